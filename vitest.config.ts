@@ -11,14 +11,24 @@ const mutationId = process.env['UNTILDONE_MUTATION'];
 
 /** More than ten seconds each: begun last, one of them would run alone while the other cores have nothing left to do. */
 const slow = [
-  ...['src/hosts/asked-parallel', 'src/engine/engine-properties', 'src/core/properties-asked'],
+  ...[
+    'src/hosts/asked-parallel',
+    'src/engine/engine-properties',
+    'src/core/properties-asked',
+  ],
   ...[
     'src/core/properties-told',
     'test/stories/judged-goal',
     'test/docs/examples-in-docs',
     'src/hook-memory',
   ],
-  ...['test/stories/human-control', 'test/command-line', 'test/run-kills', 'test/rights', 'src/hook'],
+  ...[
+    'test/stories/human-control',
+    'test/command-line',
+    'test/run-kills',
+    'test/rights',
+    'src/hook',
+  ],
 ].map((name) => `${root}${name}.test.ts`);
 
 class SlowFirst extends BaseSequencer {

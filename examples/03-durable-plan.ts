@@ -6,9 +6,15 @@ import { join } from 'node:path';
 import { openSession } from 'untildone';
 
 const folder = join(tmpdir(), `untildone-example-03-${userInfo().username}`);
-const session = await openSession({ id: 'example', goal: 'Build it.', store: join(folder, 'store.db') });
+const session = await openSession({
+  id: 'example',
+  goal: 'Build it.',
+  store: join(folder, 'store.db'),
+});
 if (session.plan.length === 0)
-  await session.tools.create_todo.execute({ items: [{ title: 'Write the parser' }, { title: 'Test it' }] });
+  await session.tools.create_todo.execute({
+    items: [{ title: 'Write the parser' }, { title: 'Test it' }],
+  });
 
 const todo = session.plan.find(({ status }) => status === 'pending');
 await session.tools.complete_todo.execute({ todoId: todo?.id, outcome: 'written' });

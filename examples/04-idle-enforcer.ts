@@ -3,16 +3,22 @@
 // Run it, after npm run build, with: node_modules/.bin/node examples/04-idle-enforcer.ts (or npm run examples)
 import { EventEmitter } from 'node:events';
 import { openSqliteStore } from 'untildone';
-import { createEnforcer, type EnforcerEvent, type EnforcerMessage } from 'untildone/enforcer';
+import {
+  createEnforcer,
+  type EnforcerEvent,
+  type EnforcerMessage,
+} from 'untildone/enforcer';
 
 const sessionId = 'session-1';
 // Gone with the program: this is an example.
 const store = await openSqliteStore({ path: ':memory:' });
 const bus = new EventEmitter();
-const todos = ['Write the parser', 'Write its tests', 'Write the docs'].map((content) => ({
-  content,
-  status: 'pending',
-}));
+const todos = ['Write the parser', 'Write its tests', 'Write the docs'].map(
+  (content) => ({
+    content,
+    status: 'pending',
+  }),
+);
 const messages: EnforcerMessage[] = [];
 const emit = (event: EnforcerEvent): boolean => bus.emit('event', event);
 
@@ -56,7 +62,9 @@ const ended = new Promise<void>((resolve) => {
     store,
     onError: (error) => console.error(error),
   });
-  console.log(`${enforcer.name} listens to ${enforcer.events.slice(0, 7).join(', ')} …\n`);
+  console.log(
+    `${enforcer.name} listens to ${enforcer.events.slice(0, 7).join(', ')} …\n`,
+  );
   bus.on('event', enforcer.handler);
 });
 

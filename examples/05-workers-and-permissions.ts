@@ -41,7 +41,9 @@ const reviewer = when(
   say('src/sum.mjs:1 has no test for negative numbers.'),
 );
 
-const model = await startScriptedModel({ scripts: [script('example', [firstOf(reviewer, agent)])] });
+const model = await startScriptedModel({
+  scripts: [script('example', [firstOf(reviewer, agent)])],
+});
 const scratch = mkdtempSync(join(tmpdir(), 'untildone-example-'));
 const project = join(scratch, 'project');
 const files = fileURLToPath(new URL('05-workers-and-permissions/', import.meta.url));
@@ -50,7 +52,15 @@ cpSync(join(files, 'user'), join(scratch, 'config', 'untildone'), { recursive: t
 
 // As a shell has it: untildone run "Write a sum." --accept-claims --trust --json
 const program = join(dirname(fileURLToPath(import.meta.resolve('untildone'))), 'bin.js');
-const words = ['run', 'Write a sum.', '--model', 'openai/example', '--accept-claims', '--trust', '--json'];
+const words = [
+  'run',
+  'Write a sum.',
+  '--model',
+  'openai/example',
+  '--accept-claims',
+  '--trust',
+  '--json',
+];
 try {
   const { stdout } = await promisify(execFile)(process.execPath, [program, ...words], {
     cwd: project,
@@ -91,7 +101,16 @@ function readEvent(line: string): RunEvent {
 }
 
 /** What it is and what it is about, for the events that matter here. */
-function describe({ type, tool = '', ok, output = '', agentType, result, outcome, sentence }: RunEvent) {
+function describe({
+  type,
+  tool = '',
+  ok,
+  output = '',
+  agentType,
+  result,
+  outcome,
+  sentence,
+}: RunEvent) {
   if (type === 'tool-ended' && (tool === 'shell' || tool === 'write_file'))
     return [[ok ? 'allowed' : 'refused', `${tool}: ${output.split('\n', 1)[0]}`]];
   if (type === 'worker-ended') return [[`worker ${result}`, agentType]];

@@ -4,13 +4,30 @@ import { ChatOpenAI } from '@langchain/openai';
 import { createAgent } from 'langchain';
 import { openSession } from 'untildone';
 import { untilDone } from 'untildone/langchain';
-import { complete, plan, say, script, startScriptedModel } from 'untildone/scripted-model';
+import {
+  complete,
+  plan,
+  say,
+  script,
+  startScriptedModel,
+} from 'untildone/scripted-model';
 
-const story = [plan('Move the tests', 'Run them'), complete('Move the tests'), say('All done!')];
+const story = [
+  plan('Move the tests', 'Run them'),
+  complete('Move the tests'),
+  say('All done!'),
+];
 const later = [complete('Run them'), say('Both todos are finished.')];
-const server = await startScriptedModel({ scripts: [script('example', [...story, ...later])] });
+const server = await startScriptedModel({
+  scripts: [script('example', [...story, ...later])],
+});
 const configuration = { baseURL: `${server.url}/v1` };
-const model = new ChatOpenAI({ model: 'example', apiKey: 'any', configuration, useResponsesApi: false });
+const model = new ChatOpenAI({
+  model: 'example',
+  apiKey: 'any',
+  configuration,
+  useResponsesApi: false,
+});
 
 const session = await openSession({ goal: 'migrate the tests', store: ':memory:' });
 const agent = createAgent({ model, tools: [], middleware: [untilDone(session)] });

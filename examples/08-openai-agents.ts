@@ -4,11 +4,23 @@ import { Agent, OpenAIChatCompletionsModel, setTracingDisabled } from '@openai/a
 import OpenAI from 'openai';
 import { openSession } from 'untildone';
 import { todoTools, untilDone } from 'untildone/openai-agents';
-import { complete, plan, say, script, startScriptedModel } from 'untildone/scripted-model';
+import {
+  complete,
+  plan,
+  say,
+  script,
+  startScriptedModel,
+} from 'untildone/scripted-model';
 
-const story = [plan('Move the tests', 'Run them'), complete('Move the tests'), say('All done!')];
+const story = [
+  plan('Move the tests', 'Run them'),
+  complete('Move the tests'),
+  say('All done!'),
+];
 const later = [complete('Run them'), say('Both todos are finished.')];
-const server = await startScriptedModel({ scripts: [script('example', [...story, ...later])] });
+const server = await startScriptedModel({
+  scripts: [script('example', [...story, ...later])],
+});
 setTracingDisabled(true);
 const client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: 'any' });
 const model = new OpenAIChatCompletionsModel(client, 'example');

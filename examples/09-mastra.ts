@@ -3,11 +3,23 @@
 import { Agent } from '@mastra/core/agent';
 import { openSession } from 'untildone';
 import { todoTools, untilDone } from 'untildone/mastra';
-import { complete, plan, say, script, startScriptedModel } from 'untildone/scripted-model';
+import {
+  complete,
+  plan,
+  say,
+  script,
+  startScriptedModel,
+} from 'untildone/scripted-model';
 
-const story = [plan('Move the tests', 'Run them'), complete('Move the tests'), say('All done!')];
+const story = [
+  plan('Move the tests', 'Run them'),
+  complete('Move the tests'),
+  say('All done!'),
+];
 const later = [complete('Run them'), say('Both todos are finished.')];
-const server = await startScriptedModel({ scripts: [script('example', [...story, ...later])] });
+const server = await startScriptedModel({
+  scripts: [script('example', [...story, ...later])],
+});
 const model = { id: 'scripted/example', url: `${server.url}/v1`, apiKey: 'any' } as const;
 
 const session = await openSession({ goal: 'migrate the tests', store: ':memory:' });

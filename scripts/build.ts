@@ -25,7 +25,8 @@ function assertNoUnknownImports(metafile: Metafile): void {
     for (const { path, external } of imports) {
       if (!external || isBuiltin(path) || path === 'bun:sqlite') continue;
       // Another file of dist/, which another group writes.
-      if (entries.some(({ output }) => join(file, '..', path) === `dist/${output}.js`)) continue;
+      if (entries.some(({ output }) => join(file, '..', path) === `dist/${output}.js`))
+        continue;
       const name = path
         .split('/')
         .slice(0, path.startsWith('@') ? 2 : 1)
@@ -39,7 +40,10 @@ function assertNoUnknownImports(metafile: Metafile): void {
 }
 
 function writeSchema(): void {
-  writeFileSync(join(output, 'schema.json'), `${JSON.stringify(configSchema(), null, 2)}\n`);
+  writeFileSync(
+    join(output, 'schema.json'),
+    `${JSON.stringify(configSchema(), null, 2)}\n`,
+  );
 }
 
 function writeDeclarations(): void {
@@ -63,7 +67,10 @@ writePlugin(root, output, manifest.version);
 for (const folder of ['dist', 'dist/plugin']) {
   const files = Object.entries(written).filter(([file]) => file.startsWith(`${folder}/`));
   const bundled = files.flatMap(([, { inputs }]) => Object.keys(inputs));
-  writeFileSync(join(root, folder, 'THIRD_PARTY_LICENSES'), thirdPartyLicenses(root, bundled));
+  writeFileSync(
+    join(root, folder, 'THIRD_PARTY_LICENSES'),
+    thirdPartyLicenses(root, bundled),
+  );
 }
 for (const entry of entries) {
   const isScript = ['late', 'commands', 'quick-commands'].includes(entry.group);

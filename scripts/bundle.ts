@@ -10,7 +10,9 @@ import { lateFiles, ofCommandLine } from './late-files.ts';
 import { lazyBuiltins, lazyBuiltinsOf } from './lazy-builtins.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  version: string;
+};
 
 const packages = bundledPackages(root);
 const shared = {
@@ -42,7 +44,10 @@ const built = (name: string, folder = './'): Plugin => ({
     ),
 });
 /** What the source imports late and these files never ask for: nothing is in its place. */
-const leftOut = (filter: RegExp, isAsked: (path: string) => boolean = () => false): Plugin => ({
+const leftOut = (
+  filter: RegExp,
+  isAsked: (path: string) => boolean = () => false,
+): Plugin => ({
   name: `left-out-${filter.source}`,
   setup({ onResolve, onLoad }) {
     const namespace = 'left-out';
@@ -60,20 +65,29 @@ const onlyQuickCommands = leftOut(/^\.\/(?:commands\/[\w-]+|completion)\.ts$/, (
 const renewalElsewhere: Plugin = {
   name: 'renewal-elsewhere',
   setup: ({ onResolve }) =>
-    onResolve({ filter: /\/renew-programs\.ts$/ }, () => ({ path: join(root, 'src/cli/warm-start.ts') })),
+    onResolve({ filter: /\/renew-programs\.ts$/ }, () => ({
+      path: join(root, 'src/cli/warm-start.ts'),
+    })),
 };
 /** Installers and drivers of hosts are in the table that others read for its titles. */
 const withoutInstallers = leftOut(ofCommandLine);
 /** From source the commands are imported; what is built starts the files that hold them. */
 const withoutCommands = leftOut(/^\.\/main\.ts$/);
-const typed = [...commandTable.rows.map(({ name }) => name.split(' ')[0] ?? ''), 'help', 'complete'];
+const typed = [
+  ...commandTable.rows.map(({ name }) => name.split(' ')[0] ?? ''),
+  'help',
+  'complete',
+];
 /**
  * By the first word that people type: the file, seen from `bin`, and by which name its compiled code is kept. What is kept is
  * what was called first: `run`, whose start counts most, has its own.
  */
 const fileOfCommand = Object.fromEntries([
   ...typed.map((word) => [word, ['./commands.cjs', word === 'run' ? 'run' : 'commands']]),
-  ...[...quickCommands.words, '--help', '-h'].map((word) => [word, [`./${quickCommands.file}`, 'quick']]),
+  ...[...quickCommands.words, '--help', '-h'].map((word) => [
+    word,
+    [`./${quickCommands.file}`, 'quick'],
+  ]),
 ]);
 /** Scripts that src/cli/warm-start.ts calls: what Node loads itself cannot bring along what was compiled while it ran. */
 const wholeOptions = {
@@ -95,7 +109,8 @@ const asScript: Plugin = {
   name: 'as-script',
   setup: ({ onEnd }) =>
     onEnd(({ metafile }) => {
-      const escaped = (letter: string) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`;
+      const escaped = (letter: string) =>
+        `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`;
       for (const name of Object.keys(metafile?.outputs ?? {})) {
         const file = join(root, name);
         const text = readFileSync(file, 'utf8').replace(/\bimport\("/g, 'FILE_IMPORT("');
@@ -143,7 +158,10 @@ const groupOptions: Readonly<Record<Entry['group'], Partial<BuildOptions>>> = {
   view: { splitting: false, plugins: [...packages.plugins, lazyBuiltinsOf(ownCode)] },
   program: {
     splitting: false,
-    define: { ...shared.define, QUICK_COMMANDS: JSON.stringify(`./${basename(quickCommands.file)}`) },
+    define: {
+      ...shared.define,
+      QUICK_COMMANDS: JSON.stringify(`./${basename(quickCommands.file)}`),
+    },
     plugins: [withoutCommands, withoutInstallers, ...programPlugins],
   },
   plugin: {

@@ -22,7 +22,10 @@ const zodByName: Plugin = {
       async ({ path }) => {
         const contents = await readFile(path, 'utf8');
         return {
-          contents: contents.replace('import { z } from "zod/v4"', 'import * as z from "zod/v4"'),
+          contents: contents.replace(
+            'import { z } from "zod/v4"',
+            'import * as z from "zod/v4"',
+          ),
           loader: 'js',
         };
       },

@@ -16,7 +16,14 @@ interface LockedPackage {
   optionalDependencies?: Record<string, string>;
 }
 
-const operatingSystems = ['android', 'darwin', 'freebsd', 'linux', 'openharmony', 'win32'];
+const operatingSystems = [
+  'android',
+  'darwin',
+  'freebsd',
+  'linux',
+  'openharmony',
+  'win32',
+];
 const processors = ['arm64', 'arm', 'ia32', 'ppc64', 'riscv64', 's390x', 'x64', 'wasm32'];
 const libraries: Record<string, string> = {
   gnu: 'glibc',
@@ -26,17 +33,22 @@ const libraries: Record<string, string> = {
 };
 
 /** `@rolldown/binding-linux-arm64-musl` → for which machines it is; null when the name does not say. */
-export function platformOf(name: string): Pick<LockedPackage, 'os' | 'cpu' | 'libc'> | null {
+export function platformOf(
+  name: string,
+): Pick<LockedPackage, 'os' | 'cpu' | 'libc'> | null {
   const words = name.split(/[/-]/);
   const os = operatingSystems.filter((word) => words.includes(word));
   const cpu = processors.filter((word) => words.includes(word));
   const libc = words.flatMap((word) => libraries[word] ?? []);
-  if (cpu.length !== 1 || os.length > 1 || (os.length === 0 && cpu[0] !== 'wasm32')) return null;
+  if (cpu.length !== 1 || os.length > 1 || (os.length === 0 && cpu[0] !== 'wasm32'))
+    return null;
   return { cpu, ...(libc.length > 0 ? { libc } : {}), ...(os.length > 0 ? { os } : {}) };
 }
 
 /** The rows that are missing, by their place in the lock. Throws where a name does not tell its platform. */
-export function missingRows(packages: Record<string, LockedPackage>): Record<string, LockedPackage> {
+export function missingRows(
+  packages: Record<string, LockedPackage>,
+): Record<string, LockedPackage> {
   const rows: Record<string, LockedPackage> = {};
   for (const [place, { optionalDependencies = {} }] of Object.entries(packages)) {
     for (const [name, version] of Object.entries(optionalDependencies)) {
@@ -55,10 +67,17 @@ export function missingRows(packages: Record<string, LockedPackage>): Record<str
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const file = join(process.argv[2] ?? fileURLToPath(new URL('..', import.meta.url)), 'package-lock.json');
-  const lock = JSON.parse(readFileSync(file, 'utf8')) as { packages: Record<string, LockedPackage> };
+  const file = join(
+    process.argv[2] ?? fileURLToPath(new URL('..', import.meta.url)),
+    'package-lock.json',
+  );
+  const lock = JSON.parse(readFileSync(file, 'utf8')) as {
+    packages: Record<string, LockedPackage>;
+  };
   const rows = missingRows(lock.packages);
-  const byPlace = Object.entries({ ...lock.packages, ...rows }).sort(([a], [b]) => a.localeCompare(b, 'en'));
+  const byPlace = Object.entries({ ...lock.packages, ...rows }).sort(([a], [b]) =>
+    a.localeCompare(b, 'en'),
+  );
   lock.packages = Object.fromEntries(byPlace);
   writeFileSync(file, `${JSON.stringify(lock, null, 2)}\n`);
   console.log(`${Object.keys(rows).length} platform packages were added to ${file}.`);

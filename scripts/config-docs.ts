@@ -17,7 +17,8 @@ const settings: readonly (readonly [string, Setting])[] = Object.entries(setting
 /** What holds without a field that has no default of its own. */
 const leftOut: Readonly<Record<string, string>> = {
   'models.NAME.baseUrl': 'the address of a known provider; an own one must have it',
-  'models.NAME.apiKeyEnv': 'the variables of a known provider at its own address; else no key is sent',
+  'models.NAME.apiKeyEnv':
+    'the variables of a known provider at its own address; else no key is sent',
   'models.NAME.api': 'that of a known provider; else `chat`',
   'models.NAME.contextLimit': 'what is known of the model by its name',
   'prices.NAME.input': 'must be given',
@@ -72,7 +73,9 @@ const placeNames: Readonly<Record<(typeof places)[number], string>> = {
 };
 
 function shownPlaces({ actsIn }: Setting): string {
-  return actsIn === places ? 'everywhere' : actsIn.map((place) => placeNames[place]).join(', ');
+  return actsIn === places
+    ? 'everywhere'
+    : actsIn.map((place) => placeNames[place]).join(', ');
 }
 
 /** What the fields of a section mean together. */
@@ -118,7 +121,9 @@ ${partRows(toastParts)}`,
 };
 
 function partRows(parts: Readonly<Record<string, string>>): string {
-  const rows = Object.entries(parts).map(([name, holds]) => `| \`{${name}}\` | ${holds} |`);
+  const rows = Object.entries(parts).map(
+    ([name, holds]) => `| \`{${name}}\` | ${holds} |`,
+  );
   return `| part | holds |\n|---|---|\n${rows.join('\n')}`;
 }
 
@@ -165,14 +170,17 @@ function sectionOf(
   kind: Kind,
 ): { readonly path: string; readonly section: SectionShape } | null {
   if (kind.type === 'section') return { path: name, section: kind };
-  if (kind.type === 'named' && kind.of.type === 'section') return { path: `${name}.NAME`, section: kind.of };
-  if (kind.type === 'list' && kind.of.type === 'section') return { path: `${name}[]`, section: kind.of };
+  if (kind.type === 'named' && kind.of.type === 'section')
+    return { path: `${name}.NAME`, section: kind.of };
+  if (kind.type === 'list' && kind.of.type === 'section')
+    return { path: `${name}[]`, section: kind.of };
   return null;
 }
 
 function fieldRow(path: string, field: Kind & { readonly default?: unknown }): string {
   const without = 'default' in field ? shownDefault(field.default) : leftOut[path];
-  if (without === undefined) throw new Error(`Say in scripts/config-docs.ts what holds without ${path}.`);
+  if (without === undefined)
+    throw new Error(`Say in scripts/config-docs.ts what holds without ${path}.`);
   return `| \`${path}\` | ${shownKind(field)} | ${without} | ${cell(field.summary ?? '')} |`;
 }
 
@@ -201,8 +209,13 @@ function oldRow([name, { old }]: readonly [string, Setting]): string[] {
   return [`| \`${old.name}\` (milliseconds) | \`${name}\` | divide by ${old.per} |`];
 }
 
-function providerRow([name, known]: readonly [string, (typeof knownProviders)[string]]): string {
-  const keys = known.keyVariables.map((variable) => `\`${variable}\``).join(', else ') || 'none is sent';
+function providerRow([name, known]: readonly [
+  string,
+  (typeof knownProviders)[string],
+]): string {
+  const keys =
+    known.keyVariables.map((variable) => `\`${variable}\``).join(', else ') ||
+    'none is sent';
   const model = known.defaultModel === null ? '–' : `\`${known.defaultModel}\``;
   const moved = known.baseUrlVariable === null ? '–' : `\`${known.baseUrlVariable}\``;
   return `| \`${name}\` | \`${known.api}\` | \`${known.baseUrl}\` | ${moved} | ${keys} | ${model} |`;

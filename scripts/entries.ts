@@ -34,7 +34,17 @@ export interface Entry {
  */
 export const quickCommands = {
   file: 'plugin/programs/quick.cjs',
-  words: ['status', 'why', 'pause', 'resume', 'stop', 'permissions', 'hook', 'check-runner', 'mcp'],
+  words: [
+    'status',
+    'why',
+    'pause',
+    'resume',
+    'stop',
+    'permissions',
+    'hook',
+    'check-runner',
+    'mcp',
+  ],
   sources: ['status', 'why', 'hold', 'permissions', 'hook', 'mcp'],
 };
 
@@ -46,8 +56,16 @@ export const entries: readonly Entry[] = [
   { source: 'src/tools/index.ts', output: 'tools', group: 'library' },
   { source: 'src/frameworks/ai-sdk/index.ts', output: 'ai-sdk', group: 'library' },
   { source: 'src/frameworks/langchain/index.ts', output: 'langchain', group: 'library' },
-  { source: 'src/frameworks/openai-agents/index.ts', output: 'openai-agents', group: 'library' },
-  { source: 'src/frameworks/claude-agent-sdk/index.ts', output: 'claude-agent-sdk', group: 'library' },
+  {
+    source: 'src/frameworks/openai-agents/index.ts',
+    output: 'openai-agents',
+    group: 'library',
+  },
+  {
+    source: 'src/frameworks/claude-agent-sdk/index.ts',
+    output: 'claude-agent-sdk',
+    group: 'library',
+  },
   { source: 'src/frameworks/mastra/index.ts', output: 'mastra', group: 'library' },
   { source: 'src/enforcer/index.ts', output: 'enforcer', group: 'library' },
   { source: 'src/hosts/opencode/index.ts', output: 'opencode', group: 'library' },
@@ -56,19 +74,59 @@ export const entries: readonly Entry[] = [
   { source: 'src/cli/main.ts', output: 'plugin/programs/quick', group: 'quick-commands' },
   { source: 'src/cli/show/live-view.ts', output: 'live-view', group: 'view' },
   { source: 'src/hook.ts', output: 'plugin/programs/hook', group: 'quick-program' },
-  { source: 'src/check-runner.ts', output: 'plugin/programs/check-runner', group: 'quick-program' },
+  {
+    source: 'src/check-runner.ts',
+    output: 'plugin/programs/check-runner',
+    group: 'quick-program',
+  },
   { source: 'src/notify.ts', output: 'plugin/programs/notify', group: 'program' },
-  { source: 'src/hosts/opencode/server.ts', output: 'plugin/programs/server', group: 'plugin' },
-  { source: 'src/hosts/pi/index.ts', output: 'plugin/programs/pi-extension', group: 'plugin' },
-  { source: 'src/cli/host-commands-bin.ts', output: 'plugin/programs/host-commands', group: 'program' },
-  { source: 'src/mcp/mcp-package.ts', output: 'plugin/programs/mcp-package', group: 'program' },
+  {
+    source: 'src/hosts/opencode/server.ts',
+    output: 'plugin/programs/server',
+    group: 'plugin',
+  },
+  {
+    source: 'src/hosts/pi/index.ts',
+    output: 'plugin/programs/pi-extension',
+    group: 'plugin',
+  },
+  {
+    source: 'src/cli/host-commands-bin.ts',
+    output: 'plugin/programs/host-commands',
+    group: 'program',
+  },
+  {
+    source: 'src/mcp/mcp-package.ts',
+    output: 'plugin/programs/mcp-package',
+    group: 'program',
+  },
   { source: 'src/hosts/asked.ts', output: 'plugin/programs/asked', group: 'late' },
-  { source: 'src/hosts/asked-answers.ts', output: 'plugin/programs/asked-answers', group: 'late' },
+  {
+    source: 'src/hosts/asked-answers.ts',
+    output: 'plugin/programs/asked-answers',
+    group: 'late',
+  },
   // A host's own words, so that the hooks of others do not load them.
   ...hosts.flatMap(({ name, asked }): Entry[] =>
-    asked ? [{ source: `src/hosts/${name}/host.ts`, output: `plugin/programs/${name}`, group: 'late' }] : [],
+    asked
+      ? [
+          {
+            source: `src/hosts/${name}/host.ts`,
+            output: `plugin/programs/${name}`,
+            group: 'late',
+          },
+        ]
+      : [],
   ),
   { source: 'src/mcp/receipts.ts', output: 'plugin/programs/receipts', group: 'late' },
-  { source: 'src/checks/http-check.ts', output: 'plugin/programs/http-check', group: 'late' },
-  { source: 'src/hosts/check-queue.ts', output: 'plugin/programs/check-queue', group: 'late' },
+  {
+    source: 'src/checks/http-check.ts',
+    output: 'plugin/programs/http-check',
+    group: 'late',
+  },
+  {
+    source: 'src/hosts/check-queue.ts',
+    output: 'plugin/programs/check-queue',
+    group: 'late',
+  },
 ];

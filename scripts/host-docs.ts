@@ -12,23 +12,37 @@ const yesNo = (value: boolean): string => (value ? 'yes' : 'no');
 
 /** One row per capability: what it is called for people, and how a host's value is said. */
 const rows: readonly (readonly [string, (host: HostCapabilities) => string])[] = [
-  ['tested with', ({ name }) => installers.find((one) => one.name === name)?.knownVersions.join(', ') ?? '–'],
+  [
+    'tested with',
+    ({ name }) =>
+      installers.find((one) => one.name === name)?.knownVersions.join(', ') ?? '–',
+  ],
   [
     'how it goes on',
-    ({ mode }) => (mode === 'asked' ? 'asks before it stops; we answer' : 'tells that it is idle; we send'),
+    ({ mode }) =>
+      mode === 'asked'
+        ? 'asks before it stops; we answer'
+        : 'tells that it is idle; we send',
   ],
   [
     'a wait before that',
-    ({ mode }) => (mode === 'asked' ? 'none' : 'a countdown that any sign of life cancels'),
+    ({ mode }) =>
+      mode === 'asked' ? 'none' : 'a countdown that any sign of life cancels',
   ],
-  ['background work that it shows', ({ seesBackground }) => seesBackground.join(', ') || 'none'],
+  [
+    'background work that it shows',
+    ({ seesBackground }) => seesBackground.join(', ') || 'none',
+  ],
   ['an interrupt is known', ({ seesAborts }) => seesAborts],
   [
     'pending permissions and questions',
     ({ seesQuestions }) =>
       seesQuestions ? 'shown, and waited for' : 'it does not stop while one is pending',
   ],
-  ['a stop may be told twice', ({ repeatsStops }) => (repeatsStops ? 'yes; it counts once' : 'no')],
+  [
+    'a stop may be told twice',
+    ({ repeatsStops }) => (repeatsStops ? 'yes; it counts once' : 'no'),
+  ],
   [
     'cap of its own',
     ({ blockCap, capIsFixed }) => {
@@ -40,14 +54,18 @@ const rows: readonly (readonly [string, (host: HostCapabilities) => string])[] =
   ],
   [
     'can refuse a completion',
-    ({ canVetoCompletion }) => (canVetoCompletion ? 'yes' : 'no; a failed check opens the todo again'),
+    ({ canVetoCompletion }) =>
+      canVetoCompletion ? 'yes' : 'no; a failed check opens the todo again',
   ],
   ['todo tools of its own', ({ hasTodoTools }) => yesNo(hasTodoTools)],
   [
     'shows one line when a turn ends',
     (host) => (silentWays(host) === '' ? 'yes' : `yes; ${silentWays(host)}: no`),
   ],
-  ['continuations stay out of what the human typed', ({ canHideText }) => yesNo(canHideText)],
+  [
+    'continuations stay out of what the human typed',
+    ({ canHideText }) => yesNo(canHideText),
+  ],
   ['our own text is recognised', ({ recognisesOurMessages }) => recognisesOurMessages],
   ['a continuation after a crash', ({ delivery }) => delivery],
 ];
@@ -65,7 +83,9 @@ const results = JSON.parse(
 
 /** What was seen in the real programs: one row per story. */
 function resultRows(): readonly (readonly string[])[] {
-  const names = [...new Set(Object.values(results).flatMap(({ stories }) => Object.keys(stories)))];
+  const names = [
+    ...new Set(Object.values(results).flatMap(({ stories }) => Object.keys(stories))),
+  ];
   const seen = (say: (recorded: Recorded) => string | undefined) =>
     hosts.map(({ name }) => (results[name] && say(results[name])) ?? 'not run yet');
   return [

@@ -19,8 +19,12 @@ export function lateFiles(root: string): Plugin {
         const source = join(dirname(importer), path);
         const entry = late.find((one) => join(root, one.source) === source);
         // The table of hosts names what no program of hosts loads. Anything else becomes part of the file.
-        if (entry === undefined && !['install.ts', 'drive.ts'].includes(basename(path))) return null;
-        return { path: `./${basename(entry?.output ?? 'not-here')}.cjs`, namespace: 'late-file' };
+        if (entry === undefined && !['install.ts', 'drive.ts'].includes(basename(path)))
+          return null;
+        return {
+          path: `./${basename(entry?.output ?? 'not-here')}.cjs`,
+          namespace: 'late-file',
+        };
       });
       build.onLoad({ filter: /.*/, namespace: 'late-file' }, ({ path }) => ({
         contents: `module.exports = process.getBuiltinModule('node:module').createRequire(process.argv[1])(${JSON.stringify(path)});`,

@@ -4,7 +4,15 @@
 const heart = ['core', 'engine'] as const;
 const services = [...heart, 'store', 'checks', 'tools', 'plan-file'] as const;
 const wired = [...services, 'open', 'session'] as const;
-const adapters = [...wired, 'guard', 'hosts', 'enforcer', 'frameworks', 'agent', 'mcp'] as const;
+const adapters = [
+  ...wired,
+  'guard',
+  'hosts',
+  'enforcer',
+  'frameworks',
+  'agent',
+  'mcp',
+] as const;
 
 /** Folder under src/ → the folders it may import besides itself. `open` is one file, src/open.ts. */
 export const layers: Readonly<Record<string, readonly string[]>> = {
@@ -41,7 +49,13 @@ export const outsideImports: Readonly<Record<string, 'nothing' | 'node'>> = {
 };
 
 /** The package entries (src/*.ts) show neither the command line nor the test tools. */
-export const hiddenFromEntries = ['cli', 'dashboard', 'fleet', 'scripted-model', 'simulated'] as const;
+export const hiddenFromEntries = [
+  'cli',
+  'dashboard',
+  'fleet',
+  'scripted-model',
+  'simulated',
+] as const;
 
 /** The only folder that may open a database. */
 export const databaseFolder = 'src/store/sqlite';
@@ -63,7 +77,9 @@ export const globalsDeniedToCore = [
 
 export function forbiddenLayers(layer: string): readonly string[] {
   const allowed = layers[layer] ?? [];
-  return Object.keys(layers).filter((other) => other !== layer && !allowed.includes(other));
+  return Object.keys(layers).filter(
+    (other) => other !== layer && !allowed.includes(other),
+  );
 }
 
 /** The layer that a path under src/ belongs to; null: a package entry. */

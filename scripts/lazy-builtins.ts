@@ -8,7 +8,9 @@ export const lazyBuiltinsOf = (importers: RegExp): Plugin => ({
   name: 'lazy-builtins',
   setup(build) {
     build.onResolve({ filter: /^node:/ }, ({ path, importer }) =>
-      isBuiltin(path) && importers.test(importer) ? { path, namespace: 'lazy-builtin' } : null,
+      isBuiltin(path) && importers.test(importer)
+        ? { path, namespace: 'lazy-builtin' }
+        : null,
     );
     build.onLoad({ filter: /.*/, namespace: 'lazy-builtin' }, ({ path }) => ({
       // As a prototype, because the bundler copies the exports of a module and keeps only what it inherits alive.

@@ -16,15 +16,21 @@ const entryWords: Readonly<Record<string, string | null>> = {
   '.': 'Hold an agent of your own, beginning with `openSession`: [Use it as a library](../library.md).',
   './ai-sdk': 'Goes on within one call of the [AI SDK](../frameworks/ai-sdk.md).',
   './langchain': 'A middleware for agents of [LangChain](../frameworks/langchain.md).',
-  './openai-agents': 'Runs agents of the [OpenAI Agents SDK](../frameworks/openai-agents.md).',
-  './claude-agent-sdk': 'Options for a query of the [Claude Agent SDK](../frameworks/claude-agent-sdk.md).',
+  './openai-agents':
+    'Runs agents of the [OpenAI Agents SDK](../frameworks/openai-agents.md).',
+  './claude-agent-sdk':
+    'Options for a query of the [Claude Agent SDK](../frameworks/claude-agent-sdk.md).',
   './mastra': 'Calls agents of [Mastra](../frameworks/mastra.md).',
   './tools': 'What a model is told about the todo tools, without a session.',
-  './guard': 'Holds a premature "done" back in any stream of parts, until you or a session decide.',
+  './guard':
+    'Holds a premature "done" back in any stream of parts, until you or a session decide.',
   './enforcer': 'For any program with an event bus: [The idle enforcer](../enforcer.md).',
-  './opencode': 'The [OpenCode](../hosts/opencode.md) plugin as a part of a plugin file of your own.',
-  './testing': 'For tests of your own: a clock that moves when told to, and a host without a model.',
-  './scripted-model': 'A server that plays a model: [The scripted model](../scripted-model.md).',
+  './opencode':
+    'The [OpenCode](../hosts/opencode.md) plugin as a part of a plugin file of your own.',
+  './testing':
+    'For tests of your own: a clock that moves when told to, and a host without a model.',
+  './scripted-model':
+    'A server that plays a model: [The scripted model](../scripted-model.md).',
   './server': null,
 };
 
@@ -55,10 +61,13 @@ function declaredIn(file: string): Map<string, Declared> {
       comment = plain(statement);
       continue;
     }
-    const name = /^export (?:declare )?(?:async )?(?:function|const|class|interface|type) (\w+)/.exec(
-      statement,
-    )?.[1];
-    const code = statement.replace(/^export (declare )?/, '').replaceAll(/import\("[^"]*"\)\./g, '');
+    const name =
+      /^export (?:declare )?(?:async )?(?:function|const|class|interface|type) (\w+)/.exec(
+        statement,
+      )?.[1];
+    const code = statement
+      .replace(/^export (declare )?/, '')
+      .replaceAll(/import\("[^"]*"\)\./g, '');
     if (name !== undefined) found.set(name, { comment, code });
     const handed = /^export (?:type )?\{(.*)\} from '(.*)\.ts';$/s.exec(statement);
     if (handed !== null) {
@@ -76,10 +85,13 @@ function declaredIn(file: string): Map<string, Declared> {
   }
   // A type that is made from a value, such as the fields of a todo with their defaults.
   for (const [name, { code, ...declared }] of found) {
-    const whole = code.replaceAll(/Readonly<typeof (\w+)>/g, (made: string, value: string) => {
-      const type = /^const \w+: (.*);$/s.exec(found.get(value)?.code ?? '')?.[1];
-      return type === undefined ? made : `Readonly<${type}>`;
-    });
+    const whole = code.replaceAll(
+      /Readonly<typeof (\w+)>/g,
+      (made: string, value: string) => {
+        const type = /^const \w+: (.*);$/s.exec(found.get(value)?.code ?? '')?.[1];
+        return type === undefined ? made : `Readonly<${type}>`;
+      },
+    );
     found.set(name, { ...declared, code: whole });
   }
   return found;
@@ -98,14 +110,20 @@ function rowOf({ comment, code }: Declared): string | null {
     .replace(/^function /, '')
     .replace(/^const (\w+): \((.*)\) => /, '$1($2): ')
     .replace(/;$/, '');
-  return call.includes('\n') || call.length > longestRow ? null : `- \`${call}\`<br>${comment}`;
+  return call.includes('\n') || call.length > longestRow
+    ? null
+    : `- \`${call}\`<br>${comment}`;
 }
 
 function blockOf(name: string, { comment, code }: Declared): string {
-  const lines = code.replaceAll(/^(?: {4})+/gm, (spaces) => ' '.repeat(spaces.length / 2)).split('\n');
+  const lines = code
+    .replaceAll(/^(?: {4})+/gm, (spaces) => ' '.repeat(spaces.length / 2))
+    .split('\n');
   // A union of many words is easier to read below each other.
-  if (lines.length === 1 && code.startsWith('type')) lines[0] = code.replaceAll(' | ', '\n  | ');
-  const text = lines.length > mostLines ? lines[0]?.replace(/: .*/, ': …') : lines.join('\n');
+  if (lines.length === 1 && code.startsWith('type'))
+    lines[0] = code.replaceAll(' | ', '\n  | ');
+  const text =
+    lines.length > mostLines ? lines[0]?.replace(/: .*/, ': …') : lines.join('\n');
   return `### ${name}\n\n${comment}\n\n\`\`\`ts\n${text}\n\`\`\``;
 }
 
@@ -116,14 +134,16 @@ function entryText(entry: string, words: string, file: string): string {
     left.toLowerCase() < right.toLowerCase() ? -1 : 1,
   );
   for (const [name, { comment, code }] of names) {
-    if (comment === '') throw new Error(`Say in a comment in the source what ${name} of ${entry} is.`);
+    if (comment === '')
+      throw new Error(`Say in a comment in the source what ${name} of ${entry} is.`);
     const declared = { comment: withoutIds(comment), code: withoutIds(code) };
     const row = rowOf(declared);
     if (row === null) blocks.push(blockOf(name, declared));
     else rows.push(row);
   }
   // What can be called first, then other values, then types.
-  const rank = (row: string) => ['- `const', '- `type'].findIndex((kind) => row.startsWith(kind));
+  const rank = (row: string) =>
+    ['- `const', '- `type'].findIndex((kind) => row.startsWith(kind));
   rows.sort((left, right) => rank(left) - rank(right));
   return [
     `## ${entry.replace('.', 'untildone')}`,
@@ -137,14 +157,27 @@ export function libraryPage(written: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'untildone-types-'));
   try {
     const compiler = join(root, 'node_modules/typescript/bin/tsc');
-    execFileSync(process.execPath, [compiler, '-p', join(root, 'tsconfig.build.json'), '--outDir', folder]);
+    execFileSync(process.execPath, [
+      compiler,
+      '-p',
+      join(root, 'tsconfig.build.json'),
+      '--outDir',
+      folder,
+    ]);
     const entries = Object.entries(manifest.exports).flatMap(([entry, where]) => {
       if (typeof where === 'string') return [];
       const words = entryWords[entry];
-      if (words === undefined) throw new Error(`Say in scripts/library-reference.ts what ${entry} is for.`);
+      if (words === undefined)
+        throw new Error(`Say in scripts/library-reference.ts what ${entry} is for.`);
       return words === null
         ? []
-        : [entryText(entry, words, join(folder, where.types.replace('./dist/types/', '')))];
+        : [
+            entryText(
+              entry,
+              words,
+              join(folder, where.types.replace('./dist/types/', '')),
+            ),
+          ];
     });
     return `# The library, name by name
 

@@ -33,7 +33,10 @@ interface JsonReport {
   readonly testResults: readonly {
     /** Why a file could not be loaded; empty otherwise. */
     readonly message: string;
-    readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[];
+    readonly assertionResults: readonly {
+      readonly status: string;
+      readonly fullName: string;
+    }[];
   }[];
 }
 
@@ -49,16 +52,28 @@ function everywhere(): string[] {
 /** The tests beside the changed file: most defects are seen there, in a second. The slow ones are left for later. */
 function nearby(file: string): string[] {
   const folder = posix.dirname(file);
-  const names = readdirSync(join(root, folder)).filter((name) => name.endsWith('.test.ts'));
-  return names.filter((name) => !name.includes('properties')).map((name) => `${folder}/${name}`);
+  const names = readdirSync(join(root, folder)).filter((name) =>
+    name.endsWith('.test.ts'),
+  );
+  return names
+    .filter((name) => !name.includes('properties'))
+    .map((name) => `${folder}/${name}`);
 }
 
-function runTests(id: string | null, limitMs: number, tests: readonly string[]): Promise<TestRun> {
+function runTests(
+  id: string | null,
+  limitMs: number,
+  tests: readonly string[],
+): Promise<TestRun> {
   const name = `${id ?? 'unchanged'}-${++runs}`;
   const reportFile = join(scratch, `${name}.json`);
   const marker = join(scratch, `${name}.planted`);
   // Empty: nothing is planted, and the slow tests take the short way that they take with a defect.
-  const environment: NodeJS.ProcessEnv = { ...process.env, NO_COLOR: '1', UNTILDONE_MUTATION: id ?? '' };
+  const environment: NodeJS.ProcessEnv = {
+    ...process.env,
+    NO_COLOR: '1',
+    UNTILDONE_MUTATION: id ?? '',
+  };
   environment['UNTILDONE_MUTATION_MARKER'] = marker;
   return new Promise((resolve, reject) => {
     const child = spawn(
@@ -118,12 +133,17 @@ function firstFailure(report: JsonReport | null): string | null {
 }
 
 function loadErrors(report: JsonReport | null): string {
-  return (report?.testResults ?? []).map((result) => result.message.slice(0, 500)).join('');
+  return (report?.testResults ?? [])
+    .map((result) => result.message.slice(0, 500))
+    .join('');
 }
 
 function judge(run: TestRun): Verdict {
   if (!run.planted)
-    return { kind: 'broken', reason: `no test loads the file, or the run did not start.\n${run.complaint}` };
+    return {
+      kind: 'broken',
+      reason: `no test loads the file, or the run did not start.\n${run.complaint}`,
+    };
   if (run.hung) return { kind: 'killed', by: 'the tests no longer end' };
   if (run.failedTest) return { kind: 'killed', by: run.failedTest };
   // No test failed although the run did not succeed: a file that no longer loads says nothing about tests.
@@ -134,13 +154,16 @@ function judge(run: TestRun): Verdict {
 async function tryOut({ id, file }: Mutation, limitMs: number): Promise<Verdict> {
   const near = nearby(file);
   const first = near.length > 0 ? judge(await runTests(id, limitMs, near)) : null;
-  return first?.kind === 'killed' ? first : judge(await runTests(id, limitMs, everywhere()));
+  return first?.kind === 'killed'
+    ? first
+    : judge(await runTests(id, limitMs, everywhere()));
 }
 
 /** An outdated entry is an error before anything runs, not a surprise after ten minutes. */
 function selectMutations(ids: readonly string[]): readonly Mutation[] {
   const selected = ids.length > 0 ? ids.map(findMutation) : mutations;
-  for (const mutation of selected) applyMutation(readFileSync(join(root, mutation.file), 'utf8'), mutation);
+  for (const mutation of selected)
+    applyMutation(readFileSync(join(root, mutation.file), 'utf8'), mutation);
   return selected;
 }
 
@@ -153,7 +176,9 @@ async function main(ids: readonly string[]): Promise<number> {
   const started = Date.now();
   const unchanged = await runTests(null, 600_000, everywhere());
   if (!unchanged.succeeded) {
-    console.error(`The tests fail without any mutation: ${unchanged.failedTest ?? unchanged.complaint}`);
+    console.error(
+      `The tests fail without any mutation: ${unchanged.failedTest ?? unchanged.complaint}`,
+    );
     return 1;
   }
   const limitMs = Math.max(shortestLimitMs, 5 * (Date.now() - started));
@@ -167,7 +192,9 @@ async function main(ids: readonly string[]): Promise<number> {
     }
   };
   await Promise.all(Array.from({ length: parallel }, worker));
-  const killed = [...verdicts.values()].filter((verdict) => verdict.kind === 'killed').length;
+  const killed = [...verdicts.values()].filter(
+    (verdict) => verdict.kind === 'killed',
+  ).length;
   console.log(`\nMutation score: ${killed} of ${selected.length} killed`);
   return killed === selected.length ? 0 : 1;
 }

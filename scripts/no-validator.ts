@@ -6,6 +6,8 @@ export { process };
 
 export class DefaultJsonSchemaValidator {
   constructor() {
-    throw new Error('The JSON Schema validator of the MCP package is not part of untildone.');
+    throw new Error(
+      'The JSON Schema validator of the MCP package is not part of untildone.',
+    );
   }
 }

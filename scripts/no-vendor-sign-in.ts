@@ -2,7 +2,9 @@
 // far is a mistake and must not look for tokens on the human's machine.
 
 function refuse(): never {
-  throw new Error('The model gateway is not part of untildone: name a provider and a model instead.');
+  throw new Error(
+    'The model gateway is not part of untildone: name a provider and a model instead.',
+  );
 }
 
 /** No error is one of the gateway's. */

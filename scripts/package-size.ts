@@ -23,8 +23,12 @@ for (const { path, size } of files) {
 const kilobytes = (bytes: number) => `${Math.round(bytes / 1000)} kB`.padStart(8);
 for (const [part, size] of [...sizes].sort(([, one], [, other]) => other - one))
   if (size > 50_000) console.log(`${kilobytes(size)}  ${part}`);
-console.log(`${kilobytes(unpackedSize)}  in ${files.length} files, at most ${kilobytes(mostBytes).trim()}`);
+console.log(
+  `${kilobytes(unpackedSize)}  in ${files.length} files, at most ${kilobytes(mostBytes).trim()}`,
+);
 if (unpackedSize > mostBytes) {
-  console.error('The package has grown too large: find what was added, or what is in it twice.');
+  console.error(
+    'The package has grown too large: find what was added, or what is in it twice.',
+  );
   process.exitCode = 1;
 }

@@ -8,7 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const require = createRequire(join(process.cwd(), 'package.json'));
-const manifest = JSON.parse(readFileSync(require.resolve('untildone/package.json'), 'utf8'));
+const manifest = JSON.parse(
+  readFileSync(require.resolve('untildone/package.json'), 'utf8'),
+);
 
 /** Started by the Node that runs this file, not by whichever comes first on PATH. */
 function untildone(...args) {
@@ -52,7 +54,11 @@ for (const entry of Object.keys(manifest.exports)) {
 // Something real: a plan in a store on disk, an agent that stops too early, and the answer it gets.
 const { openSession } = await import('untildone');
 const home = mkdtempSync(join(tmpdir(), 'untildone-smoke-'));
-const session = await openSession({ goal: 'build it', store: join(home, 'store.db'), directory: home });
+const session = await openSession({
+  goal: 'build it',
+  store: join(home, 'store.db'),
+  directory: home,
+});
 await session.tools.create_todo.execute({
   items: [{ title: 'write the parser' }, { title: 'write the tests' }],
 });

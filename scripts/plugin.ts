@@ -9,6 +9,8 @@ export function writePlugin(root: string, output: string, version: string): void
   copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'));
   writeFileSync(join(folder, 'programs', 'package.json'), '{ "type": "module" }\n');
   const manifest = join(folder, '.claude-plugin', 'plugin.json');
-  const { name, ...rest } = JSON.parse(readFileSync(manifest, 'utf8')) as { name: string };
+  const { name, ...rest } = JSON.parse(readFileSync(manifest, 'utf8')) as {
+    name: string;
+  };
   writeFileSync(manifest, `${JSON.stringify({ name, version, ...rest }, null, 2)}\n`);
 }

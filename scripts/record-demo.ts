@@ -39,7 +39,11 @@ const terminal = openTerminal({
   columns,
   rows,
   directory: root,
-  environment: { PATH: process.env['PATH'] ?? '', HOME: '/nonexistent', LC_ALL: 'C.UTF-8' },
+  environment: {
+    PATH: process.env['PATH'] ?? '',
+    HOME: '/nonexistent',
+    LC_ALL: 'C.UTF-8',
+  },
 });
 const shots: Shot[] = [];
 const ended = /\s*ended-1=(\d+)[\s\S]*$/u;
@@ -51,7 +55,8 @@ try {
   for (let code: string | undefined; code === undefined; await sleep(shotMs)) {
     const picture = terminal.picture();
     code = ended.exec(picture)?.[1];
-    if (code !== undefined && code !== '0') throw new Error(`the demo ended with ${code}: ${picture}`);
+    if (code !== undefined && code !== '0')
+      throw new Error(`the demo ended with ${code}: ${picture}`);
     if (Date.now() > deadline) throw new Error(`the demo did not end: ${picture}`);
     const text = picture.replace(ended, '');
     const caption = captionOf(stripVTControlCharacters(text));
@@ -65,7 +70,10 @@ const svg = drawFilm({ ...film, shots });
 writeFileSync(join(root, 'docs/demo.svg'), svg);
 const telling = shots.findLast(({ caption }) => caption.startsWith('4.')) ?? shots.at(-1);
 if (telling !== undefined)
-  writeFileSync(join(root, 'docs/demo-still.svg'), drawFilm({ ...film, shots: [telling] }));
+  writeFileSync(
+    join(root, 'docs/demo-still.svg'),
+    drawFilm({ ...film, shots: [telling] }),
+  );
 const seconds = Math.round(((shots.at(-1)?.at ?? 0) - (shots[0]?.at ?? 0)) / 1000);
 process.stdout.write(
   `docs/demo.svg: ${shots.length} screens, ${seconds} s, ${Math.round(svg.length / 1000)} kB\n`,

@@ -47,23 +47,45 @@ const sittings: Readonly<Record<string, Sitting>> = {
         hasCompletedOnboarding: true,
         theme: 'dark',
         customApiKeyResponses: { approved: [key.slice(-20)], rejected: [] },
-        projects: { [directory]: { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true } },
+        projects: {
+          [directory]: {
+            hasTrustDialogAccepted: true,
+            hasCompletedProjectOnboarding: true,
+          },
+        },
       };
       writeFileSync(join(home, '.claude.json'), JSON.stringify(answered));
     },
   },
   // The second countdown: the agent has said twice that all is done, and went on once.
-  opencode: { words: [], ready: /Ask anything/, until: /Resuming in \d s, 1 todo remaining/, rows: 64 },
-  codex: { words: ['-s', 'workspace-write', '-a', 'never'], ready: /context left|for shortcuts|›/ },
-  'gemini-cli': { words: ['-m', 'gemini-2.5-pro', '--approval-mode', 'yolo'], ready: /Type your message/ },
+  opencode: {
+    words: [],
+    ready: /Ask anything/,
+    until: /Resuming in \d s, 1 todo remaining/,
+    rows: 64,
+  },
+  codex: {
+    words: ['-s', 'workspace-write', '-a', 'never'],
+    ready: /context left|for shortcuts|›/,
+  },
+  'gemini-cli': {
+    words: ['-m', 'gemini-2.5-pro', '--approval-mode', 'yolo'],
+    ready: /Type your message/,
+  },
   'qwen-code': {
     words: ['--auth-type', 'openai', '--approval-mode', 'yolo'],
     ready: /Type your message/,
     // It draws on a screen of its own, which keeps nothing that has left it.
     rows: 64,
   },
-  'copilot-cli': { words: ['--no-auto-update', '--allow-all-tools'], ready: /Enter @ to mention|Type|❯/ },
-  pi: { words: ['--offline', '--provider', 'scripted', '--model', 'first'], ready: /scripted|first/ },
+  'copilot-cli': {
+    words: ['--no-auto-update', '--allow-all-tools'],
+    ready: /Enter @ to mention|Type|❯/,
+  },
+  pi: {
+    words: ['--offline', '--provider', 'scripted', '--model', 'first'],
+    ready: /scripted|first/,
+  },
 };
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -82,8 +104,11 @@ const perTodo = (title: string) => [
 
 async function record(name: string, sitting: Sitting): Promise<void> {
   const module: object = await import(`../test/hosts/${name}/real-host.ts`);
-  const host = Object.values(module).find((value): value is RealHost => value?.name === name);
-  if (host === undefined) throw new Error(`test/hosts/${name}/real-host.ts has no host of that name.`);
+  const host = Object.values(module).find(
+    (value): value is RealHost => value?.name === name,
+  );
+  if (host === undefined)
+    throw new Error(`test/hosts/${name}/real-host.ts has no host of that name.`);
   const story = script('quitter', [plan(...Object.keys(files)), untilAllDone(perTodo)], {
     family: host.family ?? (name === 'claude-code' ? 'claude-tasks' : undefined),
   });
@@ -92,7 +117,10 @@ async function record(name: string, sitting: Sitting): Promise<void> {
   const terminal = { TERM: 'xterm-256color', COLORTERM: 'truecolor' };
   const environment = { ...project.environment, ...terminal, ...sitting.environment };
   const tmux = (...words: string[]): string =>
-    spawnSync('tmux', ['-L', `untildone-${name}`, ...words], { encoding: 'utf8', env: environment }).stdout;
+    spawnSync('tmux', ['-L', `untildone-${name}`, ...words], {
+      encoding: 'utf8',
+      env: environment,
+    }).stdout;
   const screen = (...words: string[]): string => tmux('capture-pane', '-p', ...words);
   const until = sitting.until ?? /untildone: claimed/;
   try {
@@ -101,7 +129,9 @@ async function record(name: string, sitting: Sitting): Promise<void> {
     const init = [join(root, 'dist/bin.js'), 'init', name, ...(host.initWords ?? [])];
     execFileSync(process.execPath, init, { cwd: project.directory, env: environment });
     const size = ['-x', String(columns), '-y', String(sitting.rows ?? 46)];
-    const command = [hostProgram(name, host.program), ...sitting.words].map((word) => `'${word}'`).join(' ');
+    const command = [hostProgram(name, host.program), ...sitting.words]
+      .map((word) => `'${word}'`)
+      .join(' ');
     tmux('new-session', '-d', ...size, '-c', project.directory, command);
     await waitUntil(`${name} to start`, () => sitting.ready.test(screen()), 90);
     // Some redraw themselves once more, and lose what was typed before.
@@ -110,7 +140,11 @@ async function record(name: string, sitting: Sitting): Promise<void> {
     await waitUntil('the words to be typed', () => screen().includes('note the change.'));
     await sleep(500);
     tmux('send-keys', 'Enter');
-    await waitUntil('the end', () => until.test(screen('-S', '-200').replace(/\s+/g, ' ')), 120);
+    await waitUntil(
+      'the end',
+      () => until.test(screen('-S', '-200').replace(/\s+/g, ' ')),
+      120,
+    );
     // Few fonts have the hosts' corner; another one stands for it.
     const lines = screen('-e', '-S', '-200').replaceAll('⎿', '└').trimEnd().split('\n');
     // biome-ignore lint/suspicious/noControlCharactersInRegex: colour codes are what is taken out
@@ -139,7 +173,9 @@ async function record(name: string, sitting: Sitting): Promise<void> {
 function endProcessesOf({ home }: Project): void {
   for (const id of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     try {
-      const isIts = readFileSync(`/proc/${id}/environ`, 'utf8').split('\0').includes(`HOME=${home}`);
+      const isIts = readFileSync(`/proc/${id}/environ`, 'utf8')
+        .split('\0')
+        .includes(`HOME=${home}`);
       if (isIts) process.kill(Number(id), 'SIGKILL');
     } catch {
       // Safe: it has ended in this moment, or belongs to someone else.

@@ -17,10 +17,19 @@ async function record(scene: Scene): Promise<void> {
     columns,
     rows,
     directory: root,
-    environment: { PATH: process.env['PATH'] ?? '', LC_ALL: 'C.UTF-8', ...scene.environment },
+    environment: {
+      PATH: process.env['PATH'] ?? '',
+      LC_ALL: 'C.UTF-8',
+      ...scene.environment,
+    },
   });
   try {
-    terminal.run(process.execPath, '--no-warnings', join(root, 'test/view/stage.ts'), scene.name);
+    terminal.run(
+      process.execPath,
+      '--no-warnings',
+      join(root, 'test/view/stage.ts'),
+      scene.name,
+    );
     await terminal.sees(scene.shows[0] ?? '');
     // Long enough for a question to take keys, and for something to have run for a moment.
     await new Promise((resolve) => setTimeout(resolve, 1200));

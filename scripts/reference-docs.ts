@@ -35,14 +35,16 @@ export async function helpOf(command: string): Promise<string> {
     agentAbove: async () => null,
     agentSessions: async () => [],
   });
-  if (code !== 0) throw new Error(`untildone ${command} --help ended with ${code}: ${out}`);
+  if (code !== 0)
+    throw new Error(`untildone ${command} --help ended with ${code}: ${out}`);
   return out.replace(/^Docs: .*$/m, '').trim();
 }
 
 export async function commandsPage(): Promise<string> {
   const rows = commandTable.rows.filter(({ hidden }) => !hidden);
   const sections: string[] = [];
-  for (const { name } of rows) sections.push(`## ${name}\n\n\`\`\`text\n${await helpOf(name)}\n\`\`\``);
+  for (const { name } of rows)
+    sections.push(`## ${name}\n\n\`\`\`text\n${await helpOf(name)}\n\`\`\``);
   const tables = [...new Set(rows.map(({ group }) => group))].map((group) =>
     [
       `**${group}**`,
@@ -74,7 +76,8 @@ ${written}
 /** What a rule can answer, read from its code: which outcomes it names, and whether it waits or leaves it alone. */
 function answersOf(code: string): string {
   const named = outcomes.filter((outcome) => new RegExp(`['"]${outcome}['"]`).test(code));
-  const ends = named.length === 0 && code.includes('exhausted(') ? (['exhausted'] as const) : named;
+  const ends =
+    named.length === 0 && code.includes('exhausted(') ? (['exhausted'] as const) : named;
   const answers = [
     ...(/\bskip\(/.test(code) ? ['may stop; no outcome'] : []),
     ...ends.map((outcome) => `may stop: [${outcome}](outcomes.md)`),
@@ -158,7 +161,11 @@ are in \`--json\`, in \`untildone status\` and in \`untildone why\` as well.
 
 ${table(
   ['outcome', 'exit code', 'means', 'what to do next'],
-  outcomes.map((outcome) => [`**${outcome}**`, `${exitCodes[outcome]}`, ...outcomeWords[outcome]]),
+  outcomes.map((outcome) => [
+    `**${outcome}**`,
+    `${exitCodes[outcome]}`,
+    ...outcomeWords[outcome],
+  ]),
 )}
 
 \`untildone status --exit-code\` exits with the same codes for the last turn of any session, and with 8 while there is no outcome.

@@ -13,7 +13,8 @@ export const requiredBuiltins: Plugin = {
       if (isCommander.test(importer)) return { path, namespace: 'commander-builtin' };
       return kind === 'require-call' ? { path, namespace: 'required-builtin' } : null;
     });
-    const takes = (path: string) => `module.exports = process.getBuiltinModule(${JSON.stringify(path)});`;
+    const takes = (path: string) =>
+      `module.exports = process.getBuiltinModule(${JSON.stringify(path)});`;
     build.onLoad({ filter: /.*/, namespace: 'required-builtin' }, ({ path }) => ({
       contents: takes(path),
       loader: 'js',

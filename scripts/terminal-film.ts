@@ -1,6 +1,13 @@
 // Draws what a terminal showed over time as an SVG that plays by itself: a strip of screens, moved on from one to the
 // next. Lines that occur more than once are drawn once. Where nothing may move, it stands still at its last screen.
-import { columnWidth, dark, drawLines, escaped, font, lineHeight } from './terminal-picture.ts';
+import {
+  columnWidth,
+  dark,
+  drawLines,
+  escaped,
+  font,
+  lineHeight,
+} from './terminal-picture.ts';
 
 export interface Shot {
   /** In milliseconds, by any clock. */
@@ -42,7 +49,9 @@ export function drawFilm({ title, columns, rows, shots, restMs }: Film): string 
     const said = `<use href="#${idOf(escaped(caption))}" y="${terminal + 20}" class="said"/>`;
     return `<g transform="translate(${index * width + 16})">${lines.join('')}${said}</g>`;
   });
-  const defined = [...ids].map(([spans, id]) => `<text id="${id}" xml:space="preserve">${spans}</text>`);
+  const defined = [...ids].map(
+    ([spans, id]) => `<text id="${id}" xml:space="preserve">${spans}</text>`,
+  );
   const moves = shots.map(
     ({ at }, index) =>
       `${(((at - began) / total) * 100).toFixed(3)}%{transform:translateX(${-index * width}px)}`,

@@ -27,8 +27,18 @@ interface Theme {
   readonly background: string;
 }
 
-export const dark: Theme = { colours, text: '#adbac7', faint: '#768390', background: '#1c2128' };
-const light: Theme = { colours: lightColours, text: '#24292f', faint: '#6e7781', background: '#ffffff' };
+export const dark: Theme = {
+  colours,
+  text: '#adbac7',
+  faint: '#768390',
+  background: '#1c2128',
+};
+const light: Theme = {
+  colours: lightColours,
+  text: '#24292f',
+  faint: '#6e7781',
+  background: '#ffffff',
+};
 
 interface Look {
   /** A colour, or the code of one of the theme's. */
@@ -41,7 +51,8 @@ const plain: Look = { colour: null, bold: false, dim: false };
 
 export const lineHeight = 18;
 export const columnWidth = 8.5;
-export const font = 'font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="14"';
+export const font =
+  'font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="14"';
 
 /** @param text with its escape codes for colours, as printed or as tmux captures it */
 export function drawTerminal(
@@ -52,7 +63,8 @@ export function drawTerminal(
 ): { svg: string; lines: number } {
   const theme = background === 'dark' ? dark : light;
   const rows = drawLines(text, theme).map(
-    (spans, index) => `<text x="16" y="${32 + index * lineHeight}" xml:space="preserve">${spans}</text>`,
+    (spans, index) =>
+      `<text x="16" y="${32 + index * lineHeight}" xml:space="preserve">${spans}</text>`,
   );
   const width = columns * columnWidth + 32;
   const height = rows.length * lineHeight + 40;
@@ -82,10 +94,12 @@ function lookAfter(look: Look, codes: readonly string[]): Look {
   for (let at = 0; at < codes.length; at += 1) {
     const code = codes[at] ?? '';
     if ((code === '38' || code === '48') && codes[at + 1] === '5') {
-      if (code === '38') result = { ...result, colour: paletteColour(Number(codes[at + 2])) };
+      if (code === '38')
+        result = { ...result, colour: paletteColour(Number(codes[at + 2])) };
       at += 2;
     } else if ((code === '38' || code === '48') && codes[at + 1] === '2') {
-      if (code === '38') result = { ...result, colour: `rgb(${codes.slice(at + 2, at + 5).join(',')})` };
+      if (code === '38')
+        result = { ...result, colour: `rgb(${codes.slice(at + 2, at + 5).join(',')})` };
       at += 4;
     } else result = next(result, code);
   }
@@ -107,7 +121,11 @@ function paletteColour(index: number): string | null {
   if (index >= 232) return grey(8 + (index - 232) * 10);
   const cube = index - 16;
   const level = (value: number): number => (value === 0 ? 0 : 55 + value * 40);
-  const [red, green, blue] = [Math.floor(cube / 36), Math.floor(cube / 6) % 6, cube % 6].map(level);
+  const [red, green, blue] = [
+    Math.floor(cube / 36),
+    Math.floor(cube / 6) % 6,
+    cube % 6,
+  ].map(level);
   return `rgb(${red},${green},${blue})`;
 }
 
@@ -117,11 +135,18 @@ function grey(level: number): string {
 
 function span(text: string, { colour, bold, dim }: Look, theme: Theme): string {
   if (text === '') return '';
-  const fill = colour === null ? (dim ? theme.faint : null) : (theme.colours[colour] ?? colour);
-  const attributes = [fill === null ? '' : ` fill="${fill}"`, bold ? ' font-weight="bold"' : ''].join('');
+  const fill =
+    colour === null ? (dim ? theme.faint : null) : (theme.colours[colour] ?? colour);
+  const attributes = [
+    fill === null ? '' : ` fill="${fill}"`,
+    bold ? ' font-weight="bold"' : '',
+  ].join('');
   return `<tspan${attributes}>${escaped(text)}</tspan>`;
 }
 
 export function escaped(text: string): string {
-  return text.replace(/[&<>]/g, (character) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;' })[character] ?? '');
+  return text.replace(
+    /[&<>]/g,
+    (character) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;' })[character] ?? '',
+  );
 }

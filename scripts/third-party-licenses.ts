@@ -38,14 +38,21 @@ interface BundledPackage {
 
 function readPackage(root: string, folder: string): BundledPackage {
   const manifestPath = join(root, folder, 'package.json');
-  if (!existsSync(manifestPath)) throw new Error(`${folder} is bundled and has no package.json.`);
+  if (!existsSync(manifestPath))
+    throw new Error(`${folder} is bundled and has no package.json.`);
   const manifest = JSON.parse(readFileSync(manifestPath, 'utf8')) as Manifest;
   const files = readdirSync(join(root, folder)).filter((file) => licenceFile.test(file));
-  return { manifest, texts: files.map((file) => readFileSync(join(root, folder, file), 'utf8').trim()) };
+  return {
+    manifest,
+    texts: files.map((file) => readFileSync(join(root, folder, file), 'utf8').trim()),
+  };
 }
 
 /** Some packages of a repository ship its licence for all of them: same repository, same licence, same text. */
-function textsOfSibling(manifest: Manifest, others: readonly BundledPackage[]): readonly string[] {
+function textsOfSibling(
+  manifest: Manifest,
+  others: readonly BundledPackage[],
+): readonly string[] {
   const sibling = others.find(
     (other) =>
       other.texts.length > 0 &&
@@ -56,8 +63,11 @@ function textsOfSibling(manifest: Manifest, others: readonly BundledPackage[]): 
   );
   if (sibling !== undefined) return sibling.texts;
   const kept = keptTexts[`${manifest.name} ${manifest.license}`];
-  if (kept !== undefined) return [readFileSync(new URL(kept, import.meta.url), 'utf8').trim()];
-  throw new Error(`${manifest.name} is bundled and ships no licence text: replace it or do not bundle it.`);
+  if (kept !== undefined)
+    return [readFileSync(new URL(kept, import.meta.url), 'utf8').trim()];
+  throw new Error(
+    `${manifest.name} is bundled and ships no licence text: replace it or do not bundle it.`,
+  );
 }
 
 function repositoryOf({ repository }: Manifest): string | null {
@@ -79,7 +89,9 @@ export function thirdPartyLicenses(root: string, inputs: Iterable<string>): stri
   const packages = [...folders].sort().map((folder) => readPackage(root, folder));
   const titlesOf = new Map<string, string[]>();
   for (const { manifest, texts } of packages) {
-    const text = (texts.length > 0 ? texts : textsOfSibling(manifest, packages)).join('\n\n');
+    const text = (texts.length > 0 ? texts : textsOfSibling(manifest, packages)).join(
+      '\n\n',
+    );
     const title = `${manifest.name} ${manifest.version} (${manifest.license ?? 'see text'})`;
     titlesOf.set(text, [...(titlesOf.get(text) ?? []), title]);
   }

@@ -1,7 +1,14 @@
 // Prints how many files a reader opens to follow one event through the product, by four walks that are really taken from
 // source: a file counts when one of its functions was called on the way. Usage: npm run walks [-- --list]
 import { type ChildProcess, fork, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { Session as Inspector } from 'node:inspector/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,16 +18,31 @@ import { createCommandCheck } from '../src/core/check-specs.ts';
 import { defaultSettings } from '../src/core/settings.ts';
 import { createRuntime } from '../src/engine/runtime.ts';
 import { systemClock as clock, createIdentifiers, sha256 } from '../src/engine/system.ts';
-import { after, plan, say, script, startScriptedModel } from '../src/scripted-model/index.ts';
+import {
+  after,
+  plan,
+  say,
+  script,
+  startScriptedModel,
+} from '../src/scripted-model/index.ts';
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import { storePath } from '../src/store/state-directory.ts';
 import { anEvent } from '../test/support/builders.ts';
 import { createPluginCase, sessionId, todo } from '../test/support/opencode-case.ts';
-import { createPayload, promptPayload, startPayload, stopPayload } from '../test/support/payload-cases.ts';
+import {
+  createPayload,
+  promptPayload,
+  startPayload,
+  stopPayload,
+} from '../test/support/payload-cases.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const home = mkdtempSync(join(tmpdir(), 'untildone-walks-'));
-const environment = { PATH: process.env['PATH'] ?? '', HOME: home, UNTILDONE_HOME: join(home, 'state') };
+const environment = {
+  PATH: process.env['PATH'] ?? '',
+  HOME: home,
+  UNTILDONE_HOME: join(home, 'state'),
+};
 
 /** A folder to work in, under git as most are. */
 function createWorkspace(name: string): string {
@@ -45,7 +67,8 @@ function filesCalled(scripts: readonly ScriptCoverage[]): Set<string> {
     .filter(({ url }) => url.startsWith(here))
     .filter(({ functions }) =>
       functions.some(
-        ({ ranges: [whole] }) => whole !== undefined && whole.startOffset > 0 && whole.count > 0,
+        ({ ranges: [whole] }) =>
+          whole !== undefined && whole.startOffset > 0 && whole.count > 0,
       ),
     );
   return new Set(called.map(({ url }) => `src/${url.slice(here.length)}`));
@@ -56,7 +79,9 @@ function filesOfProcesses(folder: string): Set<string> {
   const reports = readdirSync(folder).filter((name) => name.startsWith('coverage-'));
   return new Set(
     reports.flatMap((name) => {
-      const { result } = JSON.parse(readFileSync(join(folder, name), 'utf8')) as { result: ScriptCoverage[] };
+      const { result } = JSON.parse(readFileSync(join(folder, name), 'utf8')) as {
+        result: ScriptCoverage[];
+      };
       return [...filesCalled(result)];
     }),
   );
@@ -67,7 +92,10 @@ async function during(work: () => Promise<void>): Promise<Set<string>> {
   const inspector = new Inspector();
   inspector.connect();
   await inspector.post('Profiler.enable');
-  await inspector.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
+  await inspector.post('Profiler.startPreciseCoverage', {
+    callCount: true,
+    detailed: false,
+  });
   await inspector.post('Profiler.takePreciseCoverage');
   await work();
   const { result } = await inspector.post('Profiler.takePreciseCoverage');
@@ -80,12 +108,16 @@ function stopHook(): Set<string> {
   const coverage = join(home, 'hook');
   const cwd = createWorkspace('hooked');
   const call = (payload: object, traced = false): string => {
-    const run = spawnSync(process.execPath, ['--no-warnings', join(root, 'src/hook.ts'), 'claude-code'], {
-      cwd,
-      input: JSON.stringify(payload),
-      encoding: 'utf8',
-      env: traced ? { ...environment, NODE_V8_COVERAGE: coverage } : environment,
-    });
+    const run = spawnSync(
+      process.execPath,
+      ['--no-warnings', join(root, 'src/hook.ts'), 'claude-code'],
+      {
+        cwd,
+        input: JSON.stringify(payload),
+        encoding: 'utf8',
+        env: traced ? { ...environment, NODE_V8_COVERAGE: coverage } : environment,
+      },
+    );
     return run.stdout;
   };
   const place = { cwd };
@@ -93,7 +125,8 @@ function stopHook(): Set<string> {
   call(promptPayload('Do it.', place));
   call(createPayload('1', 'one', place));
   const answer = call(stopPayload(place), true);
-  if (!answer.includes('TODO CONTINUATION')) throw new Error(`The hook did not continue: ${answer}`);
+  if (!answer.includes('TODO CONTINUATION'))
+    throw new Error(`The hook did not continue: ${answer}`);
   return filesOfProcesses(coverage);
 }
 
@@ -109,7 +142,8 @@ async function idleToInjection(): Promise<Set<string>> {
     await plugin.rest();
   });
   const [decision] = await plugin.decisions();
-  if (decision?.decision.answer !== 'continue') throw new Error('The plugin did not continue.');
+  if (decision?.decision.answer !== 'continue')
+    throw new Error('The plugin did not continue.');
   await plugin.close();
   return files;
 }
@@ -148,7 +182,14 @@ process.channel?.unref();
       if (requests === 3) void take().then((scripts) => (files = filesCalled(scripts)));
     },
   });
-  const argv = ['run', 'Do it.', '--model', 'openai/scripted', '--json', '--max-stagnant=1'];
+  const argv = [
+    'run',
+    'Do it.',
+    '--model',
+    'openai/scripted',
+    '--json',
+    '--max-stagnant=1',
+  ];
   child = fork(join(root, 'src/cli/bin.ts'), argv, {
     cwd: workspace,
     execArgv: ['--no-warnings', '--import', preload],
@@ -170,23 +211,49 @@ async function oneCheck(): Promise<Set<string>> {
   const spec = createCommandCheck('goal', ['true']);
   const identifiers = createIdentifiers(clock);
   const checker = createChecker({
-    ...{ store, clock, identifiers, hash: sha256, signal: () => new AbortController().signal },
+    ...{
+      store,
+      clock,
+      identifiers,
+      hash: sha256,
+      signal: () => new AbortController().signal,
+    },
     startRunner: (directory, holder) => {
       startRunner(directory, holder, env, join(root, 'src/check-runner.ts'));
     },
   });
-  const policy = { settings: defaultSettings, goalChecks: ['goal'], checks: { goal: spec } };
-  const runtime = createRuntime({ store, clock, identifiers, hash: sha256, policy: () => policy, checker });
+  const policy = {
+    settings: defaultSettings,
+    goalChecks: ['goal'],
+    checks: { goal: spec },
+  };
+  const runtime = createRuntime({
+    store,
+    clock,
+    identifiers,
+    hash: sha256,
+    policy: () => policy,
+    checker,
+  });
   const base = () => ({ id: identifiers.next(), sessionId: 'checked', at: clock.now() });
   const opened = anEvent.sessionOpened(base());
-  await runtime.handle({ ...opened, descriptor: { ...opened.descriptor, directory: workspace } });
+  await runtime.handle({
+    ...opened,
+    descriptor: { ...opened.descriptor, directory: workspace },
+  });
   await runtime.handle(anEvent.humanSpoke(base()));
-  await runtime.handle(anEvent.todosCreated({ ...base(), items: [{ id: 'todo', title: 'one' }] }));
+  await runtime.handle(
+    anEvent.todosCreated({ ...base(), items: [{ id: 'todo', title: 'one' }] }),
+  );
   await runtime.handle(anEvent.toolEnded(base()));
   await runtime.handle(anEvent.todoCompleted({ ...base(), todoId: 'todo' }));
   const here = await during(async () => {
-    const { decision } = await runtime.ask(anEvent.stopAttempted(base()), clock.now() + 60_000);
-    if (decision?.outcome !== 'done') throw new Error(`The check did not settle it: ${decision?.sentence}`);
+    const { decision } = await runtime.ask(
+      anEvent.stopAttempted(base()),
+      clock.now() + 60_000,
+    );
+    if (decision?.outcome !== 'done')
+      throw new Error(`The check did not settle it: ${decision?.sentence}`);
   });
   await store.close();
   // The runner writes its report when it ends, a moment after its result.
@@ -203,10 +270,15 @@ const walks: readonly (readonly [string, () => Set<string> | Promise<Set<string>
 
 try {
   for (const [name, walk] of walks) {
-    const files = [...(await walk())].filter((file) => !file.startsWith('src/core/')).sort();
+    const files = [...(await walk())]
+      .filter((file) => !file.startsWith('src/core/'))
+      .sort();
     const around = files.filter((file) => !/^src\/(?:engine|store|checks)\//u.test(file));
-    console.log(`${name}: ${files.length} files outside core, ${around.length} of them around the engine`);
-    if (process.argv.includes('--list')) for (const file of files) console.log(`  ${file}`);
+    console.log(
+      `${name}: ${files.length} files outside core, ${around.length} of them around the engine`,
+    );
+    if (process.argv.includes('--list'))
+      for (const file of files) console.log(`  ${file}`);
   }
 } finally {
   rmSync(home, { recursive: true, force: true });

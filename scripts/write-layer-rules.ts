@@ -32,7 +32,9 @@ function outsidePattern(layer: string): Pattern[] {
 function layerPattern(layer: string): Pattern {
   const allowed = [layer, ...(layers[layer] ?? [])].join(', ');
   return {
-    group: forbiddenLayers(layer).map((other) => (other === 'open' ? '../**/open.ts' : `../**/${other}/**`)),
+    group: forbiddenLayers(layer).map((other) =>
+      other === 'open' ? '../**/open.ts' : `../**/${other}/**`,
+    ),
     message: `src/${layer} may import only ${allowed}.`,
   };
 }
@@ -43,7 +45,11 @@ function databasePaths(): Record<string, string> {
   );
 }
 
-function restrictImports(includes: string, patterns: readonly Pattern[], mayOpenDatabase: boolean) {
+function restrictImports(
+  includes: string,
+  patterns: readonly Pattern[],
+  mayOpenDatabase: boolean,
+) {
   const options = mayOpenDatabase ? { patterns } : { paths: databasePaths(), patterns };
   return {
     includes: [includes],
@@ -69,23 +75,40 @@ export function layerRules(): string {
   overrides.push(
     restrictImports(
       'src/open.ts',
-      [{ group: aboveOpen, message: 'src/open.ts wires services and knows nobody who uses them.' }],
+      [
+        {
+          group: aboveOpen,
+          message: 'src/open.ts wires services and knows nobody who uses them.',
+        },
+      ],
       false,
     ),
   );
   for (const layer of Object.keys(layers).filter((name) => name !== 'open')) {
     overrides.push(
-      restrictImports(`src/${layer}/**`, [...outsidePattern(layer), layerPattern(layer)], false),
+      restrictImports(
+        `src/${layer}/**`,
+        [...outsidePattern(layer), layerPattern(layer)],
+        false,
+      ),
     );
   }
   overrides.push(restrictImports(`${databaseFolder}/**`, [layerPattern('store')], true));
   const denied = 'core takes time, ids and randomness as values and performs nothing.';
-  const deniedGlobals = Object.fromEntries(globalsDeniedToCore.map((name) => [name, denied]));
+  const deniedGlobals = Object.fromEntries(
+    globalsDeniedToCore.map((name) => [name, denied]),
+  );
   overrides.push({
     includes: ['src/core/**'],
-    linter: { rules: { style: { noRestrictedGlobals: { level: 'error', options: { deniedGlobals } } } } },
+    linter: {
+      rules: {
+        style: { noRestrictedGlobals: { level: 'error', options: { deniedGlobals } } },
+      },
+    },
   });
-  const lines = overrides.map((override) => `    ${JSON.stringify(override)}`).join(',\n');
+  const lines = overrides
+    .map((override) => `    ${JSON.stringify(override)}`)
+    .join(',\n');
   return `{\n  "overrides": [\n${lines}\n  ]\n}\n`;
 }
 

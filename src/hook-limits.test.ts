@@ -19,7 +19,11 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => rmSync(bundles, { recursive: true }));
 
-function call(payload: object, nodeOptions: readonly string[], ...options: readonly string[]) {
+function call(
+  payload: object,
+  nodeOptions: readonly string[],
+  ...options: readonly string[]
+) {
   const env = { PATH: process.env['PATH'], HOME: bundles, UNTILDONE_HOME: state };
   const input = JSON.stringify({ ...payload, cwd: bundles });
   const words = [...nodeOptions, file, 'claude-code', ...options];
@@ -34,7 +38,9 @@ it('fail-open: a stop waits for a locked store only until two seconds before its
   const took = performance.now() - begun;
   other.close();
   expect(status).toBe(0);
-  expect(JSON.parse(stdout)).toEqual({ systemMessage: expect.stringMatching(/may stop.*was locked/) });
+  expect(JSON.parse(stdout)).toEqual({
+    systemMessage: expect.stringMatching(/may stop.*was locked/),
+  });
   expect(took, 'the host would have broken it off').toBeLessThan(6000);
 }, 30_000);
 
@@ -42,6 +48,8 @@ it('a call that only records loads no hashes: they cost it a fifth', () => {
   const [list, loaded] = [join(bundles, 'list.cjs'), join(bundles, 'loaded.txt')];
   const write = `require('node:fs').writeFileSync(${JSON.stringify(loaded)}, process.moduleLoadList.join('\\n'))`;
   writeFileSync(list, `process.on('exit', () => ${write});`);
-  expect(call(toolPayload('Read', 'c1', {}, {}), ['--require', list]).stdout).toBe('{}\n');
+  expect(call(toolPayload('Read', 'c1', {}, {}), ['--require', list]).stdout).toBe(
+    '{}\n',
+  );
   expect(readFileSync(loaded, 'utf8')).not.toContain('NativeModule crypto');
 });

@@ -52,8 +52,15 @@ beforeEach(() => {
 
 function start(input: string | Buffer, skewMs = 0, heldMs = 0): Promise<string> {
   const skew = `const now = Date.now; Date.now = () => now() + ${skewMs}`;
-  const clock = { NODE_OPTIONS: `--import "data:text/javascript,${encodeURIComponent(skew)}"` };
-  const env = { PATH: process.env['PATH'], HOME: home, UNTILDONE_HOME: state, ...(skewMs !== 0 && clock) };
+  const clock = {
+    NODE_OPTIONS: `--import "data:text/javascript,${encodeURIComponent(skew)}"`,
+  };
+  const env = {
+    PATH: process.env['PATH'],
+    HOME: home,
+    UNTILDONE_HOME: state,
+    ...(skewMs !== 0 && clock),
+  };
   // No mask: what is private then is private by our own word.
   const words = ['-c', 'umask 0; exec "$@"', 'sh', process.execPath, file, 'claude-code'];
   const child = spawn('/bin/sh', words, { env, stdio: ['pipe', 'pipe', 'inherit'] });
@@ -138,8 +145,14 @@ describe('a store that went back in time', () => {
     await call(createPayload(id, subject));
   }
   const writesList = (name: string, ...titles: string[]) => {
-    const todos = titles.map((content) => ({ content, status: 'pending', activeForm: content }));
-    return call(toolPayload('TodoWrite', name, { todos }, { oldTodos: [], newTodos: todos }));
+    const todos = titles.map((content) => ({
+      content,
+      status: 'pending',
+      activeForm: content,
+    }));
+    return call(
+      toolPayload('TodoWrite', name, { todos }, { oldTodos: [], newTodos: todos }),
+    );
   };
 
   it.each(['a backup', 'nothing'])(
@@ -156,7 +169,9 @@ describe('a store that went back in time', () => {
       const answer = await call(stopPayload({ prompt_id: 'p2' }));
       expect(textOf(answer)).toContain('3 remaining');
       expect(answer.systemMessage).toContain(lost);
-      expect((await call(stopPayload({ prompt_id: 'p2' }))).systemMessage).toBeUndefined();
+      expect(
+        (await call(stopPayload({ prompt_id: 'p2' }))).systemMessage,
+      ).toBeUndefined();
     },
   );
 
@@ -195,9 +210,23 @@ describe('a store that went back in time', () => {
 });
 
 describe('a store that another process holds for long', () => {
-  const lists = (name: string, ...todos: (readonly [title: string, status: string])[]) => {
-    const written = todos.map(([content, status]) => ({ content, status, activeForm: content }));
-    return call(toolPayload('TodoWrite', name, { todos: written }, { oldTodos: [], newTodos: written }));
+  const lists = (
+    name: string,
+    ...todos: (readonly [title: string, status: string])[]
+  ) => {
+    const written = todos.map(([content, status]) => ({
+      content,
+      status,
+      activeForm: content,
+    }));
+    return call(
+      toolPayload(
+        'TodoWrite',
+        name,
+        { todos: written },
+        { oldTodos: [], newTodos: written },
+      ),
+    );
   };
   const spool = () => join(state, 'untildone.db-spool', sessionId);
 
@@ -216,14 +245,25 @@ describe('a store that another process holds for long', () => {
     await call(promptPayload('Please do it'));
     await lists('w1', ['Write a.txt', 'pending']);
     await whileHeld(async () => {
-      expect(await lists('w2', ['Write a.txt', 'completed'], ['Write b.txt', 'pending'])).toEqual({});
-      expect(await lists('w3', ['Write a.txt', 'completed'], ['Write b.txt', 'in_progress'])).toEqual({});
+      expect(
+        await lists('w2', ['Write a.txt', 'completed'], ['Write b.txt', 'pending']),
+      ).toEqual({});
+      expect(
+        await lists('w3', ['Write a.txt', 'completed'], ['Write b.txt', 'in_progress']),
+      ).toEqual({});
     });
     expect(modeOf(spool())).toBe(0o600);
     expect(modeOf(join(state, 'untildone.db-spool'))).toBe(0o700);
-    await lists('w4', ['Write a.txt', 'completed'], ['Write b.txt', 'completed'], ['Write c.txt', 'pending']);
+    await lists(
+      'w4',
+      ['Write a.txt', 'completed'],
+      ['Write b.txt', 'completed'],
+      ['Write c.txt', 'pending'],
+    );
     const answer = await call(stopPayload());
-    expect(answer.hookSpecificOutput.additionalContext).toContain('2/3 completed, 1 remaining');
+    expect(answer.hookSpecificOutput.additionalContext).toContain(
+      '2/3 completed, 1 remaining',
+    );
     expect(answer.hookSpecificOutput.additionalContext).toContain('Write c.txt');
   }, 30_000);
 
@@ -232,7 +272,9 @@ describe('a store that another process holds for long', () => {
     await lists('w1', ['Write a.txt', 'pending']);
     await call(stopPayload());
     await whileHeld(() => call(promptPayload('stop', { prompt_id: 'p2' })));
-    expect(await call(stopPayload({ prompt_id: 'p2' }))).toEqual({ systemMessage: stoppedByYou });
+    expect(await call(stopPayload({ prompt_id: 'p2' }))).toEqual({
+      systemMessage: stoppedByYou,
+    });
     expect(await call(stopPayload({ prompt_id: 'p2' }))).toEqual({});
     await call(promptPayload('go on', { prompt_id: 'p3' }));
     const answer = await call(stopPayload({ prompt_id: 'p3' }));
@@ -243,13 +285,17 @@ describe('a store that another process holds for long', () => {
     await call(promptPayload('Please do it'));
     await whileHeld(() => lists('w1', ['Write a.txt', 'pending']));
     appendFileSync(spool(), '{"event":{"id":"half');
-    await whileHeld(() => lists('w2', ['Write a.txt', 'pending'], ['Write b.txt', 'pending']));
+    await whileHeld(() =>
+      lists('w2', ['Write a.txt', 'pending'], ['Write b.txt', 'pending']),
+    );
     appendFileSync(
       spool(),
       'null\n{}\n[]\n{"event":null}\n{"event":{"type":"human-spoke","sessionId":"other","id":"x"}}\n',
     );
     const answer = await call(stopPayload());
-    expect(answer.hookSpecificOutput.additionalContext).toContain('0/2 completed, 2 remaining');
+    expect(answer.hookSpecificOutput.additionalContext).toContain(
+      '0/2 completed, 2 remaining',
+    );
   }, 30_000);
 });
 
@@ -276,10 +322,16 @@ describe('hooks that are asked about one stop at once', () => {
       await call(promptPayload('Please do it'));
       await call(createPayload('1', 'Write a.txt'));
       await call(updatePayload('1', status, 'u1'));
-      const answers = await Promise.all(Array.from({ length: hooks }, () => call(stopPayload(), 0, 400)));
-      const continued = answers.filter((answer) => answer.hookSpecificOutput !== undefined);
+      const answers = await Promise.all(
+        Array.from({ length: hooks }, () => call(stopPayload(), 0, 400)),
+      );
+      const continued = answers.filter(
+        (answer) => answer.hookSpecificOutput !== undefined,
+      );
       expect(continued).toHaveLength(1);
-      expect(answers.filter((answer) => Object.keys(answer).length > 0)).toEqual(continued);
+      expect(answers.filter((answer) => Object.keys(answer).length > 0)).toEqual(
+        continued,
+      );
     },
     30_000,
   );
@@ -302,9 +354,16 @@ describe('a payload that cannot be read', () => {
   });
 
   it("C4: anywhere else it is nobody's stop, whatever a text in it says", async () => {
-    const quoted = toolPayload('Bash', 'c1', {}, { stdout: stop() + 'x'.repeat(mostPayloadBytes) });
+    const quoted = toolPayload(
+      'Bash',
+      'c1',
+      {},
+      { stdout: stop() + 'x'.repeat(mostPayloadBytes) },
+    );
     expect(await start(JSON.stringify(quoted))).toBe('{}\n');
-    expect(await start(utf16(JSON.stringify(promptPayload('Please do it'))))).toBe('{}\n');
+    expect(await start(utf16(JSON.stringify(promptPayload('Please do it'))))).toBe(
+      '{}\n',
+    );
   });
 
   it('C4: a byte order mark before a payload changes nothing', async () => {
@@ -316,7 +375,8 @@ describe('a payload that cannot be read', () => {
 });
 
 describe('a clock that is set', () => {
-  const stop = (text: string, skewMs = 0) => call(stopPayload({ last_assistant_message: text }), skewMs);
+  const stop = (text: string, skewMs = 0) =>
+    call(stopPayload({ last_assistant_message: text }), skewMs);
   const textOf = (answer: { hookSpecificOutput?: { additionalContext: string } }) =>
     answer.hookSpecificOutput?.additionalContext;
 
@@ -328,7 +388,9 @@ describe('a clock that is set', () => {
     expect(textOf(await stop('first'))).toContain('1/2 completed, 1 remaining');
     expect(textOf(await stop('second', -1000))).toContain('1/2 completed, 1 remaining');
     const database = new DatabaseSync(join(state, 'untildone.db'), { readOnly: true });
-    const rows = database.prepare('SELECT body FROM events WHERE applied IS NOT NULL ORDER BY applied').all();
+    const rows = database
+      .prepare('SELECT body FROM events WHERE applied IS NOT NULL ORDER BY applied')
+      .all();
     database.close();
     const times = rows.map(({ body }) => Number(JSON.parse(String(body)).at));
     expect(times, 'times never run backwards').toEqual(times.toSorted((a, b) => a - b));
@@ -346,7 +408,9 @@ describe('a clock that is set', () => {
     await call(promptPayload('do it'));
     await call(createPayload('1', 'Write a.txt'));
     for (const skew of [0, -500, -10_000])
-      expect(textOf(await stop('I am done.', skew)), `${skew} ms`).toContain('0/1 completed');
+      expect(textOf(await stop('I am done.', skew)), `${skew} ms`).toContain(
+        '0/1 completed',
+      );
   });
 
   it('P42: by -10 s to +2 h between any two calls changes no answer', async () => {
@@ -355,7 +419,9 @@ describe('a clock that is set', () => {
     for (const [index, skew] of skews.slice(1, 5).entries())
       await call(createPayload(String(index + 1), `Todo ${index}`), skew);
     for (const [index, skew] of skews.slice(5).entries()) {
-      expect(textOf(await stop(`text ${index}`, skew)), `stop ${index}`).toContain(`${index}/4 completed`);
+      expect(textOf(await stop(`text ${index}`, skew)), `stop ${index}`).toContain(
+        `${index}/4 completed`,
+      );
       await call(updatePayload(String(index + 1), 'completed', `u${index}`), -skew);
     }
     const { systemMessage } = await stop('all done', -10_000);

@@ -1,12 +1,24 @@
 // Being told of a session in Claude Code, by the hook as hosts start it: bundled, with the program that outlives it.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { bundle } from '../scripts/bundle.ts';
 import { openNoticeServer } from '../test/support/notice-server.ts';
-import { promptPayload, sessionId, stopPayload, toolPayload } from '../test/support/payload-cases.ts';
+import {
+  promptPayload,
+  sessionId,
+  stopPayload,
+  toolPayload,
+} from '../test/support/payload-cases.ts';
 
 const bundles = mkdtempSync(join(tmpdir(), 'untildone-bundle-'));
 let home: string;
@@ -14,7 +26,8 @@ let project: string;
 let told: string;
 
 beforeAll(async () => {
-  for (const group of ['quick-program', 'late', 'program'] as const) await bundle(group, bundles);
+  for (const group of ['quick-program', 'late', 'program'] as const)
+    await bundle(group, bundles);
 }, 60_000);
 afterAll(() => rmSync(bundles, { recursive: true }));
 
@@ -28,12 +41,20 @@ beforeEach(() => {
 /** In the human's own configuration. */
 function want(notify: object, more: object = {}): void {
   mkdirSync(join(home, '.config/untildone'), { recursive: true });
-  writeFileSync(join(home, '.config/untildone/untildone.json'), JSON.stringify({ notify, ...more }));
+  writeFileSync(
+    join(home, '.config/untildone/untildone.json'),
+    JSON.stringify({ notify, ...more }),
+  );
 }
 
 function call(payload: object, environment = {}): string {
   const words = [join(bundles, 'plugin/programs/hook.js'), 'claude-code'];
-  const env = { PATH: process.env['PATH'], HOME: home, UNTILDONE_HOME: join(home, 'state'), ...environment };
+  const env = {
+    PATH: process.env['PATH'],
+    HOME: home,
+    UNTILDONE_HOME: join(home, 'state'),
+    ...environment,
+  };
   const input = JSON.stringify({ ...payload, cwd: project });
   return spawnSync(process.execPath, words, { env, input, encoding: 'utf8' }).stdout;
 }
@@ -44,7 +65,11 @@ function turn(environment = {}): string {
   return call(stopPayload(), environment);
 }
 
-const asked = { ...stopPayload(), hook_event_name: 'Notification', message: 'Claude needs your permission' };
+const asked = {
+  ...stopPayload(),
+  hook_event_name: 'Notification',
+  message: 'Claude needs your permission',
+};
 const seen = () => (existsSync(told) ? readFileSync(told, 'utf8') : '');
 const command = 'cat >> "$HOME/told.txt"';
 
@@ -60,7 +85,13 @@ describe('issue 14.8: a session in Claude Code', () => {
     expect(seen()).toBe('');
     await vi.waitFor(() => expect(posted).toHaveLength(1), 10_000);
     expect(JSON.parse(posted[0]?.body ?? '')).toMatchObject({
-      ...{ event: 'permission', outcome: null, session: sessionId, host: 'claude-code', next: null },
+      ...{
+        event: 'permission',
+        outcome: null,
+        session: sessionId,
+        host: 'claude-code',
+        next: null,
+      },
       title: 'Fix "it"; $(touch x)',
     });
     await vi.waitFor(() => expect(seen()).toContain('"event":"permission"'), 10_000);
@@ -84,7 +115,10 @@ describe('issue 14.8: a session in Claude Code', () => {
     call(promptPayload('Fix it'));
     call({ ...asked, notification_type: 'permission_prompt' });
     const log = join(home, 'state/hook.log');
-    await vi.waitFor(() => expect(readFileSync(log, 'utf8')).toContain('answered with status 500'), 10_000);
+    await vi.waitFor(
+      () => expect(readFileSync(log, 'utf8')).toContain('answered with status 500'),
+      10_000,
+    );
     expect(readFileSync(log, 'utf8')).not.toContain('t0ken');
   }, 30_000);
 
@@ -92,13 +126,21 @@ describe('issue 14.8: a session in Claude Code', () => {
     const evil = join(project, 'bin');
     mkdirSync(evil);
     mkdirSync(join(project, '.claude'));
-    writeFileSync(join(evil, 'tell-me'), `#!/bin/sh\ntouch "${home}/raised"\n`, { mode: 0o755 });
+    writeFileSync(join(evil, 'tell-me'), `#!/bin/sh\ntouch "${home}/raised"\n`, {
+      mode: 0o755,
+    });
     const strangers = {
       PATH: `${evil}:${process.env['PATH']}`,
       UNTILDONE_NOTIFY_COMMAND: `touch "${home}/raised"`,
     };
-    writeFileSync(join(project, '.claude/settings.json'), JSON.stringify({ env: strangers }));
-    writeFileSync(join(project, 'untildone.json'), JSON.stringify({ notify: { command: 'tell-me' } }));
+    writeFileSync(
+      join(project, '.claude/settings.json'),
+      JSON.stringify({ env: strangers }),
+    );
+    writeFileSync(
+      join(project, 'untildone.json'),
+      JSON.stringify({ notify: { command: 'tell-me' } }),
+    );
     want({ command: `tell-me; ${command}` });
     call(promptPayload('Fix it'), strangers);
     call({ ...asked, notification_type: 'permission_prompt' }, strangers);

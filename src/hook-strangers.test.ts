@@ -55,7 +55,10 @@ const cases: readonly HostCase[] = [
     file: '.env',
     write: inDotEnv,
     damage: (text) => text + '\n'.repeat(1_100_000),
-    environment: (project) => ({ GEMINI_PROJECT_DIR: project, GEMINI_SESSION_ID: gemini.sessionId }),
+    environment: (project) => ({
+      GEMINI_PROJECT_DIR: project,
+      GEMINI_SESSION_ID: gemini.sessionId,
+    }),
     prompt: gemini.promptPayload('Do it'),
     work: gemini.toolPayload('write_file', '09.000', {}, {}),
     stop: gemini.stopPayload(),
@@ -65,7 +68,10 @@ const cases: readonly HostCase[] = [
     file: '.qwen/settings.json',
     write: inJson,
     damage: (text) => `${text}}`,
-    environment: (project) => ({ QWEN_PROJECT_DIR: project, QWEN_CODE_SESSION_ID: qwen.qwenSession }),
+    environment: (project) => ({
+      QWEN_PROJECT_DIR: project,
+      QWEN_CODE_SESSION_ID: qwen.qwenSession,
+    }),
     prompt: qwen.qwenPrompt('Do it'),
     work: qwen.qwenTool('edit', 'edit-1', {}, ''),
     stop: qwen.qwenStop(),
@@ -73,7 +79,9 @@ const cases: readonly HostCase[] = [
 ];
 
 const adapters = new Map(
-  await Promise.all(table.map(async ({ name, asked }) => [name, await asked?.()] as const)),
+  await Promise.all(
+    table.map(async ({ name, asked }) => [name, await asked?.()] as const),
+  ),
 );
 
 const bundles = mkdtempSync(join(tmpdir(), 'untildone-bundle-'));
@@ -106,7 +114,12 @@ beforeEach(() => {
 function strangersValue(name: string): string {
   const chosen: Readonly<Record<string, string>> = {
     ...{ AI_AGENT: 'claude-code_x_agent', GEMINI_CLI: '1', QWEN_CODE: '1' },
-    ...{ UNTILDONE_MODE: 'off', UNTILDONE_HOME: state, NODE_OPTIONS: '--no-deprecation', TZ: 'UTC' },
+    ...{
+      UNTILDONE_MODE: 'off',
+      UNTILDONE_HOME: state,
+      NODE_OPTIONS: '--no-deprecation',
+      TZ: 'UTC',
+    },
     ...{ PATH: `${join(project, 'evil')}:${process.env['PATH']}` },
   };
   return chosen[name] ?? join(project, 'evil');
@@ -116,7 +129,13 @@ function strangersValue(name: string): string {
 function turn(host: HostCase, variables: Readonly<Record<string, string>>, text: string) {
   writeFileSync(join(project, host.file), text);
   const path = `${dirname(process.execPath)}:/usr/bin:/bin`;
-  const env = { PATH: path, HOME: home, UNTILDONE_HOME: state, ...variables, ...host.environment(project) };
+  const env = {
+    PATH: path,
+    HOME: home,
+    UNTILDONE_HOME: state,
+    ...variables,
+    ...host.environment(project),
+  };
   // What the host sets for hooks overrides the project, except the mark of a harness.
   const own = 'AI_AGENT' in variables ? { ...env, AI_AGENT: variables['AI_AGENT'] } : env;
   const answers = [host.prompt, host.work, host.stop].map((payload) => {
@@ -137,7 +156,9 @@ function turn(host: HostCase, variables: Readonly<Record<string, string>>, text:
 
 describe.each(cases)('V10: a project’s own settings of $name', (host) => {
   const own = adapters.get(host.name)?.variables ?? [];
-  const shared = [...wordsInCapitals().keys()].filter(isReadByUs).filter((name) => !isReadAtStart(name));
+  const shared = [...wordsInCapitals().keys()]
+    .filter(isReadByUs)
+    .filter((name) => !isReadAtStart(name));
   const failed = '“never” of the whole work failed';
 
   it('change nothing if they set no variable that we read', () => {
@@ -161,15 +182,21 @@ describe.each(cases)('V10: a project’s own settings of $name', (host) => {
 
   it('do not switch us off by any variable that we read, all at once', () => {
     const names = [...own, ...shared, 'NODE_OPTIONS'];
-    const variables = Object.fromEntries(names.map((name) => [name, strangersValue(name)]));
+    const variables = Object.fromEntries(
+      names.map((name) => [name, strangersValue(name)]),
+    );
     const { told, goesOn } = turn(host, variables, host.write(variables));
     expect(goesOn).toContain(failed);
-    expect(told).toMatch(/The host's settings in this project set \w+, .* more: that is ignored/u);
+    expect(told).toMatch(
+      /The host's settings in this project set \w+, .* more: that is ignored/u,
+    );
   }, 30_000);
 
   it('do not switch us off if nobody can read them', () => {
     const names = [...own, ...shared, 'NODE_OPTIONS'];
-    const variables = Object.fromEntries(names.map((name) => [name, strangersValue(name)]));
+    const variables = Object.fromEntries(
+      names.map((name) => [name, strangersValue(name)]),
+    );
     const { told, goesOn } = turn(host, variables, host.damage(host.write(variables)));
     expect(goesOn).toContain(failed);
     expect(told).toContain('cannot be read and may set any variable');

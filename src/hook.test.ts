@@ -62,8 +62,17 @@ interface Said {
   readonly code: number | null;
 }
 
-function start(input: string | Buffer, argv: readonly string[] = ['claude-code'], environment = {}) {
-  const env = { PATH: process.env['PATH'], HOME: home, UNTILDONE_HOME: state, ...environment };
+function start(
+  input: string | Buffer,
+  argv: readonly string[] = ['claude-code'],
+  environment = {},
+) {
+  const env = {
+    PATH: process.env['PATH'],
+    HOME: home,
+    UNTILDONE_HOME: state,
+    ...environment,
+  };
   const child = spawn(process.execPath, [file, ...argv], { env });
   const said = new Promise<Said>((resolve) => {
     let out = '';
@@ -81,7 +90,8 @@ function start(input: string | Buffer, argv: readonly string[] = ['claude-code']
   return { child, said };
 }
 
-const call = (payload: object) => start(JSON.stringify({ ...payload, cwd: project })).said;
+const call = (payload: object) =>
+  start(JSON.stringify({ ...payload, cwd: project })).said;
 const log = () => readFileSync(join(state, 'hook.log'), 'utf8');
 
 async function withStore<T>(
@@ -102,12 +112,18 @@ describe('the hook process', () => {
     ['garbage', 'hello { world', 'not JSON'],
     ['nothing', '', 'sent nothing'],
     ['half of a payload', '{"session_id":"a', 'not JSON'],
-    ['a hook that nobody knows', JSON.stringify(stopPayload({ hook_event_name: 'Later' })), 'Later'],
+    [
+      'a hook that nobody knows',
+      JSON.stringify(stopPayload({ hook_event_name: 'Later' })),
+      'Later',
+    ],
     ['bytes that are no text', Buffer.from([0xff, 0xfe, 0x00]), 'not JSON'],
   ])(
     'answers %s with one empty object, exits with 0 and says why on the record',
     async (_what, input, why) => {
-      expect(await start(input, ['claude-code'], { SECRET_TOKEN: 'hunter2hunter2' }).said).toEqual(silent);
+      expect(
+        await start(input, ['claude-code'], { SECRET_TOKEN: 'hunter2hunter2' }).said,
+      ).toEqual(silent);
       expect(log()).toContain(why);
       expect(log()).not.toContain('hunter2');
     },
@@ -131,13 +147,18 @@ describe('the hook process', () => {
     await call(createPayload('1', 'Write a.txt'));
     const { out, err, code } = await call(stopPayload());
     expect({ err, code }).toEqual({ err: '', code: 0 });
-    expect(JSON.parse(out).hookSpecificOutput.additionalContext).toContain('“Write a.txt”');
+    expect(JSON.parse(out).hookSpecificOutput.additionalContext).toContain(
+      '“Write a.txt”',
+    );
     expect(out.trimEnd()).not.toContain('\n');
   });
 
   it('a broken configuration of the user switches us off for the message and is told', async () => {
     mkdirSync(join(home, '.config/untildone'), { recursive: true });
-    writeFileSync(join(home, '.config/untildone/untildone.json'), '{"maxStagnant": "many"}');
+    writeFileSync(
+      join(home, '.config/untildone/untildone.json'),
+      '{"maxStagnant": "many"}',
+    );
     const { out } = await call(promptPayload('Please do it'));
     expect(JSON.parse(out).systemMessage).toContain('maxStagnant');
     await call(createPayload('1', 'Write a.txt'));
@@ -155,7 +176,9 @@ describe('the compiled code that the hook keeps', () => {
   async function continued() {
     const { out, err, code } = await call(stopPayload());
     expect({ err, code }).toEqual({ err: '', code: 0 });
-    expect(JSON.parse(out).hookSpecificOutput.additionalContext).toContain('“Write a.txt”');
+    expect(JSON.parse(out).hookSpecificOutput.additionalContext).toContain(
+      '“Write a.txt”',
+    );
   }
 
   beforeEach(async () => {
@@ -214,7 +237,9 @@ describe('a store that cannot be used', () => {
     const stop = JSON.stringify({ ...stopPayload(), cwd: project });
     const { out, code } = await start(stop, ['claude-code'], environment).said;
     expect(code).toBe(0);
-    expect(JSON.parse(out)).toEqual({ systemMessage: expect.stringContaining('may stop') });
+    expect(JSON.parse(out)).toEqual({
+      systemMessage: expect.stringContaining('may stop'),
+    });
     const tool = JSON.stringify(createPayload('1', 'A'));
     expect(await start(tool, ['claude-code'], environment).said).toEqual(silent);
   });
@@ -226,7 +251,9 @@ describe('a store that cannot be used', () => {
       'this is not a database, and long enough to be looked at'.repeat(50),
     );
     const { out } = await call(stopPayload());
-    expect(JSON.parse(out)).toEqual({ systemMessage: expect.stringContaining('may stop') });
+    expect(JSON.parse(out)).toEqual({
+      systemMessage: expect.stringContaining('may stop'),
+    });
     expect(log()).toMatch(/store-(?:corrupt|unavailable)/);
   });
 });
@@ -236,12 +263,18 @@ describe('the gate', () => {
 
   it('V1: a failing check refuses the completion, run by a process that outlives the hook', async () => {
     const todoChecks = [{ title: 'Make*', checks: ['made'] }];
-    writeFileSync(join(project, 'untildone.json'), JSON.stringify({ checks, todoChecks }));
+    writeFileSync(
+      join(project, 'untildone.json'),
+      JSON.stringify({ checks, todoChecks }),
+    );
     acceptProject(state, project);
     await call(promptPayload('Please do it'));
     await call(createPayload('1', 'Make it'));
     const { out } = await call(completedPayload('1', 'Make it'));
-    expect(JSON.parse(out)).toEqual({ decision: 'block', reason: expect.stringContaining('NOT-MADE') });
+    expect(JSON.parse(out)).toEqual({
+      decision: 'block',
+      reason: expect.stringContaining('NOT-MADE'),
+    });
   });
 
   it('without any check, and for a session that nobody knows, it is open', async () => {
@@ -280,7 +313,9 @@ describe('V10, P40: what a project’s file asks for', () => {
     await call(promptPayload('Tidy up', { prompt_id: 'prompt-1' }));
     write(hostile());
     expect(told(await stopAfterEdit('w1'))).toContain('They are ignored until you do');
-    expect(told(await call(promptPayload('Thanks, now fix a typo', second)))).toContain('untildone trust');
+    expect(told(await call(promptPayload('Thanks, now fix a typo', second)))).toContain(
+      'untildone trust',
+    );
     await stopAfterEdit('w2', 'prompt-2');
     expect(existsSync(mark())).toBe(false);
   });
@@ -295,9 +330,13 @@ describe('V10, P40: what a project’s file asks for', () => {
     async (_what, damage) => {
       write({ checks: { never: { command: ['false'] } }, goal: ['never'] });
       acceptProject(state, project);
-      expect(told(await call(promptPayload('Do it', { prompt_id: 'prompt-1' })))).toBe('');
+      expect(told(await call(promptPayload('Do it', { prompt_id: 'prompt-1' })))).toBe(
+        '',
+      );
       damage();
-      expect(told(await call(promptPayload('And now?', second)))).toContain('untildone.json');
+      expect(told(await call(promptPayload('And now?', second)))).toContain(
+        'untildone.json',
+      );
       const { out } = await stopAfterEdit('w1', 'prompt-2');
       expect(JSON.parse(out).hookSpecificOutput.additionalContext).toContain(
         '“never” of the whole work failed',
@@ -307,9 +346,15 @@ describe('V10, P40: what a project’s file asks for', () => {
   );
 
   it('an accepted set is not asked about again for another order, other spaces or a harmless setting', async () => {
-    write({ goal: ['a', 'b'], checks: { a: { command: ['true'] }, b: { command: ['true'] } } });
+    write({
+      goal: ['a', 'b'],
+      checks: { a: { command: ['true'] }, b: { command: ['true'] } },
+    });
     acceptProject(state, project);
-    const moved = { checks: { b: { command: ['true'] }, a: { command: ['true'] } }, goal: ['b', 'a'] };
+    const moved = {
+      checks: { b: { command: ['true'] }, a: { command: ['true'] } },
+      goal: ['b', 'a'],
+    };
     writeFileSync(file(), JSON.stringify({ liveView: false, ...moved }, null, 4));
     expect(await call(promptPayload('Do it', { prompt_id: 'prompt-1' }))).toEqual(silent);
   });
@@ -319,15 +364,17 @@ describe('V10, P40: what a project’s file asks for', () => {
     const env = { UNTILDONE_MODE: 'off', UNTILDONE_HOME: join(project, 'evil') };
     writeFileSync(join(project, '.claude/settings.json'), JSON.stringify({ env }));
     const send = (payload: object) =>
-      start(JSON.stringify({ ...payload, cwd: project }), ['claude-code'], { ...env, XDG_STATE_HOME: home })
-        .said;
+      start(JSON.stringify({ ...payload, cwd: project }), ['claude-code'], {
+        ...env,
+        XDG_STATE_HOME: home,
+      }).said;
     expect(told(await send(promptPayload('Do it')))).toContain(
       'UNTILDONE_MODE, UNTILDONE_HOME: that is ignored',
     );
     await send(createPayload('1', 'Write a.txt'));
-    expect(JSON.parse((await send(stopPayload())).out).hookSpecificOutput.additionalContext).toContain(
-      'Write a',
-    );
+    expect(
+      JSON.parse((await send(stopPayload())).out).hookSpecificOutput.additionalContext,
+    ).toContain('Write a');
     expect(existsSync(join(project, 'evil'))).toBe(false);
     expect(existsSync(join(home, 'untildone/untildone.db'))).toBe(true);
   });
@@ -335,29 +382,44 @@ describe('V10, P40: what a project’s file asks for', () => {
   it.each([
     ['padded beyond what is read', (text: string) => text + ' '.repeat(1_100_000)],
     ['no JSON to us', (text: string) => `${text}//`],
-  ])('V10: settings of the host that are %s may set any of our variables', (_what, damage) => {
-    mkdirSync(join(project, '.claude'));
-    const env = { UNTILDONE_MODE: 'off' };
-    writeFileSync(join(project, '.claude/settings.json'), damage(JSON.stringify({ env })));
-    // As `init` wrote it: where our own program lies, we keep our things.
-    cpSync(join(bundles, 'plugin/programs'), join(state, 'bin/here'), { recursive: true });
-    chmodSync(state, 0o700);
-    const ours = { PATH: process.env['PATH'], UNTILDONE_HOME: state, ...env };
-    const { stdout } = spawnSync(process.execPath, [join(state, 'bin/here/hook.js'), 'claude-code'], {
-      env: ours,
-      input: JSON.stringify({ ...promptPayload('Do it'), cwd: project }),
-      encoding: 'utf8',
-    });
-    expect(JSON.parse(stdout).systemMessage).toMatch(
-      /cannot be read and may set any variable, such as PATH, UNTILDONE_MODE:/u,
-    );
-    expect(existsSync(join(state, 'untildone.db'))).toBe(true);
-  });
+  ])(
+    'V10: settings of the host that are %s may set any of our variables',
+    (_what, damage) => {
+      mkdirSync(join(project, '.claude'));
+      const env = { UNTILDONE_MODE: 'off' };
+      writeFileSync(
+        join(project, '.claude/settings.json'),
+        damage(JSON.stringify({ env })),
+      );
+      // As `init` wrote it: where our own program lies, we keep our things.
+      cpSync(join(bundles, 'plugin/programs'), join(state, 'bin/here'), {
+        recursive: true,
+      });
+      chmodSync(state, 0o700);
+      const ours = { PATH: process.env['PATH'], UNTILDONE_HOME: state, ...env };
+      const { stdout } = spawnSync(
+        process.execPath,
+        [join(state, 'bin/here/hook.js'), 'claude-code'],
+        {
+          env: ours,
+          input: JSON.stringify({ ...promptPayload('Do it'), cwd: project }),
+          encoding: 'utf8',
+        },
+      );
+      expect(JSON.parse(stdout).systemMessage).toMatch(
+        /cannot be read and may set any variable, such as PATH, UNTILDONE_MODE:/u,
+      );
+      expect(existsSync(join(state, 'untildone.db'))).toBe(true);
+    },
+  );
 
   it('C2: off means off: nobody is told either', async () => {
     write(hostile());
     const { said } = start(
-      JSON.stringify({ ...promptPayload('Do it', { prompt_id: 'prompt-1' }), cwd: project }),
+      JSON.stringify({
+        ...promptPayload('Do it', { prompt_id: 'prompt-1' }),
+        cwd: project,
+      }),
       ['claude-code'],
       {
         UNTILDONE_MODE: 'off',
@@ -368,22 +430,51 @@ describe('V10, P40: what a project’s file asks for', () => {
 });
 
 describe('G4: a message of the human from beneath an agent', () => {
-  const shellOf = (id: string) => ({ AI_AGENT: 'claude-code_2-1-325_agent', CLAUDE_CODE_SESSION_ID: id });
-  const hooks = { AI_AGENT: 'claude-code_2-1-325_harness', CLAUDE_CODE_SESSION_ID: sessionId };
+  const shellOf = (id: string) => ({
+    AI_AGENT: 'claude-code_2-1-325_agent',
+    CLAUDE_CODE_SESSION_ID: id,
+  });
+  const hooks = {
+    AI_AGENT: 'claude-code_2-1-325_harness',
+    CLAUDE_CODE_SESSION_ID: sessionId,
+  };
   const bare = () => `env -i HOME='${home}' UNTILDONE_HOME='${state}' "$0" "$@"`;
 
   /** The shell stays between: it has more to do after the hook. */
-  async function saidBeneath(environment: object, script: string, isMarked = false): Promise<Said> {
-    const words = ['/bin/sh', '-c', `${script}; exit 0`, process.execPath, file, 'claude-code'];
-    const own = { PATH: process.env['PATH'] ?? '', HOME: home, UNTILDONE_HOME: state, ...environment };
+  async function saidBeneath(
+    environment: object,
+    script: string,
+    isMarked = false,
+  ): Promise<Said> {
+    const words = [
+      '/bin/sh',
+      '-c',
+      `${script}; exit 0`,
+      process.execPath,
+      file,
+      'claude-code',
+    ];
+    const own = {
+      PATH: process.env['PATH'] ?? '',
+      HOME: home,
+      UNTILDONE_HOME: state,
+      ...environment,
+    };
     const place = { directory: project, environment: own };
     const [program = '', ...rest] = isMarked ? markedCommand(words, place) : words;
-    const input = JSON.stringify(promptPayload('go on', { prompt_id: 'forged', cwd: project }));
-    const { stdout, stderr, status } = spawnSync(program, rest, { env: own, input, encoding: 'utf8' });
+    const input = JSON.stringify(
+      promptPayload('go on', { prompt_id: 'forged', cwd: project }),
+    );
+    const { stdout, stderr, status } = spawnSync(program, rest, {
+      env: own,
+      input,
+      encoding: 'utf8',
+    });
     return { out: stdout, err: stderr, code: status };
   }
 
-  const latchOf = () => withStore(async (store) => (await store.state(sessionId))?.latch ?? null);
+  const latchOf = () =>
+    withStore(async (store) => (await store.state(sessionId))?.latch ?? null);
 
   async function stopped() {
     await call(promptPayload('Please do it'));
@@ -393,10 +484,20 @@ describe('G4: a message of the human from beneath an agent', () => {
     expect(await latchOf()).not.toBeNull();
   }
 
-  type Beneath = readonly [what: string, environment: object, script: () => string, isMarked: boolean];
+  type Beneath = readonly [
+    what: string,
+    environment: object,
+    script: () => string,
+    isMarked: boolean,
+  ];
 
   it.each<Beneath>([
-    ['a command of the session’s own agent', shellOf(sessionId), () => '"$0" "$@"', false],
+    [
+      'a command of the session’s own agent',
+      shellOf(sessionId),
+      () => '"$0" "$@"',
+      false,
+    ],
     ['the same with an empty environment', shellOf(sessionId), bare, false],
     [
       'the same in the name of the hooks',
@@ -404,9 +505,19 @@ describe('G4: a message of the human from beneath an agent', () => {
       () => `AI_AGENT=${hooks.AI_AGENT} "$0" "$@"`,
       false,
     ],
-    ['a command of an agent in another session', shellOf('other'), () => '"$0" "$@"', false],
+    [
+      'a command of an agent in another session',
+      shellOf('other'),
+      () => '"$0" "$@"',
+      false,
+    ],
     ['a session of ours', { UNTILDONE_SESSION: 's' }, () => '"$0" "$@"', false],
-    ['a session of ours, with an empty environment and a fork', {}, () => `setsid -w ${bare()}`, true],
+    [
+      'a session of ours, with an empty environment and a fork',
+      {},
+      () => `setsid -w ${bare()}`,
+      true,
+    ],
   ])('is refused and told: %s', async (_what, environment, script, isMarked) => {
     await stopped();
     const { out, code } = await saidBeneath(environment, script(), isMarked);
@@ -429,7 +540,8 @@ describe('G4: a message of the human from beneath an agent', () => {
 });
 
 describe('a stop hook that failed open', () => {
-  const notice = (promptId: string) => promptPayload(notification('job'), { prompt_id: promptId });
+  const notice = (promptId: string) =>
+    promptPayload(notification('job'), { prompt_id: promptId });
 
   it('G4: is no interrupt to what follows, and a later one is still seen', async () => {
     await call(promptPayload('Please do it'));
@@ -445,10 +557,14 @@ describe('a stop hook that failed open', () => {
     rmSync(state, { recursive: true });
     renameSync(`${state}-away`, state);
     await call(notice('p2'));
-    expect((await call(stopPayload({ prompt_id: 'p2' }))).out).toContain('TODO CONTINUATION');
+    expect((await call(stopPayload({ prompt_id: 'p2' }))).out).toContain(
+      'TODO CONTINUATION',
+    );
     // The continuation was interrupted: nothing failed there.
     await call(notice('p3'));
-    expect((await call(stopPayload({ prompt_id: 'p3' }))).out).not.toContain('TODO CONTINUATION');
+    expect((await call(stopPayload({ prompt_id: 'p3' }))).out).not.toContain(
+      'TODO CONTINUATION',
+    );
   });
 });
 
@@ -459,18 +575,28 @@ describe('many hooks at once', () => {
       const hostKey = `task-${index + 1}`;
       return { id: todoIdOf(sessionId, hostKey), title: `Todo ${index + 1}`, hostKey };
     });
-    const created: Event = { type: 'todos-created', id: 'plan', sessionId, at: 1, actor: 'human', items };
+    const created: Event = {
+      type: 'todos-created',
+      id: 'plan',
+      sessionId,
+      at: 1,
+      actor: 'human',
+      items,
+    };
     mkdirSync(state);
     await withStore((store) => store.append([created]));
     const wanted = (index: number) =>
       (['completed', 'in_progress', 'pending'] as const)[index % 3] ?? 'pending';
     const answers = await Promise.all(
-      items.map((_, index) => call(updatePayload(String(index + 1), wanted(index), `call-${index}`))),
+      items.map((_, index) =>
+        call(updatePayload(String(index + 1), wanted(index), `call-${index}`)),
+      ),
     );
     expect(answers.filter(({ out }) => out !== '{}\n')).toEqual([]);
     await call(stopPayload());
     const statuses = await withStore((store) =>
-      (async () => (await store.todos({ planId: sessionId })).map(({ status }) => status))(),
+      (async () =>
+        (await store.todos({ planId: sessionId })).map(({ status }) => status))(),
     );
     expect(statuses).toEqual(items.map((_, index) => wanted(index)));
   }, 60_000);
@@ -488,7 +614,9 @@ describe('a stop hook that the host breaks off', () => {
     await call(updatePayload('1', 'completed', 'u1'));
     const { child, said } = start(JSON.stringify({ ...stopPayload(), cwd: project }));
     const decided = () =>
-      withStore((store) => (async () => (await store.decisions(sessionId, 1)).length > 0)());
+      withStore((store) =>
+        (async () => (await store.decisions(sessionId, 1)).length > 0)(),
+      );
     while (!(await decided())) await new Promise((resolve) => setTimeout(resolve, 50));
     child.kill('SIGTERM');
     expect(await said).toEqual(silent);

@@ -1,7 +1,12 @@
 // Wires the policy of a folder, the checks and all that a runtime is made of over a store. A broken configuration never
 // throws: it switches us off, and the caller tells it (C1).
 import { isAbsolute } from 'node:path';
-import { type CheckerOptions, createChecker, runQueue, startRunner } from './checks/checker.ts';
+import {
+  type CheckerOptions,
+  createChecker,
+  runQueue,
+  startRunner,
+} from './checks/checker.ts';
 import { withIgnoreRules } from './checks/git.ts';
 import { protectPolicy } from './checks/protected-paths.ts';
 import type { ConfigResult } from './core/config.ts';
@@ -14,7 +19,8 @@ import { createIdentifiers, sha256, systemClock } from './engine/system.ts';
 import { pendingSentence, readTrust } from './engine/trust.ts';
 import { stateDirectory } from './store/state-directory.ts';
 
-export interface OpenOptions extends Omit<Partial<RuntimeOptions>, 'hash' | 'policy' | 'checker'> {
+export interface OpenOptions
+  extends Omit<Partial<RuntimeOptions>, 'hash' | 'policy' | 'checker'> {
   readonly store: RuntimeOptions['store'];
   readonly environment: Environment;
   /** Null: nobody knows. Absent: the folder of each session. */
@@ -41,7 +47,12 @@ export interface Parts extends RuntimeOptions {
 
 export function partsOver(options: OpenOptions): Parts {
   const { store, clock = systemClock } = options;
-  const place = { store, clock, identifiers: options.identifiers ?? createIdentifiers(clock), hash: sha256 };
+  const place = {
+    store,
+    clock,
+    identifiers: options.identifiers ?? createIdentifiers(clock),
+    hash: sha256,
+  };
   const configuration = createConfiguration(options);
   return {
     ...options,
@@ -79,7 +90,10 @@ function createOwnChecker(options: OpenOptions, place: Place): Parts['checker'] 
 /** Only `renew` needs the store: a host may open it later. */
 export function createConfiguration(options: OpenOptions) {
   const { environment, flags, onProblem, directory: own = null } = options;
-  const known = new Map<string | null, { readonly policy: Policy; readonly problem: string | null }>();
+  const known = new Map<
+    string | null,
+    { readonly policy: Policy; readonly problem: string | null }
+  >();
   let told = '';
 
   function unusable(sentences: readonly string[]) {
@@ -92,13 +106,21 @@ export function createConfiguration(options: OpenOptions) {
 
   function readFiles(directory: string | null) {
     const accepted = readTrust(stateDirectory(environment));
-    return readPolicy({ projectDirectory: directory, environment, accepted, ...(flags && { flags }) });
+    return readPolicy({
+      projectDirectory: directory,
+      environment,
+      accepted,
+      ...(flags && { flags }),
+    });
   }
 
   function read(directory: string | null) {
     const result = readFiles(directory);
     if (!result.ok) return unusable(result.problems.map(policyProblemSentence));
-    return { policy: options.checker === null ? withoutChecks(result.policy) : result.policy, problem: null };
+    return {
+      policy: options.checker === null ? withoutChecks(result.policy) : result.policy,
+      problem: null,
+    };
   }
 
   function look(directory: string | null) {
@@ -125,12 +147,18 @@ export function createConfiguration(options: OpenOptions) {
       if (own === null) return void known.set(own, fresh);
       const policy = await withIgnoreRules(fresh.policy, own, environment);
       const prepared = await protectPolicy(options.store, policy, own);
-      known.set(own, 'error' in prepared ? unusable([prepared.error]) : { ...fresh, ...prepared });
+      known.set(
+        own,
+        'error' in prepared ? unusable([prepared.error]) : { ...fresh, ...prepared },
+      );
     },
   };
 }
 
 /** A check that nobody can run would fail for ever. */
 function withoutChecks({ settings }: Policy): Policy {
-  return { settings: { ...settings, goal: [], todoChecks: [], protect: [] }, goalChecks: [] };
+  return {
+    settings: { ...settings, goal: [], todoChecks: [], protect: [] },
+    goalChecks: [],
+  };
 }

@@ -1,5 +1,6 @@
-// Proves that the layers hold in the real imports, that lint would catch every wrong one, and that the
-// package's entries load without side effects. It knows no rule of its own: the table is scripts/layers.ts.
+// Proves that the layers hold in the real imports, that lint would catch every wrong one,
+// and that the package's entries load without side effects. It knows no rule of its own:
+// the table is scripts/layers.ts.
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
   copyFileSync,
@@ -36,7 +37,8 @@ const sources = globSync('src/**/*.ts', { cwd: root })
   .sort();
 
 /** Static, re-exported, side-effect, dynamic and type imports alike. */
-const importPattern = /(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire\s*\(\s*)(['"])([^'"\n]+)\1/g;
+const importPattern =
+  /(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire\s*\(\s*)(['"])([^'"\n]+)\1/g;
 
 function importsOf(text: string): string[] {
   return [...text.matchAll(importPattern)].map((match) => match[2] ?? '');
@@ -45,7 +47,10 @@ function importsOf(text: string): string[] {
 /** Every reason why this file may not contain this import; empty when it may. */
 function objection(file: string, specifier: string): string | null {
   const layer = layerOf(file);
-  if (databaseModules.some((name) => name === specifier) && !file.startsWith(`${databaseFolder}/`)) {
+  if (
+    databaseModules.some((name) => name === specifier) &&
+    !file.startsWith(`${databaseFolder}/`)
+  ) {
     return `${file} opens a database (${specifier})`;
   }
   if (!specifier.startsWith('.')) {
@@ -73,7 +78,9 @@ describe('the layers', () => {
 
   it('an import only points to the left', () => {
     const objections = sources.flatMap((file) =>
-      importsOf(readFileSync(join(root, file), 'utf8')).map((specifier) => objection(file, specifier)),
+      importsOf(readFileSync(join(root, file), 'utf8')).map((specifier) =>
+        objection(file, specifier),
+      ),
     );
     expect(objections.length).toBeGreaterThan(0);
     expect(objections.filter((reason) => reason !== null)).toEqual([]);
@@ -91,7 +98,9 @@ describe('the layers', () => {
       "import { z } from 'zod';",
       "import { g } from './rules/g.ts';",
     ].join('\n');
-    const objections = importsOf(text).map((specifier) => objection('src/core/planted.ts', specifier));
+    const objections = importsOf(text).map((specifier) =>
+      objection('src/core/planted.ts', specifier),
+    );
     expect(objections.map((reason) => reason !== null)).toEqual([
       true,
       true,
@@ -106,10 +115,25 @@ describe('the layers', () => {
   });
 
   it('what wires the services is imported from above them only, and imports nobody who uses it', () => {
-    for (const file of ['src/core/a.ts', 'src/engine/a.ts', 'src/store/sqlite/a.ts', 'src/checks/a.ts'])
-      expect(objection(file, posix.relative(dirname(file), 'src/open.ts'))).not.toBeNull();
-    for (const file of ['src/hosts/x/a.ts', 'src/agent/a.ts', 'src/mcp/a.ts', 'src/cli/a.ts', 'src/index.ts'])
-      expect(objection(file, `./${posix.relative(dirname(file), 'src/open.ts')}`)).toBeNull();
+    for (const file of [
+      'src/core/a.ts',
+      'src/engine/a.ts',
+      'src/store/sqlite/a.ts',
+      'src/checks/a.ts',
+    ])
+      expect(
+        objection(file, posix.relative(dirname(file), 'src/open.ts')),
+      ).not.toBeNull();
+    for (const file of [
+      'src/hosts/x/a.ts',
+      'src/agent/a.ts',
+      'src/mcp/a.ts',
+      'src/cli/a.ts',
+      'src/index.ts',
+    ])
+      expect(
+        objection(file, `./${posix.relative(dirname(file), 'src/open.ts')}`),
+      ).toBeNull();
     expect(objection('src/open.ts', './checks/checker.ts')).toBeNull();
     expect(objection('src/open.ts', './agent/run-agent.ts')).not.toBeNull();
   });
@@ -124,36 +148,50 @@ describe('the layers', () => {
   it('core asks neither a clock nor chance: time and ids come inside the event', () => {
     const impure = /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\bglobalThis\b/;
     const core = sources.filter((file) => file.startsWith('src/core/'));
-    expect(core.filter((file) => impure.test(readFileSync(join(root, file), 'utf8')))).toEqual([]);
+    expect(
+      core.filter((file) => impure.test(readFileSync(join(root, file), 'utf8'))),
+    ).toEqual([]);
   });
 });
 
 describe('a host', () => {
-  const folderOf = (file: string) => /^src\/hosts\/([\w-]+)\/[\w.-]+$/.exec(file)?.[1] ?? null;
+  const folderOf = (file: string) =>
+    /^src\/hosts\/([\w-]+)\/[\w.-]+$/.exec(file)?.[1] ?? null;
   const names = hosts.map(({ name }) => name);
   const outside = (name: string) =>
     sources.filter((file) => folderOf(file) !== name && file !== 'src/hosts/hosts.ts');
   const textOf = (file: string) => readFileSync(join(root, file), 'utf8');
 
   it('is a folder and a row: every folder of one has its row, and the row has every part that stands there', () => {
-    const folders = new Set(sources.map(folderOf).filter((name) => name !== null && name !== 'install'));
+    const folders = new Set(
+      sources.map(folderOf).filter((name) => name !== null && name !== 'install'),
+    );
     expect([...folders].sort()).toEqual([...names].sort());
     for (const { name, asked, driver } of hosts) {
       const has = (part: string) => existsSync(join(root, 'src/hosts', name, part));
-      expect([name, has('install.ts'), has('drive.ts')]).toEqual([name, true, driver !== undefined]);
+      expect([name, has('install.ts'), has('drive.ts')]).toEqual([
+        name,
+        true,
+        driver !== undefined,
+      ]);
       expect([name, asked !== undefined && !has('host.ts')]).toEqual([name, false]);
     }
   });
 
-  it.each(names)('%s can be taken away with its row: nothing else imports or names it', (name) => {
-    const reaching = outside(name).filter((file) => {
-      const targets = importsOf(textOf(file)).map((specifier) => posix.join(posix.dirname(file), specifier));
-      return targets.some((target) => folderOf(target) === name);
-    });
-    expect(reaching).toEqual([]);
-    const quoted = new RegExp(`['"\`]${name}['"\`]`);
-    expect(outside(name).filter((file) => quoted.test(textOf(file)))).toEqual([]);
-  });
+  it.each(names)(
+    '%s can be taken away with its row: nothing else imports or names it',
+    (name) => {
+      const reaching = outside(name).filter((file) => {
+        const targets = importsOf(textOf(file)).map((specifier) =>
+          posix.join(posix.dirname(file), specifier),
+        );
+        return targets.some((target) => folderOf(target) === name);
+      });
+      expect(reaching).toEqual([]);
+      const quoted = new RegExp(`['"\`]${name}['"\`]`);
+      expect(outside(name).filter((file) => quoted.test(textOf(file)))).toEqual([]);
+    },
+  );
 });
 
 describe('failure', () => {
@@ -163,7 +201,10 @@ describe('failure', () => {
     const silent = sources.flatMap((file) => {
       const lines = readFileSync(join(root, file), 'utf8').split('\n');
       return lines.flatMap((line, index) => {
-        const explained = line.includes('//') || /^\s*(\/\/|\*)/.test(lines[index - 1] ?? '');
+        const above = lines.slice(0, index);
+        // The statement may have begun some lines above.
+        const before = above.findLast((one) => /[;{}]$|^\s*(\/\/|\*)/.test(one)) ?? '';
+        const explained = line.includes('//') || /^\s*(\/\/|\*)/.test(before);
         return emptyCatch.test(line) && !explained ? [`${file}:${index + 1}`] : [];
       });
     });
@@ -184,18 +225,24 @@ describe('lint', () => {
 
   function lintedAsWrong(): string[] {
     const biome = join(root, 'node_modules/.bin/biome');
-    const run = spawnSync(biome, ['lint', '--max-diagnostics=none', '--reporter=json', 'src'], {
-      cwd: scratch,
-      encoding: 'utf8',
-      maxBuffer: 64 * 1024 * 1024,
-    });
+    const run = spawnSync(
+      biome,
+      ['lint', '--max-diagnostics=none', '--reporter=json', 'src'],
+      {
+        cwd: scratch,
+        encoding: 'utf8',
+        maxBuffer: 64 * 1024 * 1024,
+      },
+    );
     const report = JSON.parse(run.stdout) as {
       diagnostics: { category: string; severity: string; location: { path: string } }[];
     };
-    // Not `--only`: that would switch the rule back on where the configuration switches it off.
+    // Not `--only`: that would switch the rule back on where the configuration switches
+    // it off.
     const paths = report.diagnostics
       .filter(
-        ({ category, severity }) => category === 'lint/style/noRestrictedImports' && severity === 'error',
+        ({ category, severity }) =>
+          category === 'lint/style/noRestrictedImports' && severity === 'error',
       )
       .map(({ location }) => location.path);
     return [...new Set(paths)].sort();
@@ -212,19 +259,33 @@ describe('lint', () => {
       for (const other of Object.keys(layers)) {
         const isWrong = forbiddenLayers(layer).includes(other);
         const [file, deepFile] =
-          other === 'open' ? ['open.ts', 'open.ts'] : [`${other}/x.ts`, `${other}/deep/x.ts`];
+          other === 'open'
+            ? ['open.ts', 'open.ts']
+            : [`${other}/x.ts`, `${other}/deep/x.ts`];
         plant(`src/${layer}/to-${other}.ts`, `import '../${file}';`, isWrong);
-        plant(`src/${layer}/deep/to-${other}.ts`, `export type { X } from '../../${deepFile}';`, isWrong);
+        plant(
+          `src/${layer}/deep/to-${other}.ts`,
+          `export type { X } from '../../${deepFile}';`,
+          isWrong,
+        );
       }
       plant(`src/${layer}/package.ts`, "import 'zod';", layer in outsideImports);
-      plant(`src/${layer}/node.ts`, "import 'node:fs';", outsideImports[layer] === 'nothing');
+      plant(
+        `src/${layer}/node.ts`,
+        "import 'node:fs';",
+        outsideImports[layer] === 'nothing',
+      );
       plant(`src/${layer}/database.ts`, "import 'node:sqlite';", true);
       plant(`src/${layer}/same.test.ts`, "import '../simulated/x.ts';", false);
     }
     plant('src/index.ts', "export { run } from './engine/run.ts';", false);
     plant('src/open.ts', "export { run } from './agent/run.ts';", true);
     plant('src/other-entry.ts', "export { main } from './cli/main.ts';", true);
-    plant('src/core/dynamic.ts', "export const late = () => import('../engine/x.ts');", true);
+    plant(
+      'src/core/dynamic.ts',
+      "export const late = () => import('../engine/x.ts');",
+      true,
+    );
     plant('src/store/sqlite/open.ts', "import 'node:sqlite';", false);
     plant('src/store/sqlite/wrong.ts', "import '../../cli/main.ts';", true);
     const expected = [...planted].filter(([, isWrong]) => isWrong).map(([file]) => file);
@@ -236,20 +297,27 @@ describe('lint', () => {
 describe('package entries', () => {
   const libraryEntries = entries.filter((entry) => entry.group === 'library');
 
-  it.each(libraryEntries)('$source loads clean: no output, no open handle, no throw', ({ source }) => {
-    const program = `const entry = await import(${JSON.stringify(join(root, source))});
+  it.each(libraryEntries)(
+    '$source loads clean: no output, no open handle, no throw',
+    ({ source }) => {
+      const program = `const entry = await import(${JSON.stringify(join(root, source))});
       if (Object.keys(entry).length === 0) throw new Error('the entry exports nothing');`;
-    const run = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
-      encoding: 'utf8',
-      timeout: 20_000,
-      env: { PATH: process.env['PATH'] ?? '' },
-    });
-    expect({ status: run.status, stdout: run.stdout, stderr: run.stderr }).toEqual({
-      status: 0,
-      stdout: '',
-      stderr: '',
-    });
-  });
+      const run = spawnSync(
+        process.execPath,
+        ['--input-type=module', '--eval', program],
+        {
+          encoding: 'utf8',
+          timeout: 20_000,
+          env: { PATH: process.env['PATH'] ?? '' },
+        },
+      );
+      expect({ status: run.status, stdout: run.stdout, stderr: run.stderr }).toEqual({
+        status: 0,
+        stdout: '',
+        stderr: '',
+      });
+    },
+  );
 
   it('every path in "exports" and "bin" is one that the build writes', () => {
     const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
@@ -269,7 +337,9 @@ describe('package entries', () => {
     expect(source).not.toMatch(/^import\s[^(]/m);
     const program = `Object.defineProperty(process.versions, 'node', { value: '22.12.0' });
       await import(${JSON.stringify(join(root, 'src/cli/bin.ts'))});`;
-    const run = spawnSync(process.execPath, ['--input-type=module', '--eval', program], { encoding: 'utf8' });
+    const run = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
+      encoding: 'utf8',
+    });
     expect(run.status).toBe(2);
     expect(run.stdout).toBe('');
     expect(run.stderr.trim().split('\n')).toEqual([expect.stringContaining('22.13')]);

@@ -13,7 +13,10 @@ import { defaultSettings } from '../src/core/settings.ts';
 import type { Store } from '../src/engine/store.ts';
 import { sha256 } from '../src/engine/system.ts';
 import { createScriptedHost, type ScriptedHost } from '../src/simulated/scripted-host.ts';
-import { createSequentialIdentifiers, createSimulatedClock } from '../src/simulated/simulated-clock.ts';
+import {
+  createSequentialIdentifiers,
+  createSimulatedClock,
+} from '../src/simulated/simulated-clock.ts';
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import type { ToolResult } from '../src/tools/todo-tools.ts';
 import { createTodoTools } from '../src/tools/todo-tools.ts';
@@ -32,15 +35,32 @@ beforeAll(async () => {
   const clock = createSimulatedClock();
   const identifiers = createSequentialIdentifiers();
   store = await openSqliteStore({ path, clock });
-  const policy = () => ({ settings: { ...defaultSettings, maxTodos: 5 }, goalChecks: [] });
-  host = createScriptedHost({ mode: 'asked', store, clock, identifiers, hash: sha256, policy });
+  const policy = () => ({
+    settings: { ...defaultSettings, maxTodos: 5 },
+    goalChecks: [],
+  });
+  host = createScriptedHost({
+    mode: 'asked',
+    store,
+    clock,
+    identifiers,
+    hash: sha256,
+    policy,
+  });
   await host.open();
   await host.says('Please do the work.');
   [todoId = '', doneId = ''] = await host.plans('Build', 'Ship', 'Rest');
   await host.completes(doneId);
   await host.stops();
   const { sessionId, runtime: engine } = host;
-  const context = { engine, store, sessionId, actor: 'agent', clock, identifiers } as const;
+  const context = {
+    engine,
+    store,
+    sessionId,
+    actor: 'agent',
+    clock,
+    identifiers,
+  } as const;
   for (const tool of createTodoTools(context)) tools.set(tool.name, tool);
   database = new DatabaseSync(path, { readOnly: true });
 });
@@ -52,14 +72,19 @@ afterAll(async () => {
 });
 
 function tableNames(): string[] {
-  const rows = database.prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").all();
+  const rows = database
+    .prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
+    .all();
   return rows.map(({ name }) => String(name));
 }
 
 /** Every row of these tables, as text. */
 function dump(names: readonly string[] = tableNames()): string {
   return names
-    .map((name) => `${name} ${JSON.stringify(database.prepare(`SELECT * FROM ${name}`).all())}`)
+    .map(
+      (name) =>
+        `${name} ${JSON.stringify(database.prepare(`SELECT * FROM ${name}`).all())}`,
+    )
     .join('\n');
 }
 
@@ -79,8 +104,10 @@ function expectClear(sentence: string, mention: string, atMost = 1): void {
   expect(sentencesIn(sentence), sentence).toBeLessThanOrEqual(atMost);
   expect(sentence.length).toBeLessThan(400);
   expect(sentence).not.toMatch(/undefined|\[object|NaN,|\bat .+:\d+:\d+|Error:/u);
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: that none is left is what this looks at
-  expect(sentence).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/u);
+  expect(sentence).not.toMatch(
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: that none is left is what this looks at
+    /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/u,
+  );
 }
 
 const long = 'x'.repeat(2_000_000);
@@ -104,12 +131,24 @@ const events: readonly (readonly [string, string, unknown])[] = [
   ['a function', 'a function', () => stopped],
   ['an empty object', 'type', {}],
   ['a type that is no text', 'type', { ...base, type: 7 }],
-  ['a type that is an object', 'type', { ...base, type: { toString: () => 'human-resumed' } }],
+  [
+    'a type that is an object',
+    'type',
+    { ...base, type: { toString: () => 'human-resumed' } },
+  ],
   ['an unknown type', '"todo-deleted"', { ...base, type: 'todo-deleted' }],
   ['a misspelt type', 'did you mean "human-resumed"', { ...base, type: 'human-resume' }],
-  ['a type in another letter case', 'did you mean "plan-written"', { ...written, type: 'PlanWritten' }],
+  [
+    'a type in another letter case',
+    'did you mean "plan-written"',
+    { ...written, type: 'PlanWritten' },
+  ],
   ['the type __proto__', '"__proto__"', { ...base, type: '__proto__' }],
-  ['a type full of controls', 'There is no event', { ...base, type: 'stop\u001b[2J\r\n\u202e' }],
+  [
+    'a type full of controls',
+    'There is no event',
+    { ...base, type: 'stop\u001b[2J\r\n\u202e' },
+  ],
   ['an endless type', 'There is no event', { ...base, type: long }],
   ['no id', 'id must be', { ...stopped, id: undefined }],
   ['a blank id', 'id must be', { ...stopped, id: ' ' }],
@@ -125,8 +164,16 @@ const events: readonly (readonly [string, string, unknown])[] = [
   ['a time as text', 'at must be', { ...stopped, at: '2026-01-01' }],
   ['a time that no date can hold', 'at must be', { ...stopped, at: 9e15 }],
   ['no descriptor', 'descriptor must be', { ...opened, descriptor: null }],
-  ['a host without a name', 'descriptor.host', { ...opened, descriptor: { ...opened.descriptor, host: '' } }],
-  ['an unknown mode', 'descriptor.mode', { ...opened, descriptor: { ...opened.descriptor, mode: 'both' } }],
+  [
+    'a host without a name',
+    'descriptor.host',
+    { ...opened, descriptor: { ...opened.descriptor, host: '' } },
+  ],
+  [
+    'an unknown mode',
+    'descriptor.mode',
+    { ...opened, descriptor: { ...opened.descriptor, mode: 'both' } },
+  ],
   [
     'a kind in the wrong case',
     'descriptor.kind',
@@ -137,27 +184,59 @@ const events: readonly (readonly [string, string, unknown])[] = [
     'descriptor.headless',
     { ...opened, descriptor: { ...opened.descriptor, headless: 1 } },
   ],
-  ['no tool names', 'descriptor.tools', { ...opened, descriptor: { ...opened.descriptor, tools: null } }],
+  [
+    'no tool names',
+    'descriptor.tools',
+    { ...opened, descriptor: { ...opened.descriptor, tools: null } },
+  ],
   [
     'a bad tool name',
     'descriptor.tools.pause',
     { ...opened, descriptor: { ...opened.descriptor, tools: { pause: 1 } } },
   ],
   ['an agent that is a text', 'agent must be', { ...opened, agent: 'build' }],
-  ['an unknown permission', 'agent.canWrite', { ...opened, agent: { ...opened.agent, canWrite: 'maybe' } }],
+  [
+    'an unknown permission',
+    'agent.canWrite',
+    { ...opened, agent: { ...opened.agent, canWrite: 'maybe' } },
+  ],
   ['a message that is no text', 'text must be', { ...spoke, text: ['hello'] }],
   ['an endless message', 'text must be', { ...spoke, text: long }],
   ['no turn', 'turnId must be', { ...spoke, turnId: undefined }],
   ['a message id that is a number', 'messageId must be', { ...spoke, messageId: 5 }],
-  ['an abort without a cause', 'how must be', { ...anEvent.humanAborted(), how: undefined }],
-  ['a pause without a reason', 'reason must be', { ...anEvent.modelPaused(), reason: null }],
+  [
+    'an abort without a cause',
+    'how must be',
+    { ...anEvent.humanAborted(), how: undefined },
+  ],
+  [
+    'a pause without a reason',
+    'reason must be',
+    { ...anEvent.modelPaused(), reason: null },
+  ],
   ['an unknown access', 'access must be', { ...anEvent.toolEnded(), access: 'execute' }],
-  ['an error that is an Error', 'error must be', { ...anEvent.toolEnded(), error: new Error('broken') }],
-  ['items that are no list', 'items must be', { ...written, items: { 0: { content: 'A' } } }],
+  [
+    'an error that is an Error',
+    'error must be',
+    { ...anEvent.toolEnded(), error: new Error('broken') },
+  ],
+  [
+    'items that are no list',
+    'items must be',
+    { ...written, items: { 0: { content: 'A' } } },
+  ],
   ['items that are a text', 'items must be', { ...written, items: '[]' }],
-  ['too many items', 'items must be', { ...written, items: new Array(100_001).fill(null) }],
+  [
+    'too many items',
+    'items must be',
+    { ...written, items: new Array(100_001).fill(null) },
+  ],
   ['an item that is a text', 'items[0] must be', { ...written, items: ['Build'] }],
-  ['an item without our id', 'items[1].freshId', { ...written, items: [{ freshId: 'a' }, { content: 'B' }] }],
+  [
+    'an item without our id',
+    'items[1].freshId',
+    { ...written, items: [{ freshId: 'a' }, { content: 'B' }] },
+  ],
   [
     'an item with a number as id',
     'items[0].id',
@@ -170,8 +249,16 @@ const events: readonly (readonly [string, string, unknown])[] = [
   ],
   ['a hole in the list', 'items[0] must be', { ...created, items: new Array(1) }],
   ['a new todo without an id', 'items[0].id', { ...created, items: [{ title: 'A' }] }],
-  ['the position zero', 'items[0].order', { ...created, items: [{ id: 'a', title: 'A', order: 0 }] }],
-  ['half a position', 'items[0].order', { ...created, items: [{ id: 'a', title: 'A', order: 1.5 }] }],
+  [
+    'the position zero',
+    'items[0].order',
+    { ...created, items: [{ id: 'a', title: 'A', order: 0 }] },
+  ],
+  [
+    'half a position',
+    'items[0].order',
+    { ...created, items: [{ id: 'a', title: 'A', order: 1.5 }] },
+  ],
   [
     'checks that are a text',
     'items[0].checks',
@@ -182,19 +269,51 @@ const events: readonly (readonly [string, string, unknown])[] = [
     'items[0].checks[0]',
     { ...created, items: [{ id: 'a', title: 'A', checks: [5] }] },
   ],
-  ['an endless context', 'items[0].context', { ...created, items: [{ id: 'a', title: 'A', context: long }] }],
+  [
+    'an endless context',
+    'items[0].context',
+    { ...created, items: [{ id: 'a', title: 'A', context: long }] },
+  ],
   ['an unknown actor', 'actor must be', { ...created, actor: 'root' }],
   ['no changes', 'changes must be', { ...anEvent.todoUpdated(), changes: undefined }],
-  ['an unknown status', 'changes.status', { ...anEvent.todoUpdated(), changes: { status: 'done' } }],
-  ['an unknown priority', 'changes.priority', { ...anEvent.todoUpdated(), changes: { priority: 'urgent' } }],
-  ['a title that is a list', 'changes.title', { ...anEvent.todoUpdated(), changes: { title: ['A'] } }],
+  [
+    'an unknown status',
+    'changes.status',
+    { ...anEvent.todoUpdated(), changes: { status: 'done' } },
+  ],
+  [
+    'an unknown priority',
+    'changes.priority',
+    { ...anEvent.todoUpdated(), changes: { priority: 'urgent' } },
+  ],
+  [
+    'a title that is a list',
+    'changes.title',
+    { ...anEvent.todoUpdated(), changes: { title: ['A'] } },
+  ],
   ['no todo id', 'todoId must be', { ...anEvent.todoCompleted(), todoId: null }],
-  ['a completion that reopens', 'status must be', { ...anEvent.todoCompleted(), status: 'pending' }],
+  [
+    'a completion that reopens',
+    'status must be',
+    { ...anEvent.todoCompleted(), status: 'pending' },
+  ],
   ['no outcome', 'outcome must be', { ...anEvent.todoCompleted(), outcome: null }],
-  ['an unknown result', 'result must be', { ...anEvent.checkFinished(), result: 'flaky' }],
-  ['a flaky that is a text', 'flaky must be', { ...anEvent.checkFinished(), flaky: 'false' }],
+  [
+    'an unknown result',
+    'result must be',
+    { ...anEvent.checkFinished(), result: 'flaky' },
+  ],
+  [
+    'a flaky that is a text',
+    'flaky must be',
+    { ...anEvent.checkFinished(), flaky: 'false' },
+  ],
   ['an endless tail', 'tail must be', { ...anEvent.checkFinished(), tail: long }],
-  ['a blank fingerprint', 'fingerprint must be', { ...anEvent.workspaceSeen(), fingerprint: '' }],
+  [
+    'a blank fingerprint',
+    'fingerprint must be',
+    { ...anEvent.workspaceSeen(), fingerprint: '' },
+  ],
   ['an unknown end', 'end must be', { ...stopped, end: 'stop' }],
   ['a question that is a text', 'question must be', { ...stopped, question: 'why?' }],
   ['jobs that are a number', 'background must be', { ...stopped, background: 2 }],
@@ -203,28 +322,51 @@ const events: readonly (readonly [string, string, unknown])[] = [
     'background[0].kind',
     { ...stopped, background: [{ id: 'j', kind: 'cron', description: '' }] },
   ],
-  ['no job', 'wait.job must be', { ...anEvent.waitStarted(), wait: { kind: 'background', job: null } }],
+  [
+    'no job',
+    'wait.job must be',
+    { ...anEvent.waitStarted(), wait: { kind: 'background', job: null } },
+  ],
   [
     'an answer that is none',
     'granted must be',
-    { ...anEvent.waitEnded(), wait: { kind: 'permission', requestId: 'r', granted: 'yes' } },
+    {
+      ...anEvent.waitEnded(),
+      wait: { kind: 'permission', requestId: 'r', granted: 'yes' },
+    },
   ],
   [
     'no request',
     'requestId must be',
     { ...anEvent.waitStarted(), wait: { kind: 'question', requestId: '' } },
   ],
-  ['an unknown wait', 'wait.kind must be', { ...anEvent.waitStarted(), wait: { kind: 'lunch' } }],
+  [
+    'an unknown wait',
+    'wait.kind must be',
+    { ...anEvent.waitStarted(), wait: { kind: 'lunch' } },
+  ],
   ['unknown news', 'news must be', { ...anEvent.deliveryReported(), news: 'maybe' }],
-  ['an unknown kind of error', 'kind must be', { ...anEvent.errorOccurred(), kind: 'quota' }],
+  [
+    'an unknown kind of error',
+    'kind must be',
+    { ...anEvent.errorOccurred(), kind: 'quota' },
+  ],
   ['a bad time to retry', 'retryAt must be', { ...anEvent.errorOccurred(), retryAt: -1 }],
   ['negative tokens', 'inputTokens must be', { ...used, inputTokens: -1 }],
   ['fractions of tokens', 'outputTokens must be', { ...used, outputTokens: 0.5 }],
-  ['more tokens than a number holds', 'inputTokens must be', { ...used, inputTokens: 2 ** 53 }],
+  [
+    'more tokens than a number holds',
+    'inputTokens must be',
+    { ...used, inputTokens: 2 ** 53 },
+  ],
   ['an infinite cost', 'cost must be', { ...used, cost: Number.POSITIVE_INFINITY }],
   ['a cost with a currency', 'cost must be', { ...used, cost: '$1' }],
   ['a negative epoch', 'epoch must be', { ...anEvent.timerFired(), epoch: -1 }],
-  ['a timer that is never due', 'dueAt must be', { ...anEvent.timerFired(), dueAt: null }],
+  [
+    'a timer that is never due',
+    'dueAt must be',
+    { ...anEvent.timerFired(), dueAt: null },
+  ],
   ['an epoch as text', 'epoch must be', { ...anEvent.deliveryReported(), epoch: '1' }],
 ];
 
@@ -237,20 +379,45 @@ const inputs: readonly (readonly [string, string, string, unknown])[] = [
   ['create_todo', 'items as text', '"items"', { items: '[{"title":"A"}]' }],
   ['create_todo', 'items as object', '"items"', { items: { title: 'A' } }],
   ['create_todo', 'empty items', '"items"', { items: [] }],
-  ['create_todo', 'an unknown field', '"sessionId"', { items: [{ title: 'A' }], sessionId: 'x' }],
-  ['create_todo', 'a hostile field', 'items', { items: [{ title: 'A' }], 'x\u001b[2J\n': 1 }],
+  [
+    'create_todo',
+    'an unknown field',
+    '"sessionId"',
+    { items: [{ title: 'A' }], sessionId: 'x' },
+  ],
+  [
+    'create_todo',
+    'a hostile field',
+    'items',
+    { items: [{ title: 'A' }], 'x\u001b[2J\n': 1 },
+  ],
   ['list_todo', 'an unknown status', '"status"', { status: 'open' }],
   ['list_todo', 'a status that is a list', '"status"', { status: ['pending'] }],
   ['complete_todo', 'no id', '"todoId"', { outcome: 'done' }],
   ['complete_todo', 'no outcome', '"outcome"', { todoId: 'x' }],
   ['complete_todo', 'a blank outcome', '"outcome"', { todoId: 'x', outcome: ' \n' }],
-  ['complete_todo', 'an outcome that is an object', '"outcome"', { todoId: 'x', outcome: { text: 'done' } }],
-  ['complete_todo', 'an unknown status', '"status"', { todoId: 'x', outcome: 'done', status: 'blocked' }],
+  [
+    'complete_todo',
+    'an outcome that is an object',
+    '"outcome"',
+    { todoId: 'x', outcome: { text: 'done' } },
+  ],
+  [
+    'complete_todo',
+    'an unknown status',
+    '"status"',
+    { todoId: 'x', outcome: 'done', status: 'blocked' },
+  ],
   ['update_todo', 'nothing to change', '"todoId"', { todoId: 'x' }],
   ['update_todo', 'a number as id', '"todoId"', { todoId: 5, status: 'pending' }],
   ['update_todo', 'a completion', '"status"', { todoId: 'x', status: 'completed' }],
   ['update_todo', 'an endless context', '"context"', { todoId: 'x', context: long }],
-  ['update_todo', 'an unknown priority', '"priority"', { todoId: 'x', priority: 'urgent' }],
+  [
+    'update_todo',
+    'an unknown priority',
+    '"priority"',
+    { todoId: 'x', priority: 'urgent' },
+  ],
   ['todo_write', 'no list', '"todos"', { todos: 'Build' }],
   ['todo_write', 'no todos', '"todos"', {}],
   ['todo_write', 'a number', 'todos', 5],
@@ -263,16 +430,61 @@ const item = (fields: object) => ({ content: 'A', status: 'pending', ...fields }
 
 /** Tool, what it is, the code, the input. Refused as a whole by the plan itself: the last good plan stays (T6, M3). */
 const refusals: readonly (readonly [string, string, string, () => unknown])[] = [
-  ['todo_write', 'an id twice', 'duplicate-id', () => ({ todos: [item({ id: 'x' }), item({ id: 'x' })] })],
-  ['todo_write', 'too many todos', 'too-many-todos', () => ({ todos: new Array(6).fill(item({})) })],
-  ['create_todo', 'too many todos', 'too-many-todos', () => ({ items: new Array(6).fill({ title: 'A' }) })],
-  ['create_todo', 'nothing but bad items', 'no-title', () => ({ items: [{ title: '' }, {}] })],
-  ['complete_todo', 'an unknown id', 'unknown-id', () => ({ todoId: 'no\u001b[2J\nbody', outcome: 'done' })],
-  ['complete_todo', 'a todo that is final', 'already-final', () => ({ todoId: doneId, outcome: 'done' })],
-  ['update_todo', 'an unknown id', 'unknown-id', () => ({ todoId: 'nobody', status: 'pending' })],
-  ['update_todo', 'blocked without a reason', 'no-reason', () => ({ todoId, status: 'blocked' })],
+  [
+    'todo_write',
+    'an id twice',
+    'duplicate-id',
+    () => ({ todos: [item({ id: 'x' }), item({ id: 'x' })] }),
+  ],
+  [
+    'todo_write',
+    'too many todos',
+    'too-many-todos',
+    () => ({ todos: new Array(6).fill(item({})) }),
+  ],
+  [
+    'create_todo',
+    'too many todos',
+    'too-many-todos',
+    () => ({ items: new Array(6).fill({ title: 'A' }) }),
+  ],
+  [
+    'create_todo',
+    'nothing but bad items',
+    'no-title',
+    () => ({ items: [{ title: '' }, {}] }),
+  ],
+  [
+    'complete_todo',
+    'an unknown id',
+    'unknown-id',
+    () => ({ todoId: 'no\u001b[2J\nbody', outcome: 'done' }),
+  ],
+  [
+    'complete_todo',
+    'a todo that is final',
+    'already-final',
+    () => ({ todoId: doneId, outcome: 'done' }),
+  ],
+  [
+    'update_todo',
+    'an unknown id',
+    'unknown-id',
+    () => ({ todoId: 'nobody', status: 'pending' }),
+  ],
+  [
+    'update_todo',
+    'blocked without a reason',
+    'no-reason',
+    () => ({ todoId, status: 'blocked' }),
+  ],
   ['update_todo', 'a blank title', 'no-title', () => ({ todoId, title: ' ' })],
-  ['update_todo', 'an endless title', 'title-too-long', () => ({ todoId, title: 'x'.repeat(5000) })],
+  [
+    'update_todo',
+    'an endless title',
+    'title-too-long',
+    () => ({ todoId, title: 'x'.repeat(5000) }),
+  ],
 ];
 
 /** What it is, the item. Refused alone; the list around it applies. */
@@ -306,7 +518,11 @@ const configurations: readonly (readonly [string, string, unknown])[] = [
   ['a count as text', 'maxStagnant', { maxStagnant: '3' }],
   ['a count of zero', 'maxContinuations', { maxContinuations: 0 }],
   ['a fraction', 'ceiling', { ceiling: 1.5 }],
-  ['an infinite interval', 'minIntervalSeconds', { minIntervalSeconds: Number.POSITIVE_INFINITY }],
+  [
+    'an infinite interval',
+    'minIntervalSeconds',
+    { minIntervalSeconds: Number.POSITIVE_INFINITY },
+  ],
   ['no number', 'countdownSeconds', { countdownSeconds: Number.NaN }],
   ['a negative grace period', 'graceSeconds', { graceSeconds: -1 }],
   ['null where it is not allowed', 'maxTodos', { maxTodos: null }],
@@ -316,9 +532,17 @@ const configurations: readonly (readonly [string, string, unknown])[] = [
   ['a phrase with a line break', 'goOnPhrases[0]', { goOnPhrases: ['go\non'] }],
   ['agents that are a list', 'agents', { agents: ['build'] }],
   ['an agent that is a flag', 'agents.build', { agents: { build: true } }],
-  ['a shared setting for an agent', 'agents.build.maxTodos', { agents: { build: { maxTodos: 5 } } }],
+  [
+    'a shared setting for an agent',
+    'agents.build.maxTodos',
+    { agents: { build: { maxTodos: 5 } } },
+  ],
   ['an agent twice', 'agents.BUILD', { agents: { build: {}, BUILD: {} } }],
-  ['a bad value for an agent', 'agents.build.mode', { agents: { build: { mode: 'loud' } } }],
+  [
+    'a bad value for an agent',
+    'agents.build.mode',
+    { agents: { build: { mode: 'loud' } } },
+  ],
   ['a schema that is no address', '$schema', { $schema: 5 }],
 ];
 
@@ -335,14 +559,20 @@ const texts: readonly (readonly [string, string])[] = [
 describe('bad input', () => {
   it('is looked for in the tables of a store that holds something', () => {
     expect(dump()).toContain('Build');
-    expect(tableNames()).toEqual(expect.arrayContaining(['events', 'ledger', 'outbox', 'sessions', 'todos']));
+    expect(tableNames()).toEqual(
+      expect.arrayContaining(['events', 'ledger', 'outbox', 'sessions', 'todos']),
+    );
   });
 
   it('is tried in at least a hundred ways', () => {
     const tables = [events, inputs, refusals, items, configurations, texts];
-    expect(tables.reduce((sum, table) => sum + table.length, 0)).toBeGreaterThanOrEqual(100);
+    expect(tables.reduce((sum, table) => sum + table.length, 0)).toBeGreaterThanOrEqual(
+      100,
+    );
     for (const table of tables) {
-      const names = table.map((row) => row.filter((cell) => typeof cell === 'string').join(' '));
+      const names = table.map((row) =>
+        row.filter((cell) => typeof cell === 'string').join(' '),
+      );
       expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
     }
   });
@@ -390,29 +620,39 @@ describe('bad input', () => {
     },
   );
 
-  it.each(items)('T6: an item: %s is refused alone, and the rows it stands for stay', async (_what, bad) => {
-    const before = dump(['todos']);
-    const rest = await store.todos({ planId: host.sessionId });
-    const todos = rest.map(({ id, title, status }) => ({ id, content: title, status }));
-    const result = await tools.get('todo_write')?.call({ todos: [...todos, bad] });
-    if (!result?.ok) throw new Error('the whole list was refused');
-    const refused = result.output['refused'] as { item: number; message: string }[];
-    expect(refused).toMatchObject([{ item: todos.length + 1 }]);
-    expectClear(refused[0]?.message ?? '', `Item ${todos.length + 1}`, 2);
-    expect(dump(['todos'])).toBe(before);
-  });
+  it.each(items)(
+    'T6: an item: %s is refused alone, and the rows it stands for stay',
+    async (_what, bad) => {
+      const before = dump(['todos']);
+      const rest = await store.todos({ planId: host.sessionId });
+      const todos = rest.map(({ id, title, status }) => ({ id, content: title, status }));
+      const result = await tools.get('todo_write')?.call({ todos: [...todos, bad] });
+      if (!result?.ok) throw new Error('the whole list was refused');
+      const refused = result.output['refused'] as { item: number; message: string }[];
+      expect(refused).toMatchObject([{ item: todos.length + 1 }]);
+      expectClear(refused[0]?.message ?? '', `Item ${todos.length + 1}`, 2);
+      expect(dump(['todos'])).toBe(before);
+    },
+  );
 
-  it.each(configurations)('C1: a configuration: %s is refused with its path', (_what, mention, value) => {
-    const result = validateConfig(value);
-    expect(result).not.toHaveProperty('config');
-    if (result.ok) return;
-    expect(result.problems).toHaveLength(1);
-    for (const problem of result.problems) expectClear(problemSentence(problem), mention);
-  });
+  it.each(configurations)(
+    'C1: a configuration: %s is refused with its path',
+    (_what, mention, value) => {
+      const result = validateConfig(value);
+      expect(result).not.toHaveProperty('config');
+      if (result.ok) return;
+      expect(result.problems).toHaveLength(1);
+      for (const problem of result.problems)
+        expectClear(problemSentence(problem), mention);
+    },
+  );
 
-  it.each(texts)('C1: the text of a configuration: %s is refused with a sentence', (_what, text) => {
-    const result = parseJsonText(text);
-    expect(result.ok).toBe(false);
-    if (!result.ok) expectClear(`untildone.json ${result.error}`, 'is ');
-  });
+  it.each(texts)(
+    'C1: the text of a configuration: %s is refused with a sentence',
+    (_what, text) => {
+      const result = parseJsonText(text);
+      expect(result.ok).toBe(false);
+      if (!result.ok) expectClear(`untildone.json ${result.error}`, 'is ');
+    },
+  );
 });

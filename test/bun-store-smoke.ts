@@ -18,7 +18,11 @@ const directory = mkdtempSync(join(tmpdir(), 'untildone-bun-'));
 try {
   const outfile = join(directory, 'sqlite-contract.test.js');
   await build({
-    entryPoints: [fileURLToPath(new URL('../src/store/sqlite/sqlite-contract.test.ts', import.meta.url))],
+    entryPoints: [
+      fileURLToPath(
+        new URL('../src/store/sqlite/sqlite-contract.test.ts', import.meta.url),
+      ),
+    ],
     outfile,
     bundle: true,
     platform: 'node',
@@ -27,7 +31,10 @@ try {
     external: ['bun:*'],
     logLevel: 'error',
   });
-  const { status } = spawnSync(bun, ['test', outfile], { cwd: directory, stdio: 'inherit' });
+  const { status } = spawnSync(bun, ['test', outfile], {
+    cwd: directory,
+    stdio: 'inherit',
+  });
   process.exitCode = status ?? 1;
 } finally {
   rmSync(directory, { recursive: true });

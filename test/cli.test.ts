@@ -6,7 +6,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { jsonOption } from '../src/cli/command.ts';
 import { commandTable } from '../src/cli/command-table.ts';
 import { readArguments } from '../src/cli/program.ts';
-import { addStagnantSession, type CommandBench, createCommandBench } from './support/command-bench.ts';
+import {
+  addStagnantSession,
+  type CommandBench,
+  createCommandBench,
+} from './support/command-bench.ts';
 import { hostNames } from './support/host-named.ts';
 
 process.env['TZ'] = 'UTC';
@@ -30,34 +34,51 @@ describe('the command line', () => {
     for (const { name, group, summary, example, hidden } of commandTable.rows) {
       const [first = '', below] = name.split(' ');
       if (hidden) expect(out).not.toContain(name);
-      else expect(out.slice(out.indexOf(`${group}:`)), name).toMatch(new RegExp(`^  ${first} `, 'm'));
-      if (below !== undefined) expect((await bench.run(first, '--help')).out).toContain(`  ${below}`);
+      else
+        expect(out.slice(out.indexOf(`${group}:`)), name).toMatch(
+          new RegExp(`^  ${first} `, 'm'),
+        );
+      if (below !== undefined)
+        expect((await bench.run(first, '--help')).out).toContain(`  ${below}`);
       const help = await bench.run(...name.split(' '), '--help');
       expect(help.code, name).toBe(0);
       expect(help.out, name).toContain(`Usage: untildone ${name}`);
       expect(help.out, name).toContain(`${summary}.`);
       expect(help.out, name).toContain(`\n  ${example}\n`);
       const folder = /^Docs: (.+)$/m.exec(help.out)?.[1] ?? '';
-      const pages = [...help.out.matchAll(/docs\/([\w-]+\.md)/g)].map(([, page = '']) => join(folder, page));
+      const pages = [...help.out.matchAll(/docs\/([\w-]+\.md)/g)].map(([, page = '']) =>
+        join(folder, page),
+      );
       expect(
         pages.filter((page) => !existsSync(page)),
         name,
       ).toEqual([]);
       expect(existsSync(join(folder, 'README.md')), name).toBe(true);
     }
-    expect((await bench.run('help', 'plan', 'show')).out).toContain('Usage: untildone plan show');
-    expect((await bench.run('plan', '--help')).out).toContain('Usage: untildone plan [options] [command]');
+    expect((await bench.run('help', 'plan', 'show')).out).toContain(
+      'Usage: untildone plan show',
+    );
+    expect((await bench.run('plan', '--help')).out).toContain(
+      'Usage: untildone plan [options] [command]',
+    );
   });
 
   it('first-use 19: the help of run lists the settings that act there as flags, in a group of their own', async () => {
     const { out } = await bench.run('run', '--help');
     const settings = out.slice(out.indexOf('\nSettings'));
-    for (const flag of ['--max-cost N', '--max-tokens N', '--max-minutes N', '--max-continuations N'])
+    for (const flag of [
+      '--max-cost N',
+      '--max-tokens N',
+      '--max-minutes N',
+      '--max-continuations N',
+    ])
       expect(settings).toContain(flag);
     expect(settings).toContain('--[no-]live-view');
     expect(settings, 'acts in OpenCode only').not.toContain('--countdown-seconds');
     expect(settings, 'an option of run').not.toContain('--model');
-    expect(settings, 'only a file says that well').not.toMatch(/--(?:checks|prices|models) /u);
+    expect(settings, 'only a file says that well').not.toMatch(
+      /--(?:checks|prices|models) /u,
+    );
   });
 
   it.each([['--version'], ['-V'], ['-v'], ['version']])(
@@ -87,7 +108,10 @@ describe('the command line', () => {
     [['init', 'claude'], `Allowed choices are ${hostNames}. Did you mean claude-code?`],
     [['init', 'opncode'], 'Did you mean opencode?'],
     [['init', 'cluade'], 'Did you mean claude-code?'],
-    [['status', '--json=yes'], "Unknown option '--json=yes'. See untildone status --help."],
+    [
+      ['status', '--json=yes'],
+      "Unknown option '--json=yes'. See untildone status --help.",
+    ],
     [['pause', '--reason', '--json'], '--reason needs a value: --reason=TEXT.'],
     [
       ['status', 'a', 'b'],
@@ -96,20 +120,35 @@ describe('the command line', () => {
     [['status', '--limit', '0'], '--limit must be a whole number of at least 1.'],
     [['status', '--limit', '-1'], '--limit must be a whole number of at least 1.'],
     [['why', '--decision', 'last'], '--decision must be a whole number of at least 1.'],
-    [['gc', '--older-than', 'soon'], '--older-than must be a number with m, h, d or w, such as 30d.'],
-    [['replay', '--policy', 'x.json'], "Missing required argument 'SESSION'. See untildone replay --help."],
+    [
+      ['gc', '--older-than', 'soon'],
+      '--older-than must be a number with m, h, d or w, such as 30d.',
+    ],
+    [
+      ['replay', '--policy', 'x.json'],
+      "Missing required argument 'SESSION'. See untildone replay --help.",
+    ],
     [['replay', 'alpha'], 'Say which settings to try: --policy FILE.'],
     [['ledger', 'verify', 'alpha', '--all'], 'Name a session or say --all, not both.'],
-    [['run', '', '--model=ollama/x'], 'Say what is to be done: untildone run "migrate the tests to vitest".'],
+    [
+      ['run', '', '--model=ollama/x'],
+      'Say what is to be done: untildone run "migrate the tests to vitest".',
+    ],
     [['run', '  \t', '--model=ollama/x'], 'Say what is to be done'],
-    [['run', 'x', '--goal-file', 'g.md'], 'Say the goal, or name its file with --goal-file, not both.'],
+    [
+      ['run', 'x', '--goal-file', 'g.md'],
+      'Say the goal, or name its file with --goal-file, not both.',
+    ],
     [['run', '--goal-file', 'nowhere.md'], 'nowhere.md cannot be read (ENOENT).'],
     [['run', 'x', '--model', 'foo'], 'The model "foo" lacks its provider'],
     [
       ['run', 'x', '--model', 'anthropic'],
       '"anthropic" is a provider: name one of its models too, such as anthropic/claude',
     ],
-    [['config', '--max-stagnat=100'], "Unknown option '--max-stagnat=100'. Did you mean --max-stagnant?"],
+    [
+      ['config', '--max-stagnat=100'],
+      "Unknown option '--max-stagnat=100'. Did you mean --max-stagnant?",
+    ],
     [['completion'], "Missing required argument 'bash|zsh|fish|powershell'."],
     [['completion', 'tcsh'], 'Allowed choices are bash, zsh, fish, powershell.'],
     [['trust', 'lst'], 'Allowed choices are list, revoke. Did you mean list?'],
@@ -139,7 +178,10 @@ describe('the command line', () => {
       run: async () => 0,
     } as const;
     const read = (...argv: string[]) => readArguments(command, argv);
-    expect(read('do it', '--check', 'a b', '--check=-c').texts('check')).toEqual(['a b', '-c']);
+    expect(read('do it', '--check', 'a b', '--check=-c').texts('check')).toEqual([
+      'a b',
+      '-c',
+    ]);
     expect(read('--resume', '--json').text('resume')).toBe('');
     expect(read('--resume', '--json').has('json')).toBe(true);
     expect(read('--resume', 'abc').text('resume')).toBe('abc');
@@ -172,20 +214,26 @@ describe('the command line', () => {
     'check-runner',
   ];
   const looking = commandTable.rows.filter(({ name }) => !needsMore.includes(name));
-  it.each(looking.map(({ name }) => [name]))('%s creates no store where there is none', async (name) => {
-    const words: Readonly<Record<string, readonly string[]>> = {
-      replay: ['alpha', '--policy', 'other.json'],
-      say: ['hello'],
-      'plan move': ['alpha', 'run'],
-    };
-    const extra = words[name] ?? [];
-    writeFileSync(join(bench.project, 'other.json'), '{}');
-    const { code, out, err } = await bench.run(...name.split(' '), ...extra);
-    expect(existsSync(join(bench.home, 'untildone.db'))).toBe(false);
-    const says = `${out}${err}`;
-    if (/^(?:config|permissions|trust)/u.test(name)) expect(code).toBe(0);
-    else expect(says).toMatch(/no sessions yet|There are no sessions yet\.|Nothing to archive/);
-  });
+  it.each(looking.map(({ name }) => [name]))(
+    '%s creates no store where there is none',
+    async (name) => {
+      const words: Readonly<Record<string, readonly string[]>> = {
+        replay: ['alpha', '--policy', 'other.json'],
+        say: ['hello'],
+        'plan move': ['alpha', 'run'],
+      };
+      const extra = words[name] ?? [];
+      writeFileSync(join(bench.project, 'other.json'), '{}');
+      const { code, out, err } = await bench.run(...name.split(' '), ...extra);
+      expect(existsSync(join(bench.home, 'untildone.db'))).toBe(false);
+      const says = `${out}${err}`;
+      if (/^(?:config|permissions|trust)/u.test(name)) expect(code).toBe(0);
+      else
+        expect(says).toMatch(
+          /no sessions yet|There are no sessions yet\.|Nothing to archive/,
+        );
+    },
+  );
 });
 
 function bang(): never {
@@ -213,10 +261,16 @@ describe('status', () => {
     await host.open();
     await host.says('Clean up');
     await host.plans('Remove dead code');
-    await host.happens({ type: 'wait-started', wait: { kind: 'permission', requestId: 'p' } });
     await host.happens({
       type: 'wait-started',
-      wait: { kind: 'background', job: { id: 'j', kind: 'shell', description: 'npm test' } },
+      wait: { kind: 'permission', requestId: 'p' },
+    });
+    await host.happens({
+      type: 'wait-started',
+      wait: {
+        kind: 'background',
+        job: { id: 'j', kind: 'shell', description: 'npm test' },
+      },
     });
     await host.stops();
     const { out } = await bench.run('status', 'beta');
@@ -229,7 +283,8 @@ describe('status', () => {
 
   it('C3: says in words that a countdown runs, and that a session is paused, latched or running', async () => {
     const host = await bench.host({ sessionId: 'gamma-0001', mode: 'told' });
-    const state = async () => (await bench.run('status')).out.match(/ {2}state +(.*)/)?.[1];
+    const state = async () =>
+      (await bench.run('status')).out.match(/ {2}state +(.*)/)?.[1];
     await host.open();
     expect(await state()).toBe('idle: nothing was asked of it yet');
     await host.says('Clean up');
@@ -249,7 +304,10 @@ describe('status', () => {
   it('lists this directory only, newest first; --all lists all; --limit says that there is more', async () => {
     await addStagnantSession(bench, 'alpha-0001');
     await addStagnantSession(bench, 'alpha-0002');
-    const elsewhere = await bench.host({ sessionId: 'other-0001', descriptor: { directory: '/elsewhere' } });
+    const elsewhere = await bench.host({
+      sessionId: 'other-0001',
+      descriptor: { directory: '/elsewhere' },
+    });
     await elsewhere.open();
     const heads = (out: string) => out.match(/^\S+(?= {2}(?:“.*” · )?scripted)/gm);
     expect(heads((await bench.run('status')).out)).toEqual(['alpha-0002', 'alpha-0001']);
@@ -264,7 +322,9 @@ describe('status', () => {
     expect((await bench.runWith({ cwd: '/nowhere' }, 'status')).out).toBe(
       'no sessions yet here; --all shows those of other directories\n',
     );
-    expect((await bench.runWith({ cwd: join(bench.project, 'src') }, 'status')).out).toContain('alpha-0002');
+    expect(
+      (await bench.runWith({ cwd: join(bench.project, 'src') }, 'status')).out,
+    ).toContain('alpha-0002');
   });
 
   it('--json is one document with the same facts', async () => {
@@ -280,7 +340,11 @@ describe('status', () => {
       settled: { outcome: 'stagnant' },
       lastDecision: { sequence: 6, decision: { reason: 'stagnant' } },
     });
-    expect(sessions[0].limits[0]).toMatchObject({ name: 'maxStagnant', used: 3, limit: 3 });
+    expect(sessions[0].limits[0]).toMatchObject({
+      name: 'maxStagnant',
+      used: 3,
+      limit: 3,
+    });
   });
 });
 
@@ -303,7 +367,10 @@ describe('naming a session', () => {
 
   it('without a name it is the most recent one of this directory that a human sees', async () => {
     await addStagnantSession(bench, 'alpha-0001');
-    const subagent = await bench.host({ sessionId: 'sub-0001', descriptor: { kind: 'subagent' } });
+    const subagent = await bench.host({
+      sessionId: 'sub-0001',
+      descriptor: { kind: 'subagent' },
+    });
     await subagent.open();
     expect((await bench.run('why')).out).toMatch(/^alpha-0001/u);
     const nowhere = await bench.runWith({ cwd: '/nowhere' }, 'why');
@@ -322,9 +389,14 @@ describe('pause, stop and resume', () => {
       out: 'Session alpha-0001 “Build the parser” is stopped. A message from you or `untildone resume` lifts that.\n',
       err: '',
     });
-    expect((await host.stops()).decision).toMatchObject({ answer: 'let-go', reason: 'aborted' });
+    expect((await host.stops()).decision).toMatchObject({
+      answer: 'let-go',
+      reason: 'aborted',
+    });
     const resumed = await bench.run('resume');
-    expect(resumed.out).toContain('Session alpha-0001 “Build the parser” is resumed. Now: ');
+    expect(resumed.out).toContain(
+      'Session alpha-0001 “Build the parser” is resumed. Now: ',
+    );
     const next = await host.stops();
     expect(next.decision?.answer).toBe('continue');
     expect(next.state.counters.total).toBe(2);
@@ -347,7 +419,9 @@ describe('pause, stop and resume', () => {
     await host.plans('Remove dead code');
     const { state: session } = await host.stops();
     const { out } = await bench.run('resume');
-    expect(out).toContain('is neither paused nor stopped; nothing was changed. Now: counting down');
+    expect(out).toContain(
+      'is neither paused nor stopped; nothing was changed. Now: counting down',
+    );
     const store = await bench.store();
     expect(await store.state('told-0001')).toEqual(session);
   });
@@ -355,8 +429,15 @@ describe('pause, stop and resume', () => {
   it('an agent must not resume itself: a refusal is a sentence, exits 1 and changes nothing', async () => {
     const host = await addStagnantSession(bench);
     await bench.run('stop');
-    const refused = await bench.runWith({ whyNoHuman: async () => 'Only a human may do this.' }, 'resume');
-    expect(refused).toEqual({ code: 1, out: '', err: 'untildone: Only a human may do this.\n' });
+    const refused = await bench.runWith(
+      { whyNoHuman: async () => 'Only a human may do this.' },
+      'resume',
+    );
+    expect(refused).toEqual({
+      code: 1,
+      out: '',
+      err: 'untildone: Only a human may do this.\n',
+    });
     expect((await host.stops()).decision?.reason).toBe('aborted');
   });
 
@@ -374,9 +455,16 @@ describe('pause, stop and resume', () => {
       status: 'completed',
       outcome: 'done',
     } as const;
-    await host.runtime.append({ ...claim, id: 'claim', sessionId: 'alpha-0001', at: bench.clock.now() });
+    await host.runtime.append({
+      ...claim,
+      id: 'claim',
+      sessionId: 'alpha-0001',
+      at: bench.clock.now(),
+    });
     await bench.run('pause');
-    expect((await bench.run('plan', 'show')).out).toContain('[x] Checked  (claimed, to be checked by unit)');
+    expect((await bench.run('plan', 'show')).out).toContain(
+      '[x] Checked  (claimed, to be checked by unit)',
+    );
   });
 
   it('C3: a broken configuration does not keep the human from stopping an agent', async () => {

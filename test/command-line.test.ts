@@ -24,7 +24,12 @@ import { quickCommands } from '../scripts/entries.ts';
 import { commandTable } from '../src/cli/command-table.ts';
 import { hosts } from '../src/hosts/hosts.ts';
 import { copyPrograms } from '../src/hosts/install/files.ts';
-import { type ScriptedModel, say, script, startScriptedModel } from '../src/scripted-model/index.ts';
+import {
+  type ScriptedModel,
+  say,
+  script,
+  startScriptedModel,
+} from '../src/scripted-model/index.ts';
 import { openDatabase } from '../src/store/sqlite/open-database.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -38,11 +43,16 @@ vi.setConfig({ testTimeout: 120_000 });
 beforeAll(async () => {
   mkdirSync(join(project, '.git'), { recursive: true });
   for (const group of groups) await bundle(group, join(scratch, 'package/dist'));
-  for (const name of ['package.json', 'docs']) symlinkSync(join(root, name), join(scratch, 'package', name));
+  for (const name of ['package.json', 'docs'])
+    symlinkSync(join(root, name), join(scratch, 'package', name));
   mkdirSync(join(scratch, 'bin'));
-  writeFileSync(join(scratch, 'bin/untildone'), `#!/bin/sh\nexec "${process.execPath}" "${program}" "$@"\n`, {
-    mode: 0o755,
-  });
+  writeFileSync(
+    join(scratch, 'bin/untildone'),
+    `#!/bin/sh\nexec "${process.execPath}" "${program}" "$@"\n`,
+    {
+      mode: 0o755,
+    },
+  );
   model = await startScriptedModel({ scripts: [script('hello', [say('Hello.')])] });
 }, 60_000);
 
@@ -63,7 +73,11 @@ function environment() {
 }
 
 /** The scripted model answers from this process, so that nothing may hold it up. */
-async function shell(line: string, input: 'ignore' | 'pipe' = 'ignore', until: string | null = null) {
+async function shell(
+  line: string,
+  input: 'ignore' | 'pipe' = 'ignore',
+  until: string | null = null,
+) {
   const child = spawn('bash', ['-c', line], {
     cwd: project,
     env: environment(),
@@ -78,13 +92,17 @@ async function shell(line: string, input: 'ignore' | 'pipe' = 'ignore', until: s
   child.stderr?.setEncoding('utf8').on('data', (part) => {
     stderr += part;
   });
-  const status = await new Promise<number | null>((resolve) => child.on('close', resolve));
+  const status = await new Promise<number | null>((resolve) =>
+    child.on('close', resolve),
+  );
   return { status, stdout, stderr };
 }
 
 /** As somebody at a terminal of this width sees it. */
 async function onTerminal(columns: number, command: string): Promise<string[]> {
-  const { stdout } = await shell(`script -qec 'stty cols ${columns}; ${command}' /dev/null </dev/null`);
+  const { stdout } = await shell(
+    `script -qec 'stty cols ${columns}; ${command}' /dev/null </dev/null`,
+  );
   return stdout.replaceAll('\r', '').split('\n');
 }
 
@@ -100,7 +118,9 @@ describe('first-use 18: help fits the terminal', () => {
     async (columns) => {
       for (const name of ['', 'run', 'config', 'approve', 'plan', 'completion']) {
         const lines = (await onTerminal(columns, `untildone ${name} --help`)).map(plain);
-        const wide = lines.filter((line) => line.length > columns && !line.startsWith('Docs: '));
+        const wide = lines.filter(
+          (line) => line.length > columns && !line.startsWith('Docs: '),
+        );
         expect(wide, name).toEqual([]);
         const text = lines.join(' ').replaceAll(/\s+/gu, ' ');
         const wider = (await onTerminal(400, `untildone ${name} --help`))
@@ -113,21 +133,27 @@ describe('first-use 18: help fits the terminal', () => {
       const check = options.findIndex((line) => line.startsWith('  --check CMD'));
       const column = options[check]?.indexOf('A shell line') ?? 0;
       expect(column).toBeGreaterThan(10);
-      if (columns < 200) expect(options[check + 1]).toMatch(new RegExp(`^ {${column}}\\S`, 'u'));
+      if (columns < 200)
+        expect(options[check + 1]).toMatch(new RegExp(`^ {${column}}\\S`, 'u'));
     },
   );
 
   it('headings are bold on a terminal, and nothing is in a pipe', async () => {
-    expect((await onTerminal(80, 'untildone --help')).join('\n')).toContain('\u001b[1mSet up:\u001b[22m');
+    expect((await onTerminal(80, 'untildone --help')).join('\n')).toContain(
+      '\u001b[1mSet up:\u001b[22m',
+    );
     expect((await shell('untildone --help')).stdout).not.toContain('\u001b');
   });
 
   it('lists the groups in order, and every command in its own', async () => {
     const help = (await shell('untildone --help')).stdout;
-    const places = [...new Set(commandTable.rows.map(({ group }) => help.indexOf(`\n${group}:\n`)))];
+    const places = [
+      ...new Set(commandTable.rows.map(({ group }) => help.indexOf(`\n${group}:\n`))),
+    ];
     expect(places).toEqual(places.toSorted((one, other) => one - other));
     expect(Math.min(...places)).toBeGreaterThan(0);
-    for (const name of names) expect(help, name).toMatch(new RegExp(`^ {2}${name.split(' ')[0]} `, 'mu'));
+    for (const name of names)
+      expect(help, name).toMatch(new RegExp(`^ {2}${name.split(' ')[0]} `, 'mu'));
   });
 });
 
@@ -141,7 +167,13 @@ describe('first-use 19: completion', () => {
   it('knows commands, those below them, options, settings and words', async () => {
     expect(await answers('st')).toEqual(['status', 'stop']);
     expect(await answers('plan ""')).toEqual(['show', 'log', 'import', 'export', 'move']);
-    expect(await answers('status --')).toEqual(['--all', '--limit', '--exit-code', '--json', '--help']);
+    expect(await answers('status --')).toEqual([
+      '--all',
+      '--limit',
+      '--exit-code',
+      '--json',
+      '--help',
+    ]);
     expect(await answers('run --max-c')).toEqual(['--max-continuations', '--max-cost']);
     expect(await answers('plan move 8e34db ""')).toEqual([...hostNames, 'run']);
     expect(await answers('init ""')).toEqual(hostNames);
@@ -184,7 +216,9 @@ describe('first-use 21: a goal from elsewhere', () => {
   it.each([
     ['echo "say hello" | untildone run - --model openai/hello'],
     ['echo "say hello" | untildone run --model openai/hello'],
-    ['echo "say hello" > goal.txt; untildone run --goal-file goal.txt --model openai/hello </dev/null'],
+    [
+      'echo "say hello" > goal.txt; untildone run --goal-file goal.txt --model openai/hello </dev/null',
+    ],
     ['echo "say hello" > goal.txt; untildone run --model openai/hello < goal.txt'],
   ])('%s', async (line) => {
     const ended = await shell(line);
@@ -193,9 +227,9 @@ describe('first-use 21: a goal from elsewhere', () => {
   });
 
   it('what is piped beside a goal, or nothing, changes nothing', async () => {
-    expect(goalOf(await shell('echo other | untildone run "say hello" --model openai/hello'))).toBe(
-      'say hello',
-    );
+    expect(
+      goalOf(await shell('echo other | untildone run "say hello" --model openai/hello')),
+    ).toBe('say hello');
     for (const line of [
       'untildone run --model openai/hello </dev/null',
       ': | untildone run --model openai/hello',
@@ -207,17 +241,24 @@ describe('first-use 21: a goal from elsewhere', () => {
   });
 
   it('a pipe that stays open and says nothing is not waited for', async () => {
-    const { status, stderr } = await shell('exec untildone run --model openai/hello', 'pipe');
+    const { status, stderr } = await shell(
+      'exec untildone run --model openai/hello',
+      'pipe',
+    );
     expect(stderr).toContain('Say what is to be done');
     expect(status).toBe(2);
   });
 
   it('what is no text or too long is refused with a sentence', async () => {
-    expect(await shell('head -c 9 /dev/zero | untildone run - --model openai/hello')).toMatchObject({
+    expect(
+      await shell('head -c 9 /dev/zero | untildone run - --model openai/hello'),
+    ).toMatchObject({
       status: 2,
       stderr: 'untildone: What came on standard input is no text.\n',
     });
-    const long = await shell('head -c 300000 /dev/zero | tr "\\0" x | untildone run - --model openai/hello');
+    const long = await shell(
+      'head -c 300000 /dev/zero | tr "\\0" x | untildone run - --model openai/hello',
+    );
     expect(long.stderr).toContain('is longer than 200 kB');
     expect(long.status).toBe(2);
   });
@@ -228,7 +269,11 @@ describe('first-use 30: what other programs start', () => {
     ['mcp', 'Waiting for a client that speaks MCP'],
     ['hook claude-code', 'Waiting for one hook call'],
   ])('%s typed at a terminal says what it waits for', async (command, sentence) => {
-    const { stdout } = await shell(`script -qec 'untildone ${command}' /dev/null`, 'pipe', sentence);
+    const { stdout } = await shell(
+      `script -qec 'untildone ${command}' /dev/null`,
+      'pipe',
+      sentence,
+    );
     expect(stdout).toContain(sentence);
   });
 
@@ -251,31 +296,43 @@ describe('first-use 30: what other programs start', () => {
 });
 
 describe('commands that are asked for often', () => {
-  it.each(quickCommands.words)('%s is in the quick file, and works there', async (name) => {
-    const { status, stdout, stderr } = await shell(`untildone ${name} --help`);
-    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-    expect(stdout).toContain(`Usage: untildone ${name}`);
-  });
+  it.each(quickCommands.words)(
+    '%s is in the quick file, and works there',
+    async (name) => {
+      const { status, stdout, stderr } = await shell(`untildone ${name} --help`);
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+      expect(stdout).toContain(`Usage: untildone ${name}`);
+    },
+  );
 
   it('status answers from it, which has no more than it needs; other commands are in the file of all', async () => {
     expect((await shell('untildone status --json')).stdout).toMatch(/^\{"sessions":\[/u);
     expect((await shell('untildone plan show --help')).status).toBe(0);
-    expect(statSync(join(scratch, 'package/dist', quickCommands.file)).size).toBeLessThan(420_000);
+    expect(statSync(join(scratch, 'package/dist', quickCommands.file)).size).toBeLessThan(
+      420_000,
+    );
   });
 
-  it.each(['run', 'demo', 'doctor', 'config', 'mcp'])('%s shows its help in every way', async (name) => {
-    for (const line of [`untildone ${name} --help`, `untildone help ${name}`])
-      expect((await shell(line)).stdout).toContain(`Usage: untildone ${name}`);
-    expect((await shell(`untildone complete -- ${name} --`)).stdout).toContain('--');
-  });
+  it.each(['run', 'demo', 'doctor', 'config', 'mcp'])(
+    '%s shows its help in every way',
+    async (name) => {
+      for (const line of [`untildone ${name} --help`, `untildone help ${name}`])
+        expect((await shell(line)).stdout).toContain(`Usage: untildone ${name}`);
+      expect((await shell(`untildone complete -- ${name} --`)).stdout).toContain('--');
+    },
+  );
 
   it.each([
     ['of models', 'anthropic-beta', 'commands.cjs'],
     ['of MCP', 'notifications/resources/list_changed', 'plugin/programs/mcp-package.js'],
     ['that draws', 'react.fragment', 'live-view.js'],
   ])('the code %s is installed once', (_, words, only) => {
-    const files = readdirSync(join(scratch, 'package/dist'), { recursive: true, encoding: 'utf8' });
-    const holds = (file: string) => readFileSync(join(scratch, 'package/dist', file), 'utf8').includes(words);
+    const files = readdirSync(join(scratch, 'package/dist'), {
+      recursive: true,
+      encoding: 'utf8',
+    });
+    const holds = (file: string) =>
+      readFileSync(join(scratch, 'package/dist', file), 'utf8').includes(words);
     expect(files.filter((file) => /\.c?js$/u.test(file)).filter(holds)).toEqual([only]);
   });
 
@@ -315,7 +372,9 @@ describe('what hosts start', () => {
     const database = await openDatabase(join(state, 'untildone.db'));
     database.exec(readFileSync(join(root, 'test/contracts/store-0.1.0.sql'), 'utf8'));
     database.close();
-    const { status, stderr } = await shell(`UNTILDONE_HOME='${state}' untildone status --all`);
+    const { status, stderr } = await shell(
+      `UNTILDONE_HOME='${state}' untildone status --all`,
+    );
     expect(stderr).toContain('were renewed to');
     expect(status).toBe(0);
     expect(readFileSync(hook)).toEqual(readFileSync(join(programs, 'hook.js')));

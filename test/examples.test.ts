@@ -12,11 +12,16 @@ const programs = globSync('examples/*.ts', { cwd: root }).sort();
 const configurations = globSync('examples/*/**/untildone.json', { cwd: root }).sort();
 
 describe('examples', () => {
-  it.each(programs)('%s is run by CI and named on the page about the library', (program) => {
-    const { examples } = JSON.parse(read('package.json')).scripts;
-    expect([examples, read('test/hosts/claude-agent-sdk/example.test.ts')].join()).toContain(program);
-    expect(read('docs/library.md')).toContain(`](../${program})`);
-  });
+  it.each(programs)(
+    '%s is run by CI and named on the page about the library',
+    (program) => {
+      const { examples } = JSON.parse(read('package.json')).scripts;
+      expect(
+        [examples, read('test/hosts/claude-agent-sdk/example.test.ts')].join(),
+      ).toContain(program);
+      expect(read('docs/library.md')).toContain(`](../${program})`);
+    },
+  );
 
   it.each(configurations)('C1: %s is a right configuration', (path) => {
     expect(validateConfig(JSON.parse(read(path)))).toMatchObject({ ok: true });

@@ -45,7 +45,10 @@ const brought: Readonly<Record<string, readonly string[]>> = {
 const ofCommandLine = /^src\/(?:cli|agent|mcp|hosts\/install)\/|node_modules/;
 
 /** What such a program has no business to load; empty: it loads what it should. */
-function superfluous(program: string, allowed: readonly string[] = []): readonly string[] {
+function superfluous(
+  program: string,
+  allowed: readonly string[] = [],
+): readonly string[] {
   const loaded = loadedModules(program, place);
   const files = filesBelow(base, loaded);
   // Without it, a build that writes elsewhere would pass unseen.
@@ -53,7 +56,9 @@ function superfluous(program: string, allowed: readonly string[] = []): readonly
   const strangers = files
     .flatMap((file) => sources.get(file) ?? [])
     .filter((file) => ofCommandLine.test(file));
-  const drawing = packagesOf(loaded).filter((name) => ['commander', 'ink', 'react'].includes(name));
+  const drawing = packagesOf(loaded).filter((name) =>
+    ['commander', 'ink', 'react'].includes(name),
+  );
   const packages = packagesOf(loaded, base).filter((name) => !allowed.includes(name));
   return [...new Set([...strangers, ...drawing, ...packages])];
 }
@@ -61,9 +66,14 @@ function superfluous(program: string, allowed: readonly string[] = []): readonly
 const from = (folder: string, name: string) => JSON.stringify(join(folder, `${name}.js`));
 
 describe('Library 3: nothing of the command line is loaded', () => {
-  it.each(entries.filter(({ group }) => group === 'library'))('by untildone/$output', ({ output }) => {
-    expect(superfluous(`await import(${from(library, output)});`, brought[output])).toEqual([]);
-  });
+  it.each(entries.filter(({ group }) => group === 'library'))(
+    'by untildone/$output',
+    ({ output }) => {
+      expect(
+        superfluous(`await import(${from(library, output)});`, brought[output]),
+      ).toEqual([]);
+    },
+  );
 
   it('by a session that is opened, holds an agent to a check and is closed', () => {
     const held = `
@@ -82,15 +92,24 @@ describe('Library 3: nothing of the command line is loaded', () => {
     expect(superfluous(held)).toEqual([]);
     // So does a bundle that somebody else makes of it.
     const outfile = join(base, 'bundled', 'held.mjs');
-    const options = { bundle: true, format: 'esm', platform: 'node', logLevel: 'error' } as const;
+    const options = {
+      bundle: true,
+      format: 'esm',
+      platform: 'node',
+      logLevel: 'error',
+    } as const;
     buildSync({ ...options, stdin: { contents: held, resolveDir: base }, outfile });
     rmSync(join(base, 'made.txt'));
     expect(superfluous(`await import(${JSON.stringify(outfile)});`)).toEqual([]);
   });
 
   it('and if it were, that would be seen: in a shared file, late, or as a package', () => {
-    expect(superfluous(`await import(${from(view, 'live-view')});`)).toContain('src/cli/show/live-view.ts');
-    expect(superfluous(`setTimeout(() => import(${from(view, 'live-view')}));`).join()).toContain('/react/');
+    expect(superfluous(`await import(${from(view, 'live-view')});`)).toContain(
+      'src/cli/show/live-view.ts',
+    );
+    expect(
+      superfluous(`setTimeout(() => import(${from(view, 'live-view')}));`).join(),
+    ).toContain('/react/');
     const planted = join(library, 'planted.js');
     writeFileSync(planted, "import './index.js';\nimport 'ai';\n");
     expect(superfluous(`await import(${JSON.stringify(planted)});`)).toEqual(['ai']);

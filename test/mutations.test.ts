@@ -22,14 +22,26 @@ describe('mutations', () => {
   });
 
   it('are refused when their text is missing or not the only one', () => {
-    const mutation = { id: 'planted', file: 'src/x.ts', find: 'a + b', replace: 'a - b', why: 'sums' };
+    const mutation = {
+      id: 'planted',
+      file: 'src/x.ts',
+      find: 'a + b',
+      replace: 'a - b',
+      why: 'sums',
+    };
     expect(applyMutation('return a + b;', mutation)).toBe('return a - b;');
     expect(() => applyMutation('return a;', mutation)).toThrow('occurs 0 times');
     expect(() => applyMutation('a + b; a + b;', mutation)).toThrow('occurs 2 times');
   });
 
   it('put their replacement in literally, dollar signs included', () => {
-    const mutation = { id: 'planted', file: 'src/x.ts', find: 'old', replace: '$& $1', why: 'texts' };
+    const mutation = {
+      id: 'planted',
+      file: 'src/x.ts',
+      find: 'old',
+      replace: '$& $1',
+      why: 'texts',
+    };
     expect(applyMutation('old;', mutation)).toBe('$& $1;');
   });
 });

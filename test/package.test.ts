@@ -1,7 +1,14 @@
 // Holds package.json and its lock to what the package promises: nothing is installed beside it, a fresh
 // clone installs the same versions everywhere, and what is bundled shows its licence.
 import { execFileSync } from 'node:child_process';
-import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -26,15 +33,23 @@ describe('package.json', () => {
 
   it('first-use 28: carries the pages that help texts name, and every link in them leads to something packed', () => {
     // What is in dist/ depends on the last build; no page links to it.
-    const output = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
-      cwd: root,
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
-    const packed: string[] = JSON.parse(output)[0].files.map(({ path }: { path: string }) => path);
+    const output = execFileSync(
+      'npm',
+      ['pack', '--dry-run', '--json', '--ignore-scripts'],
+      {
+        cwd: root,
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'ignore'],
+      },
+    );
+    const packed: string[] = JSON.parse(output)[0].files.map(
+      ({ path }: { path: string }) => path,
+    );
     expect(packed).toContain('docs/README.md');
     expect(packed).toContain('docs/cli.md');
-    expect(packed.filter((path) => /^docs\/(architecture|decisions|\.vitepress)/.test(path))).toEqual([]);
+    expect(
+      packed.filter((path) => /^docs\/(architecture|decisions|\.vitepress)/.test(path)),
+    ).toEqual([]);
     const dead = packed
       .filter((path) => path.endsWith('.md'))
       .flatMap((page) =>
@@ -43,7 +58,10 @@ describe('package.json', () => {
           posix.join(dirname(page), link),
         ]),
       )
-      .filter(([, target]) => !packed.some((path) => path === target || path.startsWith(`${target}/`)))
+      .filter(
+        ([, target]) =>
+          !packed.some((path) => path === target || path.startsWith(`${target}/`)),
+      )
       .map(([page, target]) => `${page} → ${target}`);
     expect(dead).toEqual([]);
   });
@@ -66,7 +84,9 @@ describe('package.json', () => {
 
 describe('what the package shows', () => {
   function namesOf(source: string): string[] {
-    const lists = readFileSync(join(root, source), 'utf8').matchAll(/export (?:type )?\{([^}]*)\}/g);
+    const lists = readFileSync(join(root, source), 'utf8').matchAll(
+      /export (?:type )?\{([^}]*)\}/g,
+    );
     return [...lists].flatMap(([, list = '']) =>
       list.split(',').flatMap((name) => name.replace('type ', '').trim() || []),
     );
@@ -78,12 +98,18 @@ describe('what the package shows', () => {
       'src/index.ts',
       'Checker Clock Decision ErrorCode Event Explanation Outcome PartialSettings Policy Reason Session SessionOptions SessionTool Settings State StopAnswer StopAttempt Store Todo ToldEvent UntildoneError continuationMarker createState decide defaultSettings exitCodes openSession openSqliteStore parseEvent stopRules',
     ],
-    ['src/guard/index.ts', 'GuardTransformOptions StopAnswer StopFacts createGuard sessionGuard toTransform'],
+    [
+      'src/guard/index.ts',
+      'GuardTransformOptions StopAnswer StopFacts createGuard sessionGuard toTransform',
+    ],
     [
       'src/simulated/index.ts',
       'Happening ScriptedHost ScriptedHostOptions SimulatedClock createScriptedHost createSequentialIdentifiers createSimulatedClock',
     ],
-    ['src/tools/index.ts', 'TodoToolName ToolFormat todoToolFormat as toolsFor toolFormats'],
+    [
+      'src/tools/index.ts',
+      'TodoToolName ToolFormat todoToolFormat as toolsFor toolFormats',
+    ],
   ])('15: %s shows these names and no internals', (source, names) => {
     expect(namesOf(source).sort().join(' ')).toBe(names);
   });
@@ -106,15 +132,21 @@ describe('what the package shows', () => {
     ).toBeLessThanOrEqual(25);
   });
 
-  it.each(globSync('src/frameworks/*/', { cwd: root }))('15: %s has at most 150 lines', (folder) => {
-    const sources = globSync('*.ts', { cwd: join(root, folder), exclude: ['*.test.ts'] });
-    const lines = sources.map((name) =>
-      readFileSync(join(root, folder, name), 'utf8')
-        .trimEnd()
-        .split('\n'),
-    );
-    expect(lines.flat().length).toBeLessThanOrEqual(150);
-  });
+  it.each(globSync('src/frameworks/*/', { cwd: root }))(
+    '15: %s has at most 150 lines',
+    (folder) => {
+      const sources = globSync('*.ts', {
+        cwd: join(root, folder),
+        exclude: ['*.test.ts'],
+      });
+      const lines = sources.map((name) =>
+        readFileSync(join(root, folder, name), 'utf8')
+          .trimEnd()
+          .split('\n'),
+      );
+      expect(lines.flat().length).toBeLessThanOrEqual(150);
+    },
+  );
 });
 
 describe('package-lock.json', () => {
@@ -129,7 +161,10 @@ describe('package-lock.json', () => {
 
 describe('completing the lock', () => {
   it('reads the platform from the name', () => {
-    expect(platformOf('@biomejs/cli-darwin-arm64')).toEqual({ os: ['darwin'], cpu: ['arm64'] });
+    expect(platformOf('@biomejs/cli-darwin-arm64')).toEqual({
+      os: ['darwin'],
+      cpu: ['arm64'],
+    });
     expect(platformOf('@rolldown/binding-linux-arm64-musl')).toEqual({
       os: ['linux'],
       cpu: ['arm64'],
@@ -140,10 +175,12 @@ describe('completing the lock', () => {
   });
 
   it('refuses to invent a row for a package that names no platform or no exact version', () => {
-    expect(() => missingRows({ a: { optionalDependencies: { 'left-pad': '1.0.0' } } })).toThrow('left-pad');
-    expect(() => missingRows({ a: { optionalDependencies: { 'x-linux-x64': '^1.0.0' } } })).toThrow(
-      'x-linux-x64',
-    );
+    expect(() =>
+      missingRows({ a: { optionalDependencies: { 'left-pad': '1.0.0' } } }),
+    ).toThrow('left-pad');
+    expect(() =>
+      missingRows({ a: { optionalDependencies: { 'x-linux-x64': '^1.0.0' } } }),
+    ).toThrow('x-linux-x64');
   });
 });
 
@@ -163,17 +200,23 @@ describe('licences of bundled code', () => {
   it('finds the innermost package of a bundled file', () => {
     expect(packageFolder('src/core/x.ts')).toBeNull();
     expect(packageFolder('node_modules/zod/v4/index.js')).toBe('node_modules/zod');
-    expect(packageFolder('node_modules/a/node_modules/@b/c/x.js')).toBe('node_modules/a/node_modules/@b/c');
+    expect(packageFolder('node_modules/a/node_modules/@b/c/x.js')).toBe(
+      'node_modules/a/node_modules/@b/c',
+    );
   });
 
   it('shows each text once, and fails when a bundled package has none', () => {
     install('shown', { 'LICENSE.md': 'You may.' });
     install('@scope/silent', {});
     install('alike', { LICENSE: 'You may.' });
-    const inputs = ['shown/a.js', 'shown/b.js', 'alike/c.js'].map((file) => `node_modules/${file}`);
+    const inputs = ['shown/a.js', 'shown/b.js', 'alike/c.js'].map(
+      (file) => `node_modules/${file}`,
+    );
     const licences = thirdPartyLicenses(scratch, [...inputs, 'src/x.ts']);
     expect(licences.match(/You may\./g)).toHaveLength(1);
     expect(licences.match(/^(?:alike|shown) /gm)).toHaveLength(2);
-    expect(() => thirdPartyLicenses(scratch, ['node_modules/@scope/silent/a.js'])).toThrow('@scope/silent');
+    expect(() =>
+      thirdPartyLicenses(scratch, ['node_modules/@scope/silent/a.js']),
+    ).toThrow('@scope/silent');
   });
 });

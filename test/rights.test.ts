@@ -8,11 +8,19 @@ import {
   runHostAttempts,
 } from './rights/command-attempts.ts';
 import { fileAttempts } from './rights/file-attempts.ts';
-import { holdAttemptNames, runHoldAttempts, runHostHoldAttempts } from './rights/hold-attempts.ts';
+import {
+  holdAttemptNames,
+  runHoldAttempts,
+  runHostHoldAttempts,
+} from './rights/hold-attempts.ts';
 import { runHiddenAttempt, runStoreAttempts } from './rights/other-attempts.ts';
 import { createStage, type Stage } from './rights/stage.ts';
 import { makeAttempt, trustAttempts } from './rights/trust-attempts.ts';
-import { runWidenedAttempts, widenedAttempt, widenedAttempts } from './rights/widened-attempts.ts';
+import {
+  runWidenedAttempts,
+  widenedAttempt,
+  widenedAttempts,
+} from './rights/widened-attempts.ts';
 import { sharedProgram } from './support/bundled-program.ts';
 
 describe('design: an agent cannot raise its own rights', () => {
@@ -27,10 +35,13 @@ describe('design: an agent cannot raise its own rights', () => {
   afterAll(() => stage.close());
 
   it('neither by a command from its own shell nor as a daemon on a terminal of its own', async () => {
-    const some = commandAttempts.filter(({ attempt }) => /^`approve --check|a second fork/u.test(attempt));
+    const some = commandAttempts.filter(({ attempt }) =>
+      /^`approve --check|a second fork/u.test(attempt),
+    );
     const rows = await runCommandAttempts(stage, some);
     expect(rows).toMatchObject([{ raised: false }, { raised: false }]);
-    for (const { happened } of rows) expect(happened).toContain('Refused: Only a human may do this');
+    for (const { happened } of rows)
+      expect(happened).toContain('Refused: Only a human may do this');
   });
 
   it.each([true, false])(
@@ -49,7 +60,9 @@ describe('design: an agent cannot raise its own rights', () => {
   it('P52: nor by `stop` and `pause`, which only pause its own session', async () => {
     const own = createStage(program);
     const rows = await runHoldAttempts(own).finally(own.close);
-    expect([...rows, ...(await runHostHoldAttempts(stage))].filter(({ raised }) => raised)).toEqual([]);
+    expect(
+      [...rows, ...(await runHostHoldAttempts(stage))].filter(({ raised }) => raised),
+    ).toEqual([]);
   }, 60_000);
 
   it('S7: nor by a command that hides a part of itself from whoever is asked', async () => {
@@ -60,13 +73,21 @@ describe('design: an agent cannot raise its own rights', () => {
     expect(page).toContain(`| ${row.attempt} |`);
   });
 
-  it.each(trustAttempts.filter(({ way }) => way === 'git'))('V10: nor by $attempt', async (attempt) => {
-    const own = createStage(program);
-    expect(await makeAttempt(own, attempt).finally(own.close)).toMatchObject({ raised: false });
-  });
+  it.each(trustAttempts.filter(({ way }) => way === 'git'))(
+    'V10: nor by $attempt',
+    async (attempt) => {
+      const own = createStage(program);
+      expect(await makeAttempt(own, attempt).finally(own.close)).toMatchObject({
+        raised: false,
+      });
+    },
+  );
 
   it('V4: what it changes in the store itself is seen', async () => {
-    expect(await runStoreAttempts(stage)).toMatchObject([{ raised: false }, { raised: false }]);
+    expect(await runStoreAttempts(stage)).toMatchObject([
+      { raised: false },
+      { raised: false },
+    ]);
   });
 
   it('every attempt stands in docs/permissions.md', () => {
@@ -75,8 +96,15 @@ describe('design: an agent cannot raise its own rights', () => {
       widenedAttempt(each, true),
       widenedAttempt(each, false),
     ]);
-    const attempts = [...fileAttempts, ...commandAttempts, ...trustAttempts].map(({ attempt }) => attempt);
-    for (const attempt of [...attempts, ...widened, ...hostAttemptNames, ...holdAttemptNames])
+    const attempts = [...fileAttempts, ...commandAttempts, ...trustAttempts].map(
+      ({ attempt }) => attempt,
+    );
+    for (const attempt of [
+      ...attempts,
+      ...widened,
+      ...hostAttemptNames,
+      ...holdAttemptNames,
+    ])
       expect(page).toContain(`| ${attempt.replaceAll('|', '\\|')} |`);
   });
 });

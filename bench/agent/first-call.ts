@@ -3,7 +3,15 @@
 // other work runs (Linux only; 0 elsewhere). Medians. It judges nothing but that every start made its call.
 // Usage: npm run bench:first-call [-- RUNS]
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+} from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -90,17 +98,26 @@ try {
   // The first start of each fills the caches of the system and of our own program.
   for (const kind of Object.values(kinds)) await kind();
   for (let index = 0; index < runs; index++) {
-    for (const [name, kind] of Object.entries(kinds)) taken[name as keyof typeof kinds].push(await kind());
+    for (const [name, kind] of Object.entries(kinds))
+      taken[name as keyof typeof kinds].push(await kind());
   }
-  const shown = (name: keyof typeof kinds, of: keyof Taken) => `${middle(name, of).toFixed(0)} ms`;
-  const ratio = (of: keyof Taken) => (middle('run', of) / middle('request', of)).toFixed(2);
-  print(`from the start to the first call to the model, without a terminal, ${runs} runs each (medians):`);
+  const shown = (name: keyof typeof kinds, of: keyof Taken) =>
+    `${middle(name, of).toFixed(0)} ms`;
+  const ratio = (of: keyof Taken) =>
+    (middle('run', of) / middle('request', of)).toFixed(2);
+  print(
+    `from the start to the first call to the model, without a terminal, ${runs} runs each (medians):`,
+  );
   print(`  node -e 0, to its end          ${shown('bare', 'wall')}`);
   print(
     `  node -e fetch, to its request  ${shown('request', 'wall')}, processor ${shown('request', 'processor')}`,
   );
-  print(`  untildone run                  ${shown('run', 'wall')}, processor ${shown('run', 'processor')}`);
-  print(`  of bare Node with a request    ${ratio('wall')}, processor ${ratio('processor')}`);
+  print(
+    `  untildone run                  ${shown('run', 'wall')}, processor ${shown('run', 'processor')}`,
+  );
+  print(
+    `  of bare Node with a request    ${ratio('wall')}, processor ${ratio('processor')}`,
+  );
 } finally {
   server.close();
   await model.close();

@@ -47,7 +47,9 @@ const early: Script = script('early', [
   say('All pages are written.'),
 ]);
 const slow: Script = script('slow', [
-  always(slowly(slowMs, withText('Now I write it down.', writeFile('note.md', 'a note')))),
+  always(
+    slowly(slowMs, withText('Now I write it down.', writeFile('note.md', 'a note'))),
+  ),
 ]);
 
 /** When the server handed the last event of its latest answer to the system. */
@@ -61,7 +63,10 @@ const server = await startScriptedModel({
   scripts: [stubborn, early, slow],
   keepRequests: 1,
 });
-const store = await openSqliteStore({ path: join(scratch, 'store.db'), clock: systemClock });
+const store = await openSqliteStore({
+  path: join(scratch, 'store.db'),
+  clock: systemClock,
+});
 // Anthropic's protocol: its tool calls are complete before the answer ends, so that events follow them.
 const agent = { url: server.url, api: 'anthropic', store, directory: scratch } as const;
 const { model } = await scriptedModelObject(agent);
@@ -103,13 +108,15 @@ async function latency(): Promise<void> {
     goal: 'SCENARIO: stubborn',
     emit: () => {},
   });
-  if (first.outcome !== 'exhausted') throw new Error(`the session is not spent: ${first.outcome}`);
+  if (first.outcome !== 'exhausted')
+    throw new Error(`the session is not spent: ${first.outcome}`);
   const bare: number[] = [];
   const guarded: number[] = [];
   for (let index = 0; index < samples; index++) {
     bare.push(await bareSample());
     const sample = await guardedSample();
-    if (sample.continuations > 0) throw new Error('the engine continued where it should have let go');
+    if (sample.continuations > 0)
+      throw new Error('the engine continued where it should have let go');
     guarded.push(sample.release);
   }
   const added = (median(guarded) ?? 0) - (median(bare) ?? 0);
@@ -174,9 +181,19 @@ async function toolEvents(): Promise<void> {
 function slowAnswer(abortSignal: AbortSignal): AsyncIterable<TextStreamPart<ToolSet>> {
   const inputSchema = jsonSchema({ type: 'object', properties: {} });
   const tools: ToolSet = {
-    write_file: tool({ description: 'Writes a file.', inputSchema, execute: async () => 'written' }),
+    write_file: tool({
+      description: 'Writes a file.',
+      inputSchema,
+      execute: async () => 'written',
+    }),
   };
-  return streamText({ model, prompt: 'SCENARIO: slow', tools, maxRetries: 0, abortSignal }).stream;
+  return streamText({
+    model,
+    prompt: 'SCENARIO: slow',
+    tools,
+    maxRetries: 0,
+    abortSignal,
+  }).stream;
 }
 
 try {

@@ -8,7 +8,12 @@ import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { runScriptedAgent } from './scripted-agent.ts';
 
 export type LongRunLine =
-  | { readonly kind: 'memory'; readonly completed: number; readonly heap: number; readonly rss: number }
+  | {
+      readonly kind: 'memory';
+      readonly completed: number;
+      readonly heap: number;
+      readonly rss: number;
+    }
   | {
       readonly kind: 'end';
       readonly completed: number;
@@ -19,10 +24,14 @@ export type LongRunLine =
     };
 
 const [directory = '', url = '', contextLimit = ''] = process.argv.slice(2);
-const write = (line: LongRunLine): void => void process.stdout.write(`${JSON.stringify(line)}\n`);
+const write = (line: LongRunLine): void =>
+  void process.stdout.write(`${JSON.stringify(line)}\n`);
 const work = join(directory, 'work');
 mkdirSync(work);
-const store = await openSqliteStore({ path: join(directory, 'store.db'), clock: systemClock });
+const store = await openSqliteStore({
+  path: join(directory, 'store.db'),
+  clock: systemClock,
+});
 
 const measured = new Set<number>();
 let compactions = 0;
@@ -31,7 +40,8 @@ function watch(event: AgentEvent): void {
   if (event.type === 'compacted') compactions += 1;
   if (event.type !== 'plan-changed' || event.completed === 0) return;
   const { completed, total } = event;
-  if (measured.has(completed) || ![total / 4, total / 2, total].includes(completed)) return;
+  if (measured.has(completed) || ![total / 4, total / 2, total].includes(completed))
+    return;
   measured.add(completed);
   // Twice: what the first collection finds only then becomes free.
   globalThis.gc?.();

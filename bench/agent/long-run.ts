@@ -53,7 +53,10 @@ function story({ words }: Case): Script {
       ]),
       say('Everything is written.'),
     ],
-    { aside: 'The agent has written the parts so far, one file each, and goes on with the next.' },
+    {
+      aside:
+        'The agent has written the parts so far, one file each, and goes on with the next.',
+    },
   );
 }
 
@@ -65,7 +68,9 @@ interface Prompt {
   readonly broken: number;
 }
 
-async function longRun(subject: Case): Promise<{ lines: LongRunLine[]; prompts: Prompt[] }> {
+async function longRun(
+  subject: Case,
+): Promise<{ lines: LongRunLine[]; prompts: Prompt[] }> {
   const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'untildone-long-run-')));
   const prompts: Prompt[] = [];
   let last: readonly unknown[] = [];
@@ -74,13 +79,27 @@ async function longRun(subject: Case): Promise<{ lines: LongRunLine[]; prompts: 
     const bytes = Buffer.byteLength(JSON.stringify(body));
     // The last one is the plan, which changes with every todo.
     const kept = last.slice(0, -1);
-    const broken = JSON.stringify(messages.slice(0, kept.length)) === JSON.stringify(kept) ? 0 : 1;
-    prompts.push({ bytes, tokens: Math.ceil(bytes / 4), messages: messages.length, broken });
+    const broken =
+      JSON.stringify(messages.slice(0, kept.length)) === JSON.stringify(kept) ? 0 : 1;
+    prompts.push({
+      bytes,
+      tokens: Math.ceil(bytes / 4),
+      messages: messages.length,
+      broken,
+    });
     last = messages;
   };
-  const server = await startScriptedModel({ scripts: [story(subject)], keepRequests: 1, onRequest });
+  const server = await startScriptedModel({
+    scripts: [story(subject)],
+    keepRequests: 1,
+    onRequest,
+  });
   try {
-    const lines = await runAgentProcess([scratch, server.url, String(subject.contextLimit)]);
+    const lines = await runAgentProcess([
+      scratch,
+      server.url,
+      String(subject.contextLimit),
+    ]);
     return { lines, prompts };
   } finally {
     await server.close();
@@ -90,9 +109,13 @@ async function longRun(subject: Case): Promise<{ lines: LongRunLine[]; prompts: 
 
 function runAgentProcess(given: readonly string[]): Promise<LongRunLine[]> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ['--no-warnings', '--expose-gc', agentProcess, ...given], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
+    const child = spawn(
+      process.execPath,
+      ['--no-warnings', '--expose-gc', agentProcess, ...given],
+      {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    );
     let said = '';
     child.stdout.on('data', (chunk) => {
       said += chunk;
@@ -119,16 +142,20 @@ for (const subject of cases) {
   const { lines, prompts } = await longRun(subject);
   const end = lines.findLast((line) => line.kind === 'end');
   print(`${subject.name}, context limit ${subject.contextLimit} tokens:`);
-  if (end?.kind !== 'end' || end.completed !== todos) fail(`the plan did not drain: ${JSON.stringify(end)}`);
+  if (end?.kind !== 'end' || end.completed !== todos)
+    fail(`the plan did not drain: ${JSON.stringify(end)}`);
   else
     print(
       `  ${end.completed} of ${todos} todos, outcome ${end.outcome}, ${end.continuations} continuations, ${end.compactions} compactions, ${(end.milliseconds / 1000).toFixed(1)} s`,
     );
   const memory = lines.filter((line) => line.kind === 'memory');
   for (const { completed, heap, rss } of memory)
-    print(`  after ${completed} todos: heap ${megabytes(heap)} after gc, rss ${megabytes(rss)}`);
+    print(
+      `  after ${completed} todos: heap ${megabytes(heap)} after gc, rss ${megabytes(rss)}`,
+    );
   const [middle, last] = [memory.at(-2), memory.at(-1)];
-  if (memory.length !== 3 || middle === undefined || last === undefined) fail('memory was not measured');
+  if (memory.length !== 3 || middle === undefined || last === undefined)
+    fail('memory was not measured');
   else {
     const growth = { heap: last.heap / middle.heap, rss: last.rss / middle.rss };
     print(
@@ -147,7 +174,10 @@ for (const subject of cases) {
   print(
     `  ${prompts.length} prompts: messages median ${usual('messages')}, most ${most('messages')} (limit ${messageLimit}); about ${usual('tokens')} tokens median, ${most('tokens')} most (limit ${tokenLimit}); bytes median ${usual('bytes')}, most ${most('bytes')}`,
   );
-  print(`  ${of('broken').filter((broken) => broken > 0).length} of them break the prefix of the one before`);
-  if (most('messages') > messageLimit) fail('the number of messages is not bounded by the setting');
+  print(
+    `  ${of('broken').filter((broken) => broken > 0).length} of them break the prefix of the one before`,
+  );
+  if (most('messages') > messageLimit)
+    fail('the number of messages is not bounded by the setting');
   if (most('tokens') > tokenLimit) fail('the prompt is not bounded by the context limit');
 }

@@ -28,13 +28,22 @@ const aim = 0.9;
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 function story(): Script {
-  const titles = Array.from({ length: todos }, (_, index) => `Write chapter ${index + 1} of the manual`);
+  const titles = Array.from(
+    { length: todos },
+    (_, index) => `Write chapter ${index + 1} of the manual`,
+  );
   const file = (title: string) => `${title.split(' ')[2]}.md`;
   return script('prefix', [
     plan(...titles),
     untilAllDone((title) => [
-      writeFile(file(title), `# ${title}\n\n${'Some words about the matter. '.repeat(40)}\n`),
-      parallel(callTool('read_file', { path: file(title) }), callTool('list_directory', { path: '.' })),
+      writeFile(
+        file(title),
+        `# ${title}\n\n${'Some words about the matter. '.repeat(40)}\n`,
+      ),
+      parallel(
+        callTool('read_file', { path: file(title) }),
+        callTool('list_directory', { path: '.' }),
+      ),
       complete(title, `${file(title)} is written and reads well`),
       say('That chapter is done.'),
     ]),
@@ -46,13 +55,21 @@ type Body = Readonly<Record<string, unknown>>;
 
 /** Where each protocol puts its parts; what is not one of these (model, settings) is no part of the prompt. */
 const partsOf: Readonly<Record<ScriptedApi, (body: Body) => CallParts>> = {
-  chat: ({ tools, messages }) => ({ system: null, tools, messages: messages as unknown[] }),
+  chat: ({ tools, messages }) => ({
+    system: null,
+    tools,
+    messages: messages as unknown[],
+  }),
   responses: ({ instructions, tools, input }) => ({
     system: instructions,
     tools,
     messages: input as unknown[],
   }),
-  anthropic: ({ system, tools, messages }) => ({ system, tools, messages: messages as unknown[] }),
+  anthropic: ({ system, tools, messages }) => ({
+    system,
+    tools,
+    messages: messages as unknown[],
+  }),
   google: ({ systemInstruction, tools, contents }) => ({
     system: systemInstruction,
     tools,
@@ -63,7 +80,10 @@ const partsOf: Readonly<Record<ScriptedApi, (body: Body) => CallParts>> = {
 async function requestsOf(api: ScriptedApi): Promise<readonly LoggedRequest[]> {
   const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'untildone-prefix-')));
   const server = await startScriptedModel({ scripts: [story()] });
-  const store = await openSqliteStore({ path: join(scratch, 'store.db'), clock: systemClock });
+  const store = await openSqliteStore({
+    path: join(scratch, 'store.db'),
+    clock: systemClock,
+  });
   try {
     await runScriptedAgent({
       url: server.url,
@@ -96,7 +116,10 @@ for (const api of ['chat', 'responses', 'anthropic', 'google'] as const) {
   const trimmed = trimmedAt(calls);
   // The share at index i compares call i + 1 with call i + 2.
   const isCut = (step: number) => trimmed.includes(step + 1);
-  const steps = Array.from({ length: lastStep - firstStep + 1 }, (_, index) => firstStep + index);
+  const steps = Array.from(
+    { length: lastStep - firstStep + 1 },
+    (_, index) => firstStep + index,
+  );
   const whole = steps.filter((step) => !isCut(step)).map((step) => shares[step - 1] ?? 0);
   const middle = median(whole) ?? 0;
   print(

@@ -2,7 +2,10 @@
 // Shared by the programs that measure the loop or kill it; it checks nothing itself.
 import type { AgentEvent, RunEnded } from '../../src/agent/agent-event.ts';
 import type { AgentRunOptions } from '../../src/agent/loop/run.ts';
-import { type ResolvedModel, resolveModel } from '../../src/agent/models/resolve-model.ts';
+import {
+  type ResolvedModel,
+  resolveModel,
+} from '../../src/agent/models/resolve-model.ts';
 import { runAgent } from '../../src/agent/run-agent.ts';
 import { type Worker, workerTypes } from '../../src/agent/workers/worker-types.ts';
 import { defaultSettings, type Settings } from '../../src/core/settings.ts';
@@ -43,7 +46,13 @@ export interface ScriptedRun extends ScriptedAgent {
   readonly checking?: Pick<AgentRunOptions, 'checker' | 'lookBefore'>;
 }
 
-function settingsOf({ url, api = 'chat', contextLimit = 100_000, context, settings }: ScriptedAgent) {
+function settingsOf({
+  url,
+  api = 'chat',
+  contextLimit = 100_000,
+  context,
+  settings,
+}: ScriptedAgent) {
   const { name, path } = providers[api];
   return {
     ...defaultSettings,
@@ -56,7 +65,10 @@ function settingsOf({ url, api = 'chat', contextLimit = 100_000, context, settin
 
 export async function scriptedModelObject(agent: ScriptedAgent): Promise<ResolvedModel> {
   const sources = { settings: settingsOf(agent), origins: {}, environment: {} } as const;
-  const model = await resolveModel(`${providers[agent.api ?? 'chat'].name}/scripted`, sources);
+  const model = await resolveModel(
+    `${providers[agent.api ?? 'chat'].name}/scripted`,
+    sources,
+  );
   if (!model.ok) throw new Error(model.error);
   return model;
 }

@@ -32,7 +32,12 @@ function payloads(project: Project) {
     permission_mode: 'default',
   };
   const call = (number: number, tool: string, input: object, response: object) => ({
-    ...{ ...common, hook_event_name: 'PostToolUse', tool_name: tool, tool_use_id: `call_${number}` },
+    ...{
+      ...common,
+      hook_event_name: 'PostToolUse',
+      tool_name: tool,
+      tool_use_id: `call_${number}`,
+    },
     ...{ tool_input: input, tool_response: response },
   });
   const stop = {
@@ -58,13 +63,22 @@ function payloads(project: Project) {
       prompt: `go on ${number}`,
     }),
     tool: (number: number) =>
-      call(10_000 + number, 'Bash', { command: 'npm test' }, { stdout: 'x'.repeat(4000), stderr: '' }),
+      call(
+        10_000 + number,
+        'Bash',
+        { command: 'npm test' },
+        { stdout: 'x'.repeat(4000), stderr: '' },
+      ),
     update: (number: number) =>
       call(
         20_000 + number,
         'TaskUpdate',
         { taskId: String(number + 1), status: 'in_progress' },
-        { success: true, taskId: String(number + 1), statusChange: { from: 'pending', to: 'in_progress' } },
+        {
+          success: true,
+          taskId: String(number + 1),
+          statusChange: { from: 'pending', to: 'in_progress' },
+        },
       ),
     stop: () => stop,
     'stop after work': () => stop,
@@ -76,7 +90,11 @@ function median(values: readonly number[]): number {
   return sorted[Math.floor(sorted.length / 2)] ?? 0;
 }
 
-function time(words: readonly string[], project: Project, input: string): { ms: number; stdout: string } {
+function time(
+  words: readonly string[],
+  project: Project,
+  input: string,
+): { ms: number; stdout: string } {
   const began = performance.now();
   // The host's own cap on blocks would be one more limit that cuts in.
   const env = { ...project.environment, CLAUDE_CODE_STOP_HOOK_BLOCK_CAP: '0' };
@@ -100,7 +118,9 @@ async function measureProcess(project: Project): Promise<void> {
   await fillStore({ path, sessions });
   await addClaudeSession(path, begin, project.environment);
   time([hook, 'claude-code'], project, JSON.stringify(calls.prompt(-1)));
-  print(`a call of the hook beside node -e 0, ${runs} runs each, ${sessions} sessions, ${todos} todos:`);
+  print(
+    `a call of the hook beside node -e 0, ${runs} runs each, ${sessions} sessions, ${todos} todos:`,
+  );
   for (const [name, payload] of Object.entries(calls)) {
     const bare: number[] = [];
     const ours: number[] = [];
@@ -132,7 +152,10 @@ async function measureHost(project: Project): Promise<void> {
   const ours: number[] = [];
   const bare: number[] = [];
   for (let round = 0; round < rounds; round++) {
-    writeFileSync(join(project.directory, 'untildone.json'), JSON.stringify({ maxStagnant: perRound }));
+    writeFileSync(
+      join(project.directory, 'untildone.json'),
+      JSON.stringify({ maxStagnant: perRound }),
+    );
     acceptProject(project.state, project.directory);
     ours.push(...(await measureOurHook(project)));
     bare.push(...(await measureBareHook(perRound)));

@@ -20,7 +20,11 @@ export async function fillStore({ path, sessions }: HookStoreOptions): Promise<v
   const descriptor: SessionDescriptor = scriptedDescriptor('asked', 'bench');
   for (let number = 0; number < sessions; number++) {
     const sessionId = `other-${number}`;
-    const base = (id: string) => ({ id: `${sessionId} ${id}`, sessionId, at: Date.now() });
+    const base = (id: string) => ({
+      id: `${sessionId} ${id}`,
+      sessionId,
+      at: Date.now(),
+    });
     const items = Array.from({ length: 5 }, (_, index) => ({
       id: `${sessionId}/${index}`,
       title: `todo number ${index}`,
@@ -31,7 +35,13 @@ export async function fillStore({ path, sessions }: HookStoreOptions): Promise<v
       {
         ...base('stop'),
         type: 'stop-attempted',
-        ...{ end: 'normal', question: false, fingerprint: null, background: null, toolError: null },
+        ...{
+          end: 'normal',
+          question: false,
+          fingerprint: null,
+          background: null,
+          toolError: null,
+        },
       },
     ];
     for (const event of events) await runtime.handle(event);
@@ -47,13 +57,23 @@ export async function addClaudeSession(
 ): Promise<void> {
   const { store, runtime } = await open(path);
   for (const payload of payloads) {
-    const read = claudeCode.translate(payload, { at: Date.now(), environment, toolPrefix: null });
+    const read = claudeCode.translate(payload, {
+      at: Date.now(),
+      environment,
+      toolPrefix: null,
+    });
     if (!read.ok) throw new Error(read.sentence ?? '');
     const { asks, descriptor, sessionId, agent: claudeAgent } = read.call;
     const base = { id: `bench ${sessionId}`, sessionId, at: Date.now() };
     if (asks.type === 'open')
-      await runtime.handle({ ...base, type: 'session-opened', descriptor, agent: claudeAgent });
-    else if (asks.type === 'record') for (const event of asks.events) await runtime.handle(event);
+      await runtime.handle({
+        ...base,
+        type: 'session-opened',
+        descriptor,
+        agent: claudeAgent,
+      });
+    else if (asks.type === 'record')
+      for (const event of asks.events) await runtime.handle(event);
     else throw new Error(`The bench has no use for ${read.call.hook}.`);
   }
   await store.close();

@@ -22,7 +22,8 @@ export async function createInjectionMeter(countdownMs: number): Promise<Injecti
   const folders = new Map<string, string>();
   return {
     async measure(plugin) {
-      const directory = folders.get(plugin) ?? stage.folder({ plugins: [plugin], config });
+      const directory =
+        folders.get(plugin) ?? stage.folder({ plugins: [plugin], config });
       folders.set(plugin, directory);
       const conversation = await openConversation(stage.serve, directory);
       await conversation.say('Do it.');
@@ -34,7 +35,9 @@ export async function createInjectionMeter(countdownMs: number): Promise<Injecti
       const messages = await conversation.messages();
       return messages.flatMap(({ info }, index) => {
         const before = messages[index - 1]?.info.time.completed;
-        return info.role === 'user' && before !== undefined ? [info.time.created - before] : [];
+        return info.role === 'user' && before !== undefined
+          ? [info.time.created - before]
+          : [];
       });
     },
     close: () => stage.close(),

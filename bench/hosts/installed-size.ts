@@ -1,7 +1,14 @@
 // Installs a package into a temporary folder, as a host's loader would: without scripts, with all that it depends on.
 // It runs nothing of what it installed.
 import { execFileSync } from 'node:child_process';
-import { lstatSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -20,15 +27,23 @@ export function installInto(source: string, name: string, entry: string): Instal
   const packed = isFolder
     ? join(
         folder,
-        execFileSync('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', folder], {
-          cwd: source,
-          encoding: 'utf8',
-        }).trim(),
+        execFileSync(
+          'npm',
+          ['pack', '--silent', '--ignore-scripts', '--pack-destination', folder],
+          {
+            cwd: source,
+            encoding: 'utf8',
+          },
+        ).trim(),
       )
     : source;
-  execFileSync('npm', ['install', '--silent', '--no-fund', '--no-audit', '--ignore-scripts', packed], {
-    cwd: folder,
-  });
+  execFileSync(
+    'npm',
+    ['install', '--silent', '--no-fund', '--no-audit', '--ignore-scripts', packed],
+    {
+      cwd: folder,
+    },
+  );
   return {
     entry: join(folder, 'node_modules', name, entry),
     bytes: sizeOf(join(folder, 'node_modules')),

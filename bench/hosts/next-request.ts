@@ -36,7 +36,9 @@ function gaps({ requests }: ScriptedModel): readonly number[] {
   const work = requests.filter(({ isAside }) => !isAside);
   return work.flatMap((request, index) => {
     const next = work[index + 1];
-    return next !== undefined && request.reply.finish === 'stop' ? [next.at - request.at] : [];
+    return next !== undefined && request.reply.finish === 'stop'
+      ? [next.at - request.at]
+      : [];
   });
 }
 
@@ -52,7 +54,10 @@ export async function measureBareHook(times: number): Promise<readonly number[]>
     mkdirSync(join(project.directory, '.claude'));
     const command = `'${process.execPath}' '${file}'`;
     const hooks = { Stop: [{ hooks: [{ type: 'command', command, timeout: 60 }] }] };
-    writeFileSync(join(project.directory, '.claude/settings.local.json'), JSON.stringify({ hooks }));
+    writeFileSync(
+      join(project.directory, '.claude/settings.local.json'),
+      JSON.stringify({ hooks }),
+    );
     return await measure(project, { CLAUDE_CODE_ENABLE_TODO_TOOLS: '1' });
   } finally {
     project.remove();
@@ -60,7 +65,9 @@ export async function measureBareHook(times: number): Promise<readonly number[]>
 }
 
 function bareHook(counter: string, times: number): string {
-  const answer = { hookSpecificOutput: { hookEventName: 'Stop', additionalContext: 'Go on.' } };
+  const answer = {
+    hookSpecificOutput: { hookEventName: 'Stop', additionalContext: 'Go on.' },
+  };
   return `import { appendFileSync, readFileSync } from 'node:fs';
 readFileSync(0);
 appendFileSync(${JSON.stringify(counter)}, 'x');

@@ -13,7 +13,9 @@ import { createStartMeter } from './start-cpu.ts';
 const rounds = Number(process.argv[2] ?? 7);
 const peer = { name: 'oh-my-opencode', version: '4.19.4' };
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const barePlugin = fileURLToPath(new URL('../../test/hosts/opencode/bare-plugin.ts', import.meta.url));
+const barePlugin = fileURLToPath(
+  new URL('../../test/hosts/opencode/bare-plugin.ts', import.meta.url),
+);
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 function median(values: readonly number[]): number {
@@ -36,7 +38,9 @@ async function compareInjection(): Promise<void> {
     await meter.close();
   }
   const [a, b] = [median(ours), median(bare)];
-  print(`from the end of the answer to the injection (${ours.length} and ${bare.length} continuations):`);
+  print(
+    `from the end of the answer to the injection (${ours.length} and ${bare.length} continuations):`,
+  );
   print(
     `  ours ${a.toFixed(0)} ms beyond the countdown, a bare plugin ${b.toFixed(0)} ms: ${(a / b).toFixed(2)} of bare`,
   );

@@ -33,9 +33,16 @@ export async function createStartMeter(): Promise<StartMeter> {
         await sleep(restMs / 2);
         const before = cpuOf(serve.pid);
         await serve.call(directory, 'GET', '/session');
-        const known = await serve.call<readonly { name: string }[]>(directory, 'GET', '/command');
+        const known = await serve.call<readonly { name: string }[]>(
+          directory,
+          'GET',
+          '/command',
+        );
         await sleep(restMs);
-        return { milliseconds: cpuOf(serve.pid) - before, commands: known.map(({ name }) => name) };
+        return {
+          milliseconds: cpuOf(serve.pid) - before,
+          commands: known.map(({ name }) => name),
+        };
       } finally {
         await serve.crash();
       }

@@ -113,11 +113,14 @@ if (existsSync('dist/bin.js')) {
       times[name]?.push(performance.now() - start);
     }
   }
-  const median = (name: string): number => (times[name] ?? []).sort((a, b) => a - b)[20] ?? 0;
+  const median = (name: string): number =>
+    (times[name] ?? []).sort((a, b) => a - b)[20] ?? 0;
   print(
     `bare Node start:  ${median('bare').toFixed(1)} ms median; untildone --version: ${median('version').toFixed(1)} ms`,
   );
-  print(`ratio:            ${(median('version') / median('bare')).toFixed(2)} of bare (aim: at most 1.5)`);
+  print(
+    `ratio:            ${(median('version') / median('bare')).toFixed(2)} of bare (aim: at most 1.5)`,
+  );
 } else {
   print('dist/ is missing: run npm run build first to measure the start');
   process.exitCode = 1;

@@ -41,7 +41,9 @@ async function measure(work: () => unknown): Promise<number> {
 }
 
 function median(values: readonly number[]): number {
-  return [...values].sort((left, right) => left - right)[Math.floor(values.length / 2)] ?? 0;
+  return (
+    [...values].sort((left, right) => left - right)[Math.floor(values.length / 2)] ?? 0
+  );
 }
 
 async function compare(what: string): Promise<void> {

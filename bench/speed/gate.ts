@@ -1,7 +1,14 @@
 // Prints what the gate costs: from the claim of a todo to its passed check, through the detached runner, beside the bare
 // command that the check runs and beside the start of Node alone. Medians of interleaved rounds; it asserts nothing.
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -24,7 +31,10 @@ const identifiers = createIdentifiers(systemClock);
 
 /** `program` null: the runner works in this process. */
 async function createGate(program: string | null): Promise<() => Promise<void>> {
-  const store = await openSqliteStore({ path: storePath(environment), clock: systemClock });
+  const store = await openSqliteStore({
+    path: storePath(environment),
+    clock: systemClock,
+  });
   const checker = createChecker({
     store,
     clock: systemClock,
@@ -37,7 +47,14 @@ async function createGate(program: string | null): Promise<() => Promise<void>> 
   });
   const checks = { trivial: createCommandCheck('trivial', { shell: 'true' }) };
   const policy = () => ({ settings: defaultSettings, goalChecks: [], checks });
-  const runtime = createRuntime({ store, clock: systemClock, identifiers, hash: sha256, policy, checker });
+  const runtime = createRuntime({
+    store,
+    clock: systemClock,
+    identifiers,
+    hash: sha256,
+    policy,
+    checker,
+  });
   const sessionId = identifiers.next();
   await openSession(runtime, sessionId);
   const base = () => ({ id: identifiers.next(), sessionId, at: systemClock.now() });
@@ -62,7 +79,12 @@ async function complete(
   base: { id: string; sessionId: string; at: number },
   todoId: string,
 ): Promise<void> {
-  const claim = { actor: 'agent', todoId, status: 'completed', outcome: 'finished' } as const;
+  const claim = {
+    actor: 'agent',
+    todoId,
+    status: 'completed',
+    outcome: 'finished',
+  } as const;
   const { checks } = await runtime.handle({ ...base, type: 'todo-completed', ...claim });
   await checks;
 }
@@ -99,18 +121,22 @@ function run(command: string, ...argv: string[]): Promise<void> {
 }
 
 function median(values: readonly number[]): number {
-  return [...values].sort((left, right) => left - right)[Math.floor(values.length / 2)] ?? 0;
+  return (
+    [...values].sort((left, right) => left - right)[Math.floor(values.length / 2)] ?? 0
+  );
 }
 
 const alive = setInterval(() => {}, 1000);
 try {
   mkdirSync(folder);
   mkdirSync(environment.UNTILDONE_HOME, { mode: 0o700 });
-  for (let file = 0; file < filesInFolder; file += 1) writeFileSync(join(folder, `${file}.txt`), `${file}\n`);
+  for (let file = 0; file < filesInFolder; file += 1)
+    writeFileSync(join(folder, `${file}.txt`), `${file}\n`);
   const runner = join(dist, 'plugin/programs/check-runner.js');
   if (!existsSync(runner)) throw new Error(`${runner} is not built: npm run build`);
   const measured: Record<string, () => Promise<void>> = {
-    'the bare command (sh -c true)': () => measureInto(() => run('/bin/sh', '-c', 'true')),
+    'the bare command (sh -c true)': () =>
+      measureInto(() => run('/bin/sh', '-c', 'true')),
     'Node alone (node -e 0)': () => measureInto(() => run(process.execPath, '-e', '0')),
     'the gate, runner in the same process': await createGate(null),
     'the gate, detached runner': await createGate(runner),
@@ -123,13 +149,17 @@ try {
     }
   }
   const [bare = 1, node = 0] = [...times.values()].map(median);
-  console.log(`medians of ${rounds} interleaved rounds, folder of ${filesInFolder} files without git`);
+  console.log(
+    `medians of ${rounds} interleaved rounds, folder of ${filesInFolder} files without git`,
+  );
   for (const [name, values] of times) {
     const milliseconds = median(values);
     const share = name.includes('detached')
       ? `, ${Math.round((100 * node) / milliseconds)} % of it Node`
       : '';
-    console.log(`${name}: ${milliseconds.toFixed(1)} ms, ${(milliseconds / bare).toFixed(1)} times${share}`);
+    console.log(
+      `${name}: ${milliseconds.toFixed(1)} ms, ${(milliseconds / bare).toFixed(1)} times${share}`,
+    );
   }
 } finally {
   clearInterval(alive);

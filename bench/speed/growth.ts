@@ -14,9 +14,15 @@ import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const directory = mkdtempSync(join(tmpdir(), 'untildone-growth-'));
-const settings = { ...defaultSettings, maxStagnant: 100, maxContinuations: 10_000, ceiling: 100_000 };
+const settings = {
+  ...defaultSettings,
+  maxStagnant: 100,
+  maxContinuations: 10_000,
+  ceiling: 100_000,
+};
 const agent = { name: 'build', canWrite: 'yes' as const, model: null, variant: null };
-const median = (values: number[]): number => values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+const median = (values: number[]): number =>
+  values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 
 async function begin(
   runtime: Runtime,
@@ -70,7 +76,10 @@ async function planSizes(store: Store): Promise<void> {
   });
   const sizes = [100, 10_000];
   for (const size of sizes) await begin(runtime, `plan-${size}`, 'asked', size);
-  const times = { decision: new Map<number, number[]>(), change: new Map<number, number[]>() };
+  const times = {
+    decision: new Map<number, number[]>(),
+    change: new Map<number, number[]>(),
+  };
   const note = (kind: keyof typeof times, size: number, ms: number): void => {
     times[kind].set(size, [...(times[kind].get(size) ?? []), ms]);
   };
@@ -142,7 +151,8 @@ async function manySessions(store: Store, count: number): Promise<void> {
   }
   global.gc?.();
   const after = process.memoryUsage();
-  const perSession = (after.heapUsed + after.external - before.heapUsed - before.external) / count;
+  const perSession =
+    (after.heapUsed + after.external - before.heapUsed - before.external) / count;
   print(
     `${count} sessions with pending countdowns: ${perSession.toFixed(0)} bytes of memory each, made in ${((performance.now() - began) / 1000).toFixed(0)} s`,
   );
@@ -159,7 +169,10 @@ async function manySessions(store: Store, count: number): Promise<void> {
   await runtime.detach();
 }
 
-const store = await openSqliteStore({ path: join(directory, 'store.db'), clock: systemClock });
+const store = await openSqliteStore({
+  path: join(directory, 'store.db'),
+  clock: systemClock,
+});
 await planSizes(store);
 await manySessions(store, Number(process.argv[2] ?? 100_000));
 await store.close();

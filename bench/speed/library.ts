@@ -20,7 +20,11 @@ const project = join(scratch, 'project');
 mkdirSync(project);
 const place = {
   cwd: project,
-  env: { PATH: process.env['PATH'], HOME: scratch, UNTILDONE_HOME: join(scratch, 'state') },
+  env: {
+    PATH: process.env['PATH'],
+    HOME: scratch,
+    UNTILDONE_HOME: join(scratch, 'state'),
+  },
 };
 
 const entry = (name: string) => JSON.stringify(join(dist, `${name}.js`));
@@ -48,7 +52,13 @@ async function printBundle(name: string, contents: string): Promise<void> {
     packages: 'external',
     logLevel: 'error',
   } as const;
-  const { outputFiles } = await build({ ...options, stdin, minify: true, write: false, treeShaking: true });
+  const { outputFiles } = await build({
+    ...options,
+    stdin,
+    minify: true,
+    write: false,
+    treeShaking: true,
+  });
   const bytes = Buffer.concat(outputFiles.map((file) => file.contents));
   console.log(
     `  ${name.padEnd(28)} ${kilobytes(bytes.length).padStart(6)} minified, ${kilobytes(gzipSync(bytes).length)} with gzip`,
@@ -59,12 +69,23 @@ try {
   console.log('what Node loads of this package (not minified):');
   printFiles('import { openSession }', imported);
   printFiles('a session in memory', opened);
-  const others = entries.filter(({ group, output }) => group === 'library' && output !== 'index');
-  for (const { output } of others) printFiles(`untildone/${output}`, `await import(${entry(output)});`);
+  const others = entries.filter(
+    ({ group, output }) => group === 'library' && output !== 'index',
+  );
+  for (const { output } of others)
+    printFiles(`untildone/${output}`, `await import(${entry(output)});`);
   console.log('as a part of somebody’s bundle (esbuild):');
   await printBundle('import { openSession }', `${imported} console.log(openSession);`);
-  await printBundle('import { decide }', `import { decide } from ${entry('index')}; console.log(decide);`);
-  const program = (text: string) => ['--no-warnings', '--input-type=module', '--eval', text];
+  await printBundle(
+    'import { decide }',
+    `import { decide } from ${entry('index')}; console.log(decide);`,
+  );
+  const program = (text: string) => [
+    '--no-warnings',
+    '--input-type=module',
+    '--eval',
+    text,
+  ];
   const kinds = {
     node: program(''),
     'import { openSession }': program(imported),

@@ -22,10 +22,17 @@ export function createRawWriter(path: string, sessionId: string): RawWriter {
   const addEvent = database.prepare(
     'INSERT INTO events (id, session_id, type, at, applied, body) VALUES (?, ?, ?, ?, ?, ?)',
   );
-  const saveTodo = database.prepare("UPDATE todos SET status = 'completed', body = ? WHERE id = ?");
-  const addLedger = database.prepare('INSERT INTO ledger (plan_id, sequence, body) VALUES (?, ?, ?)');
-  const saveSession = database.prepare('UPDATE sessions SET updated_at = ?, body = ? WHERE id = ?');
-  const body = (row: unknown): Record<string, unknown> => JSON.parse((row as { body: string }).body);
+  const saveTodo = database.prepare(
+    "UPDATE todos SET status = 'completed', body = ? WHERE id = ?",
+  );
+  const addLedger = database.prepare(
+    'INSERT INTO ledger (plan_id, sequence, body) VALUES (?, ?, ?)',
+  );
+  const saveSession = database.prepare(
+    'UPDATE sessions SET updated_at = ?, body = ? WHERE id = ?',
+  );
+  const body = (row: unknown): Record<string, unknown> =>
+    JSON.parse((row as { body: string }).body);
   return {
     write(index) {
       begin.run();
@@ -41,8 +48,18 @@ export function createRawWriter(path: string, sessionId: string): RawWriter {
         todoId: `t${index}`,
         outcome: 'done',
       };
-      addEvent.run(event.id, sessionId, event.type, at, 1_000_000 + index, JSON.stringify(event));
-      saveTodo.run(JSON.stringify({ ...todo, status: 'completed', completedAt: at }), `t${index}`);
+      addEvent.run(
+        event.id,
+        sessionId,
+        event.type,
+        at,
+        1_000_000 + index,
+        JSON.stringify(event),
+      );
+      saveTodo.run(
+        JSON.stringify({ ...todo, status: 'completed', completedAt: at }),
+        `t${index}`,
+      );
       const sequence = (ledger['sequence'] as number) + 1;
       addLedger.run(sessionId, sequence, JSON.stringify({ ...ledger, sequence, at }));
       saveSession.run(at, JSON.stringify({ ...session, updatedAt: at }), sessionId);

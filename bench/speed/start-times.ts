@@ -8,7 +8,11 @@ type Place = Readonly<{ cwd: string; env: NodeJS.ProcessEnv }>;
 
 export function start(words: readonly string[], place: Place): number {
   const began = performance.now();
-  const { status, stderr } = spawnSync(process.execPath, words, { ...place, input: '', encoding: 'utf8' });
+  const { status, stderr } = spawnSync(process.execPath, words, {
+    ...place,
+    input: '',
+    encoding: 'utf8',
+  });
   if (status !== 0) throw new Error(`${words.join(' ')} ended with ${status}: ${stderr}`);
   return performance.now() - began;
 }

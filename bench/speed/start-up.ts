@@ -11,7 +11,10 @@ const program = fileURLToPath(new URL('../../dist/bin.js', import.meta.url));
 const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'untildone-start-')));
 const project = join(scratch, 'project');
 mkdirSync(join(project, '.git'), { recursive: true });
-writeFileSync(join(project, 'PLAN.md'), '# Release\n\n- [ ] Write the parser\n- [x] Test it\n');
+writeFileSync(
+  join(project, 'PLAN.md'),
+  '# Release\n\n- [ ] Write the parser\n- [x] Test it\n',
+);
 const env = {
   PATH: process.env['PATH'],
   HOME: join(scratch, 'home'),

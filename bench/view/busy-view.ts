@@ -8,10 +8,17 @@ import { openLiveView } from '../../src/cli/show/live-view.ts';
 const [seconds = '5', file = ''] = process.argv.slice(2);
 const sessionId = 'bench';
 const words =
-  'The parser reads one more construct of the language, and its test says so in a sentence. '.split(' ');
+  'The parser reads one more construct of the language, and its test says so in a sentence. '.split(
+    ' ',
+  );
 const todo = (index: number, completed: number): TodoView => ({
-  ...{ id: `${index}`, title: `Convert suite number ${index + 1} to the new runner`, priority: 'medium' },
-  status: index < completed ? 'completed' : index === completed ? 'in_progress' : 'pending',
+  ...{
+    id: `${index}`,
+    title: `Convert suite number ${index + 1} to the new runner`,
+    priority: 'medium',
+  },
+  status:
+    index < completed ? 'completed' : index === completed ? 'in_progress' : 'pending',
   verification: index < completed ? 'passed' : 'none',
   ...{ dropped: false, outcome: null, reason: null },
 });
@@ -22,19 +29,33 @@ const view = openLiveView({
   hand: { interrupt: () => process.exit(1) },
   onFailure: () => process.exit(2),
 });
-const tell = (event: object): void => view.emit({ at: Date.now(), sessionId, ...event } as AgentEvent);
-const place = { model: 'scripted/model', directory: '/', resumed: false, permissions: 'auto' };
+const tell = (event: object): void =>
+  view.emit({ at: Date.now(), sessionId, ...event } as AgentEvent);
+const place = {
+  model: 'scripted/model',
+  directory: '/',
+  resumed: false,
+  permissions: 'auto',
+};
 tell({ type: 'run-started', goal: 'convert everything', ...place });
 let count = 0;
 const updates = setInterval(() => {
   count += 1;
   // A paragraph of 40 words, a todo every second, a call every second.
-  tell({ type: 'text', text: `${words[count % words.length]}${count % 40 === 0 ? '\n\n' : ' '}` });
+  tell({
+    type: 'text',
+    text: `${words[count % words.length]}${count % 40 === 0 ? '\n\n' : ' '}`,
+  });
   const call = { callId: `${Math.floor(count / 20)}`, tool: 'shell' };
-  if (count % 20 === 1) tell({ type: 'tool-started', ...call, input: { command: 'npm test' } });
-  if (count % 20 === 15) tell({ type: 'tool-ended', ...call, ok: true, output: '', milliseconds: 700 });
-  const todos = Array.from({ length: 500 }, (_, index) => todo(index, Math.floor(count / 20)));
-  if (count % 20 === 0) tell({ type: 'plan-changed', todos, completed: count / 20, total: 500 });
+  if (count % 20 === 1)
+    tell({ type: 'tool-started', ...call, input: { command: 'npm test' } });
+  if (count % 20 === 15)
+    tell({ type: 'tool-ended', ...call, ok: true, output: '', milliseconds: 700 });
+  const todos = Array.from({ length: 500 }, (_, index) =>
+    todo(index, Math.floor(count / 20)),
+  );
+  if (count % 20 === 0)
+    tell({ type: 'plan-changed', todos, completed: count / 20, total: 500 });
 }, 50);
 // What loading and the first drawing cost is not what it costs to look on.
 setTimeout(() => {

@@ -41,7 +41,9 @@ try {
     }
     const cost = Number(readFileSync(result, 'utf8'));
     const size = `${columns}×${rows}`;
-    process.stdout.write(`${size}: ${cost.toFixed(0)} ms of CPU a second (must hold: ${most})\n`);
+    process.stdout.write(
+      `${size}: ${cost.toFixed(0)} ms of CPU a second (must hold: ${most})\n`,
+    );
   }
 } finally {
   rmSync(scratch, { recursive: true, force: true });

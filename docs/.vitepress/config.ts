@@ -36,7 +36,11 @@ export default defineConfig({
         text: description,
         tagline: 'An agent may stop when your checks pass, not when it says so.',
         actions: [
-          { theme: 'brand', text: 'Claude Code with your tests', link: '/guides/claude-code' },
+          {
+            theme: 'brand',
+            text: 'Claude Code with your tests',
+            link: '/guides/claude-code',
+          },
           { theme: 'alt', text: 'OpenCode', link: '/guides/opencode' },
           { theme: 'alt', text: 'How it decides', link: '/explanation/how-it-decides' },
         ],

@@ -12,7 +12,10 @@ function inRepository(page: string, link: string): string {
 }
 
 /** Without an address of the repository a link that leaves the site stays as words: it would lead nowhere. */
-export function leaveTheSiteAsText(markdown: MarkdownRenderer, repository: string | null): void {
+export function leaveTheSiteAsText(
+  markdown: MarkdownRenderer,
+  repository: string | null,
+): void {
   markdown.core.ruler.push('links-of-the-repository', ({ tokens, env }) => {
     const page = relative(docs, env.realPath ?? env.path);
     for (const { children } of tokens) {
@@ -25,7 +28,9 @@ export function leaveTheSiteAsText(markdown: MarkdownRenderer, repository: strin
         } else if (repository !== null) {
           open.attrSet('href', `${repository}/blob/main/${path}`);
         } else {
-          const close = children?.find((token, at) => at > index && token.type === 'link_close');
+          const close = children?.find(
+            (token, at) => at > index && token.type === 'link_close',
+          );
           for (const token of [open, close])
             if (token) Object.assign(token, { tag: 'span', attrs: [['title', path]] });
           if (close) close.attrs = null;

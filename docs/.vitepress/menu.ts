@@ -7,7 +7,10 @@ interface Group {
 }
 
 function group(text: string, pages: Readonly<Record<string, string>>): Group {
-  return { text, items: Object.entries(pages).map(([link, title]) => ({ text: title, link })) };
+  return {
+    text,
+    items: Object.entries(pages).map(([link, title]) => ({ text: title, link })),
+  };
 }
 
 /** A host is a page in docs/hosts, named by its first line. */

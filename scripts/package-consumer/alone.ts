@@ -27,10 +27,15 @@ export const lostTypes: [
 ] = [false, false, false, false, false, false, false, false, false];
 
 // The root. A program of eight lines:
-const session = await untildone.openSession({ goal: 'migrate the tests', checks: ['npm test'] });
-const answer = await session.hold(async (messages: { role: string; content: string }[]) => {
-  return { text: `heard ${messages.at(-1)?.content}`, steps: 3 };
+const session = await untildone.openSession({
+  goal: 'migrate the tests',
+  checks: ['npm test'],
 });
+const answer = await session.hold(
+  async (messages: { role: string; content: string }[]) => {
+    return { text: `heard ${messages.at(-1)?.content}`, steps: 3 };
+  },
+);
 export const steps: number = answer.steps;
 export const outcome: 'done' | 'claimed' | null | untildone.Outcome = session.outcome;
 export const sentence: string | undefined = (await session.why())?.sentence;
@@ -48,7 +53,9 @@ untildone.openSession({ goal: 'x' }).hold(async (messages) => String(messages));
 
 // Agents that say nothing, hear nothing, or are none.
 // @ts-expect-error: its answer is dropped
-await session.hold(async (messages: { content: string }[]) => void messages.at(-1)?.content);
+await session.hold(
+  async (messages: { content: string }[]) => void messages.at(-1)?.content,
+);
 // @ts-expect-error: it never hears what is missing
 await session.hold(async () => 'All done!');
 // @ts-expect-error: an answer without text or messages
@@ -72,7 +79,9 @@ await session.tell({ type: 'user-spoke', text: 'and the docs' });
 // @ts-expect-error: a stop attempt wants an answer
 await session.tell({ type: 'stop-attempted', end: 'normal' });
 
-const watched = session.watch({ readFile: { execute: async (path: string) => path.length } });
+const watched = session.watch({
+  readFile: { execute: async (path: string) => path.length },
+});
 export const length: number = await watched.readFile.execute('a');
 // @ts-expect-error: no such tool of ours
 session.tools.finish_todo;
@@ -80,26 +89,42 @@ session.tools.finish_todo;
 export const isFinished: boolean = session.outcome === 'finished';
 
 export const named: string[] = tools.toolsFor('openai').map((tool) => tool.function.name);
-export const schemas: object[] = tools.toolsFor('anthropic').map((tool) => tool.input_schema);
+export const schemas: object[] = tools
+  .toolsFor('anthropic')
+  .map((tool) => tool.input_schema);
 // @ts-expect-error: no such format
 tools.toolsFor('gemini');
 
 // The frameworks whose packages our declarations do not import.
 declare const agent: {
-  generate(messages: string[], options?: { maxSteps?: number }): Promise<{ text: string; steps: number }>;
+  generate(
+    messages: string[],
+    options?: { maxSteps?: number },
+  ): Promise<{ text: string; steps: number }>;
 };
 export const ids: string[] = Object.values(mastra.todoTools(session)).map(({ id }) => id);
-export const result: { steps: number } = await mastra.untilDone(session, agent, { maxSteps: 3 });
+export const result: { steps: number } = await mastra.untilDone(session, agent, {
+  maxSteps: 3,
+});
 // @ts-expect-error: what it answers has no text
 await mastra.untilDone(session, { generate: async () => ({ steps: 3 }) });
 
 declare const sdk: claude.SdkLike<'tool', 'server'>;
-export const { mcpServers }: { mcpServers: { untildone: 'server' } } = claude.untilDone(session, sdk);
+export const { mcpServers }: { mcpServers: { untildone: 'server' } } = claude.untilDone(
+  session,
+  sdk,
+);
 // @ts-expect-error: without the SDK there are no tools
 claude.untilDone(session);
 
-const parts = { getTodos: () => [{ content: 'x', status: 'pending' }], getMessages: () => [] };
-const enforced = enforcer.createEnforcer({ ...parts, inject: async (_sessionId, said) => said.length });
+const parts = {
+  getTodos: () => [{ content: 'x', status: 'pending' }],
+  getMessages: () => [],
+};
+const enforced = enforcer.createEnforcer({
+  ...parts,
+  inject: async (_sessionId, said) => said.length,
+});
 await enforced.handler({ type: 'session.idle', sessionId: 'a' });
 // @ts-expect-error: nothing to speak with
 enforcer.createEnforcer(parts);
@@ -107,7 +132,9 @@ enforcer.createEnforcer(parts);
 await enforced.handler({ type: 'session.stopped', sessionId: 'a' });
 
 declare const input: opencode.PluginInputLike;
-export const hooks: opencode.HooksLike = await opencode.createOpenCodePlugin({ argv: [] })(input);
+export const hooks: opencode.HooksLike = await opencode.createOpenCodePlugin({
+  argv: [],
+})(input);
 export const plugin: { id: string; server: opencode.PluginLike } = server;
 
 const store = await untildone.openSqliteStore({ path: ':memory:' });
@@ -120,7 +147,13 @@ await clock.advance(1000);
 await host.happens({ type: 'stopped' });
 
 const { url, requests, close } = await model.startScriptedModel({
-  scripts: [model.script('story', [model.plan('Write it'), model.complete('Write it'), model.say('Done.')])],
+  scripts: [
+    model.script('story', [
+      model.plan('Write it'),
+      model.complete('Write it'),
+      model.say('Done.'),
+    ]),
+  ],
 });
 export const asked: [string, model.LoggedRequest | undefined] = [url, requests.at(-1)];
 await close();

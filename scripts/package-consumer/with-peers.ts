@@ -18,7 +18,9 @@ export const lostTypes: [
 declare const session: Session;
 
 const agent = new ToolLoopAgent({ model: 'any', tools: session.tools });
-export const { text }: { text: string } = await session.hold((messages) => agent.generate({ messages }));
+export const { text }: { text: string } = await session.hold((messages) =>
+  agent.generate({ messages }),
+);
 await session.hold((messages: ModelMessage[]) =>
   streamText({ model: 'any', messages, tools: session.tools }),
 );
@@ -27,7 +29,9 @@ await session.hold(() => agent.generate({ prompt: 'migrate the tests' }));
 // @ts-expect-error: the stream, which says nothing about the end
 await session.hold((messages) => streamText({ model: 'any', messages }).textStream);
 
-const held = await aiSdk.untilDone(session, agent).stream({ prompt: 'migrate the tests' });
+const held = await aiSdk
+  .untilDone(session, agent)
+  .stream({ prompt: 'migrate the tests' });
 export const said: PromiseLike<string> = held.text;
 aiSdk.untilDone(session, streamText)({ model: 'any', prompt: 'x', tools: session.tools });
 // @ts-expect-error: the agent is missing
@@ -46,9 +50,14 @@ await own.take({ type: 'text-delta', text: 'Done.' }, (part) => part.text?.lengt
 // @ts-expect-error: nobody hears the reminder
 guard.createGuard(guard.sessionGuard(session));
 // @ts-expect-error: no such answer
-guard.createGuard({ remind, hasOpenTodos: () => true, ask: async () => ({ answer: 'continue' }) });
+guard.createGuard({
+  remind,
+  hasOpenTodos: () => true,
+  ask: async () => ({ answer: 'continue' }),
+});
 
 const worker = new Agent({ name: 'worker', tools: openai.todoTools(session) });
-export const final: string | undefined = (await openai.untilDone(session, worker)).finalOutput;
+export const final: string | undefined = (await openai.untilDone(session, worker))
+  .finalOutput;
 // @ts-expect-error: the session is missing
 await openai.untilDone(worker);

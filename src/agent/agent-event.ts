@@ -34,7 +34,10 @@ const todoKind = object({
   title: text,
   status: choice(...todoStatuses),
   priority: choice(...priorities),
-  verification: described(verification, 'passed: a check of the system passed; claimed: only said.'),
+  verification: described(
+    verification,
+    'passed: a check of the system passed; claimed: only said.',
+  ),
   dropped: described(flag, 'Left out of the list by the agent without being settled.'),
   outcome: maybe("The agent's own words on what came of it."),
   reason: maybe('Why it is blocked or cancelled.'),
@@ -54,7 +57,9 @@ const aboutWorker = { agentType: text, todoId: nullable(text) };
 const failedCheck = object({
   check: text,
   tail: nullable(text),
-  failedBefore: optional(described(flag, 'It failed before the first call of the model too.')),
+  failedBefore: optional(
+    described(flag, 'It failed before the first call of the model too.'),
+  ),
 });
 const input = kinds.taken((value) => value);
 
@@ -69,11 +74,19 @@ export const eventFields = {
   'step-started': { step: whole },
   text: { text: words("A piece of the agent's released answer.") },
   'text-held-back': { text: words('Not an answer: the agent goes on.') },
-  'text-held': { text: words('Held back until the decision; text or text-held-back follows.') },
-  'tool-started': { ...aboutCall, input: described(input, 'As the model sent it; null: nothing.') },
+  'text-held': {
+    text: words('Held back until the decision; text or text-held-back follows.'),
+  },
+  'tool-started': {
+    ...aboutCall,
+    input: described(input, 'As the model sent it; null: nothing.'),
+  },
   'tool-ended': {
     ...aboutCall,
-    ok: described(flag, 'false: an error, or a command that exited with another status than 0.'),
+    ok: described(
+      flag,
+      'false: an error, or a command that exited with another status than 0.',
+    ),
     output: words("First part of the output, or the error's sentence."),
     milliseconds,
   },
@@ -92,19 +105,30 @@ export const eventFields = {
     sentence,
     text: words('What was sent to the agent.'),
     number: described(whole, "Continuations since the human's message."),
-    open: optional(described(whole, 'Todos that were open; absent: those of the plan that was shown last.')),
+    open: optional(
+      described(
+        whole,
+        'Todos that were open; absent: those of the plan that was shown last.',
+      ),
+    ),
     total: optional(described(whole, 'How many todos the plan had when this was sent.')),
     next: optional(maybe('The todo that it was told to go on with.')),
   },
   waiting: {
     reason: words('Reason code of the rule that waits.'),
     sentence,
-    until: described(nullable(whole), 'When the wait ends by itself; null: an event ends it.'),
+    until: described(
+      nullable(whole),
+      'When the wait ends by itself; null: an event ends it.',
+    ),
   },
   error: {
     kind: text,
     sentence,
-    retryAt: described(nullable(whole), 'When it is tried again; null: it is not, or nobody says when.'),
+    retryAt: described(
+      nullable(whole),
+      'When it is tried again; null: it is not, or nobody says when.',
+    ),
   },
   notice: { sentence },
   'worker-started': {
@@ -134,9 +158,15 @@ export const eventFields = {
   },
   'human-message': {
     text: words('What the human said while the agent worked.'),
-    state: described(choice('queued', 'joined'), 'queued: said; joined: the agent reads it from here on.'),
+    state: described(
+      choice('queued', 'joined'),
+      'queued: said; joined: the agent reads it from here on.',
+    ),
   },
-  'check-started': { check: text, todoId: maybe('null: for the goal, or for several todos.') },
+  'check-started': {
+    check: text,
+    todoId: maybe('null: for the goal, or for several todos.'),
+  },
   'check-ended': {
     check: text,
     todoId: nullable(text),
@@ -165,8 +195,14 @@ export const eventFields = {
     sentence,
     exitCode: whole,
     todos,
-    failedChecks: described(list(failedCheck), 'Checks on the whole work that failed last.'),
-    leftOver: described(list(text), 'Open todos of earlier turns that this one did not work on.'),
+    failedChecks: described(
+      list(failedCheck),
+      'Checks on the whole work that failed last.',
+    ),
+    leftOver: described(
+      list(text),
+      'Open todos of earlier turns that this one did not work on.',
+    ),
     continuations: list(object({ textKind, count: whole })),
     steps: whole,
     toolCalls: whole,
@@ -180,7 +216,11 @@ export type TodoView = Infer<typeof todoKind>;
 export type UsageView = Infer<typeof usageKind>;
 export type PermissionChoice = Infer<typeof permissionChoice>;
 export type EventType = keyof typeof eventFields;
-export type EventOf<Type extends EventType> = Readonly<{ type: Type; at: number; sessionId: string }> &
+export type EventOf<Type extends EventType> = Readonly<{
+  type: Type;
+  at: number;
+  sessionId: string;
+}> &
   Values<(typeof eventFields)[Type]>;
 export type AgentEvent = { [Type in EventType]: EventOf<Type> }[EventType];
 export type RunEnded = EventOf<'run-ended'>;
@@ -189,7 +229,16 @@ export type Emit = (event: AgentEvent) => void;
 export function planView(plan: readonly Todo[]) {
   const todos = plan.map((todo): TodoView => {
     const { id, title, status, priority, verification, outcome, reason } = todo;
-    return { id, title, status, priority, verification, dropped: isDropped(todo), outcome, reason };
+    return {
+      id,
+      title,
+      status,
+      priority,
+      verification,
+      dropped: isDropped(todo),
+      outcome,
+      reason,
+    };
   });
   const completed = todos.filter(({ status }) => status === 'completed').length;
   return { todos, completed, total: todos.length };

@@ -35,7 +35,13 @@ const scripts = JSON.parse(fs.readFileSync(place + '/scripts', 'utf8'));
 type Step = DriveFact | { sleep: number } | { exit: number } | { orphan: true };
 
 const driver: HostDriver = {
-  ...{ name: 'fake', title: 'The fake', program: 'fake', howToGet: 'nothing', takesId: true },
+  ...{
+    name: 'fake',
+    title: 'The fake',
+    program: 'fake',
+    howToGet: 'nothing',
+    takesId: true,
+  },
   ...{ reports: { tokens: true, cost: true }, tools: { pause: null, verify: null } },
   permissions: { 'read-only': 'It looks.', edit: 'It edits.', auto: 'It does anything.' },
   start: ({ text, id, isNew, environment, flags }) => ({
@@ -51,7 +57,10 @@ const driver: HostDriver = {
   read: (line, from) => (from === 'errors' ? [] : [JSON.parse(line) as DriveFact]),
 };
 
-async function play(scripts: readonly (readonly Step[])[], more: Partial<DrivenRunOptions> = {}) {
+async function play(
+  scripts: readonly (readonly Step[])[],
+  more: Partial<DrivenRunOptions> = {},
+) {
   const place = realpathSync(mkdtempSync(join(tmpdir(), 'untildone-drive-')));
   writeFileSync(join(place, 'player.cjs'), player);
   writeFileSync(join(place, 'scripts'), JSON.stringify(scripts));
@@ -59,16 +68,39 @@ async function play(scripts: readonly (readonly Step[])[], more: Partial<DrivenR
   const events: AgentEvent[] = [];
   const store = more.store ?? createMemoryStore();
   const ended = await runDriven({
-    ...{ store, clock: systemClock, identifiers: createIdentifiers(), sessionId: 'session' },
-    ...{ goal: 'Do it.', resume: false, directory: place, environment: { ...process.env, PLACE: place } },
-    ...{ policy: { settings: defaultSettings, goalChecks: [] }, acceptClaims: false, random: () => 0 },
+    ...{
+      store,
+      clock: systemClock,
+      identifiers: createIdentifiers(),
+      sessionId: 'session',
+    },
+    ...{
+      goal: 'Do it.',
+      resume: false,
+      directory: place,
+      environment: { ...process.env, PLACE: place },
+    },
+    ...{
+      policy: { settings: defaultSettings, goalChecks: [] },
+      acceptClaims: false,
+      random: () => 0,
+    },
     ...{ fingerprint: async () => null, emit: (event) => void events.push(event) },
-    ...{ driver, program: process.execPath, mode: 'edit', model: null, flags: [], conversation: null },
+    ...{
+      driver,
+      program: process.execPath,
+      mode: 'edit',
+      model: null,
+      flags: [],
+      conversation: null,
+    },
     limits: { silenceMs: 1500, exitMs: 700, interruptMs: 500, endGraceMs: 500 },
     ...more,
   });
   const starts = readFileSync(join(place, 'starts'), 'utf8').trimEnd().split('\n');
-  const read = starts.map((line) => JSON.parse(line) as { words: string[]; input: string });
+  const read = starts.map(
+    (line) => JSON.parse(line) as { words: string[]; input: string },
+  );
   return { ended, events, starts: read, place, store };
 }
 
@@ -82,8 +114,15 @@ const end: Step = { type: 'ended', end: 'normal' };
 describe('a driven program', () => {
   it('is started with the human’s words, under our id, with nothing on its standard input', async () => {
     const { ended, starts } = await play([[...says, end]], { flags: ['--more'] });
-    expect(starts).toEqual([{ words: ['new', 'session', 'Do it.', '--more'], input: '' }]);
-    expect(ended).toMatchObject({ outcome: 'claimed', reason: 'no-plan', exitCode: 3, steps: 1 });
+    expect(starts).toEqual([
+      { words: ['new', 'session', 'Do it.', '--more'], input: '' },
+    ]);
+    expect(ended).toMatchObject({
+      outcome: 'claimed',
+      reason: 'no-plan',
+      exitCode: 3,
+      steps: 1,
+    });
   });
 
   it('that lingers behind its result is ended, and its result counts', async () => {
@@ -134,7 +173,9 @@ describe('a driven program', () => {
       [{ type: 'unknown-conversation' }, { exit: 1 }],
       [other, ...says.slice(1), end],
     ] as Step[][];
-    const { starts, ended } = await play(scripts, { driver: { ...driver, takesId: false } });
+    const { starts, ended } = await play(scripts, {
+      driver: { ...driver, takesId: false },
+    });
     expect(starts.map(({ words }) => words.slice(0, 2))).toEqual([
       ['new', ''],
       ['again', 'theirs'],
@@ -144,7 +185,9 @@ describe('a driven program', () => {
   });
 
   it('G9: that knows no conversation, not even a new one, ends the run as failed', async () => {
-    const { starts, ended } = await play([[{ type: 'unknown-conversation' }, { exit: 1 }]]);
+    const { starts, ended } = await play([
+      [{ type: 'unknown-conversation' }, { exit: 1 }],
+    ]);
     expect(starts.length).toBeLessThanOrEqual(6);
     expect(ended).toMatchObject({ outcome: 'failed', exitCode: 1 });
   }, 30_000);
@@ -152,16 +195,24 @@ describe('a driven program', () => {
   it('G9: that says nothing is ended; the third time in a row the run has failed', async () => {
     const { ended, starts } = await play([[{ sleep: 60_000 }]]);
     expect(starts).toHaveLength(3);
-    expect(ended).toMatchObject({ outcome: 'failed', reason: 'circuit-open', exitCode: 1 });
+    expect(ended).toMatchObject({
+      outcome: 'failed',
+      reason: 'circuit-open',
+      exitCode: 1,
+    });
   }, 30_000);
 
   it('that tries a call again does not hang: it says so', async () => {
     const waits: Step = { type: 'retrying', sentence: 'It tries again.', inMs: 4000 };
     const soon: Step = { type: 'retrying', sentence: 'It connects again.', inMs: 0 };
-    const { ended, starts, events } = await play([[...says, soon, waits, { sleep: 3000 }, end]]);
+    const { ended, starts, events } = await play([
+      [...says, soon, waits, { sleep: 3000 }, end],
+    ]);
     expect(starts).toHaveLength(1);
     expect(ended).toMatchObject({ outcome: 'claimed' });
-    const told = events.flatMap((event) => (event.type === 'error' ? [[event.sentence, event.retryAt]] : []));
+    const told = events.flatMap((event) =>
+      event.type === 'error' ? [[event.sentence, event.retryAt]] : [],
+    );
     expect(told, 'no moment is named that it did not name').toEqual([
       ['It connects again.', null],
       ['It tries again.', expect.any(Number)],
@@ -173,7 +224,9 @@ describe('a driven program', () => {
       { type: 'retrying', sentence: 'It waits for the network.', inMs: 0 },
       { sleep: 400 },
     ];
-    const { ended, starts } = await play([Array.from({ length: 20 }, () => again).flat()]);
+    const { ended, starts } = await play([
+      Array.from({ length: 20 }, () => again).flat(),
+    ]);
     expect(starts).toHaveLength(3);
     expect(ended).toMatchObject({ outcome: 'failed', reason: 'circuit-open' });
   }, 30_000);
@@ -186,7 +239,11 @@ describe('a driven program', () => {
   });
 
   it('G8: whose sums run on over resumes is counted by what they grew', async () => {
-    const tokens = (inputTokens: number) => ({ inputTokens, cachedTokens: 0, outputTokens: 10 });
+    const tokens = (inputTokens: number) => ({
+      inputTokens,
+      cachedTokens: 0,
+      outputTokens: 10,
+    });
     const sum = (input: number, cost: number): Step => ({
       ...{ type: 'usage', of: 'conversation', tokens: tokens(input), cost },
     });
@@ -201,7 +258,13 @@ describe('a driven program', () => {
     const list = (status: string): Step => ({
       ...{ type: 'todos', todos: [{ key: null, title: 'Write the parser', status }] },
     });
-    const call: Step = { type: 'tool-ended', callId: 'c', tool: 'write', ok: true, output: '' };
+    const call: Step = {
+      type: 'tool-ended',
+      callId: 'c',
+      tool: 'write',
+      ok: true,
+      output: '',
+    };
     const { ended, starts } = await play([
       [...says, list('pending'), end],
       [...says, call, list('completed'), end],
@@ -217,7 +280,11 @@ describe('a driven program', () => {
     const begins = (id: string): Step => ({ type: 'step', id });
     const list = (...done: readonly string[]): Step => {
       const todos = ['parser', 'docs'].map((title) => {
-        return { key: null, title, status: done.includes(title) ? 'completed' : 'pending' };
+        return {
+          key: null,
+          title,
+          status: done.includes(title) ? 'completed' : 'pending',
+        };
       });
       return { type: 'todos', todos };
     };
@@ -230,7 +297,8 @@ describe('a driven program', () => {
       if (event.type !== 'continuation') return [];
       const shown = events.slice(0, index).findLast((one) => one.type === 'plan-changed');
       return [
-        shown?.type === 'plan-changed' && shown.todos.filter(({ status }) => status === 'pending').length,
+        shown?.type === 'plan-changed' &&
+          shown.todos.filter(({ status }) => status === 'pending').length,
       ];
     });
     expect(counted.slice(0, 2)).toEqual([2, 1]);
@@ -292,7 +360,8 @@ describe('a driven program', () => {
     const { ended } = await play([[...says, { sleep: 20_000 }]], {
       store,
       emit(event) {
-        if (event.type === 'text') stop ??= host.happens({ type: 'human-aborted', how: 'untildone stop' });
+        if (event.type === 'text')
+          stop ??= host.happens({ type: 'human-aborted', how: 'untildone stop' });
       },
       limits: { silenceMs: 30_000, exitMs: 700, interruptMs: 500, endGraceMs: 500 },
     });

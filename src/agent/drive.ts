@@ -13,7 +13,15 @@ import { isOpen } from '../core/todo.ts';
 import type { DriveMode, HostDriver } from '../engine/host-driver.ts';
 import type { RunEnded } from './agent-event.ts';
 import { humanWords, isHuman, openTranscript } from './context/history.ts';
-import { defaultLimits, describe, follow, open, type Prompt, type Sight, textsOf } from './driven-start.ts';
+import {
+  defaultLimits,
+  describe,
+  follow,
+  open,
+  type Prompt,
+  type Sight,
+  textsOf,
+} from './driven-start.ts';
 import { createHostReader } from './host-record.ts';
 import {
   askToStop,
@@ -27,7 +35,12 @@ import {
   whileRunning,
 } from './loop/conduct.ts';
 import { createHumanControl, openAnyRun, type RunBasis } from './loop/run.ts';
-import { defaultRetryLimits, noFailures, planRetry, signatureText } from './models/failed-call.ts';
+import {
+  defaultRetryLimits,
+  noFailures,
+  planRetry,
+  signatureText,
+} from './models/failed-call.ts';
 
 export type DrivenRunOptions = Omit<RunBasis, 'permissions'> &
   Readonly<{
@@ -52,7 +65,11 @@ export async function runDriven(options: DrivenRunOptions): Promise<RunEnded> {
   const spoken = run.goal === null ? null : humanWords(run.goal, run.identifiers.next());
   // First: whatever session a human finds after a crash can go on.
   if (spoken !== null && !run.resume) await transcript.append([spoken]);
-  await beginRun(run, { descriptor: describe(drive), model: options.model }, options.model ?? driver.title);
+  await beginRun(
+    run,
+    { descriptor: describe(drive), model: options.model },
+    options.model ?? driver.title,
+  );
   run.tell({ type: 'notice', sentence: driver.permissions[options.mode] });
   run.control.watch();
   showWords(run);
@@ -100,7 +117,8 @@ async function work(drive: Drive) {
   }
   const state = await drive.run.state();
   // A stop that came before a start, or in a wait.
-  if (state.latch !== null && !hadEndedOtherwise(state, 'aborted')) await ask(drive, 'cancelled');
+  if (state.latch !== null && !hadEndedOtherwise(state, 'aborted'))
+    await ask(drive, 'cancelled');
 }
 
 const goOn: Prompt = { kind: 'note', text: '[resumed] Go on with the plan.' };
@@ -112,35 +130,49 @@ const brokenOff: Prompt = {
 /** Words that nobody answered yet; else what is left to say to a conversation that is taken up. */
 async function firstPrompt({ run, transcript }: Drive): Promise<Prompt> {
   const messages = transcript.messages();
-  const unanswered = messages.slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1);
+  const unanswered = messages.slice(
+    messages.findLastIndex(({ role }) => role === 'assistant') + 1,
+  );
   const said = textsOf(unanswered.filter(isHuman));
   if (said !== '') return { kind: 'human', text: said };
   const ours = textsOf(unanswered.slice(-1));
   if (ours !== '') return { kind: 'note', text: ours };
   const state = await run.state();
   return (
-    (isUnsaid(state) ? await lastContinuation(run, null) : null) ?? (run.before.isSettled ? goOn : brokenOff)
+    (isUnsaid(state) ? await lastContinuation(run, null) : null) ??
+    (run.before.isSettled ? goOn : brokenOff)
   );
 }
 
 /** The text of the last decision, if that was to continue. `since`: unless the agent worked after it. */
-async function lastContinuation({ store, sessionId }: Drive['run'], since: number | null) {
+async function lastContinuation(
+  { store, sessionId }: Drive['run'],
+  since: number | null,
+) {
   const [last] = await store.decisions(sessionId, 1);
   if (last?.decision.answer !== 'continue' || last.decision.observed) return null;
   if (since !== null && last.at < since) return null;
-  const row = (await store.outbox({ sessionId })).find(({ epoch }) => epoch === last.decision.epoch);
+  const row = (await store.outbox({ sessionId })).find(
+    ({ epoch }) => epoch === last.decision.epoch,
+  );
   return row === undefined ? null : ({ kind: 'continuation', text: row.text } as const);
 }
 
 /** The end is the result event and the exit, and what the store says; never the exit code alone. null: the run ends. */
-async function afterExit(drive: Drive, prompt: Prompt, seen: Sight): Promise<Prompt | null> {
+async function afterExit(
+  drive: Drive,
+  prompt: Prompt,
+  seen: Sight,
+): Promise<Prompt | null> {
   const { run } = drive;
   const state = await run.control.whilePaused();
   if (state.latch !== null) return null;
   if (hasWords({ state })) return joined(drive);
   const [last] = await run.store.decisions(run.sessionId, 1);
-  const decided = last !== undefined && last.sequence > seen.decisions ? last.decision : null;
-  if (decided?.answer === 'let-go' && !(await hasLateTodos(drive, decided.outcome))) return null;
+  const decided =
+    last !== undefined && last.sequence > seen.decisions ? last.decision : null;
+  if (decided?.answer === 'let-go' && !(await hasLateTodos(drive, decided.outcome)))
+    return null;
   // Of one that it was to begin this says nothing: it has failed.
   if (seen.isUnknown && !seen.isNew) {
     // Where the host chooses the id, our hooks must know that they will see another.
@@ -148,7 +180,8 @@ async function afterExit(drive: Drive, prompt: Prompt, seen: Sight): Promise<Pro
     await open(drive);
     return { kind: 'note', text: await wholeStory(drive) };
   }
-  if (await run.isNow(isBudgetSpent)) return answered(drive, await ask(drive, 'iteration-budget'));
+  if (await run.isNow(isBudgetSpent))
+    return answered(drive, await ask(drive, 'iteration-budget'));
   // Also of a start that was killed or failed: its list may never be written again.
   await tellUnheard(drive, seen);
   const { ended } = seen;
@@ -164,10 +197,13 @@ async function afterExit(drive: Drive, prompt: Prompt, seen: Sight): Promise<Pro
       return answered(drive, await ask(drive, 'error'));
     if (hasWords({ state: await run.state() })) return joined(drive);
     const undelivered = await lastContinuation(run, seen.workedAt ?? 0);
-    return decided === null && seen.workedAt === null ? prompt : (undelivered ?? brokenOff);
+    return decided === null && seen.workedAt === null
+      ? prompt
+      : (undelivered ?? brokenOff);
   }
   // At the host's cap the last continuation was dropped.
-  const dropped = decided?.answer === 'continue' ? await lastContinuation(run, null) : null;
+  const dropped =
+    decided?.answer === 'continue' ? await lastContinuation(run, null) : null;
   if (dropped !== null) return dropped;
   return answered(drive, await ask(drive, ended, seen));
 }
@@ -192,10 +228,15 @@ async function wholeStory({ run, transcript }: Drive) {
 /** G9: limits are waited for; the same error again and again ends the run. */
 async function mayTryAgain(drive: Drive, { error, exit, complaint }: Sight) {
   const { run, driver } = drive;
-  const how = exit.signal === null ? `with exit code ${exit.exitCode}` : `by ${exit.signal}`;
+  const how =
+    exit.signal === null ? `with exit code ${exit.exitCode}` : `by ${exit.signal}`;
   const lines = complaint.trim().split('\n');
   // The last line is often advice.
-  const why = error?.message ?? lines.findLast((line) => /\berror\b/iu.test(line)) ?? lines.at(-1) ?? '';
+  const why =
+    error?.message ??
+    lines.findLast((line) => /\berror\b/iu.test(line)) ??
+    lines.at(-1) ??
+    '';
   const end = `${driver.title} ended ${how}`;
   const message = `${end}${why === '' ? '' : `: ${oneLine(why, 300)}`}`;
   const kind = error?.kind ?? 'other';
@@ -207,7 +248,11 @@ async function mayTryAgain(drive: Drive, { error, exit, complaint }: Sight) {
   const retryAt = plan.retry ? now + plan.delayMs : null;
   Object.assign(drive, { failures: plan.failures, failure: message });
   // The same death is the same error, whatever it complained about last.
-  const about = { signature: signatureText(error === null ? end : message), message, retryAt };
+  const about = {
+    signature: signatureText(error === null ? end : message),
+    message,
+    retryAt,
+  };
   const { state } = await run.record({ type: 'error-occurred', kind, ...about });
   run.tell({ type: 'error', kind, sentence: message, retryAt });
   if (!plan.retry || state.overflows >= 2) return false;
@@ -216,7 +261,10 @@ async function mayTryAgain(drive: Drive, { error, exit, complaint }: Sight) {
 }
 
 /** Hooks that are off or not trusted tell nothing: then the lines of the host are all that is known. */
-async function tellUnheard({ run, driver, id, reader }: Drive, { calls, heard, todos }: Sight) {
+async function tellUnheard(
+  { run, driver, id, reader }: Drive,
+  { calls, heard, todos }: Sight,
+) {
   if (heard > 0) return;
   for (const { tool, error } of calls) {
     await run.record({ type: 'tool-started', tool, access: 'unknown' });
@@ -224,10 +272,15 @@ async function tellUnheard({ run, driver, id, reader }: Drive, { calls, heard, t
   }
   // What we tell ourselves is no sign of a hook at the next start.
   await reader.look(run.store, await run.state());
-  const listed = todos ?? (id === null ? null : ((await driver.readTodos?.(id, run.environment)) ?? null));
+  const listed =
+    todos ??
+    (id === null ? null : ((await driver.readTodos?.(id, run.environment)) ?? null));
   const { hostList } = await run.state();
   if (listed === null || isSameList(hostList, listed)) return;
-  const items = writtenItems(listed).map((item) => ({ ...item, freshId: run.identifiers.next() }));
+  const items = writtenItems(listed).map((item) => ({
+    ...item,
+    freshId: run.identifiers.next(),
+  }));
   const source = { kind: 'list', promptId: null } as const;
   await run.record({ type: 'plan-written', actor: 'agent', items, source });
 }
@@ -237,10 +290,17 @@ async function ask(drive: Drive, end: StopEnd, seen?: Sight) {
   // A host that is only told would get the answer sent: it is gone.
   await open(drive);
   const question = endsInQuestion(seen?.lastText ?? '');
-  return askToStop(drive.run, { end, question, toolError: seen?.toolError ?? null }, null);
+  return askToStop(
+    drive.run,
+    { end, question, toolError: seen?.toolError ?? null },
+    null,
+  );
 }
 
-async function answered(drive: Drive, first: Awaited<ReturnType<typeof ask>>): Promise<Prompt | null> {
+async function answered(
+  drive: Drive,
+  first: Awaited<ReturnType<typeof ask>>,
+): Promise<Prompt | null> {
   const answer = await followAnswer(drive.run, first, (end) => ask(drive, end));
   if (answer === 'ended') return null;
   if (answer === 'heard') return joined(drive);

@@ -1,6 +1,10 @@
 // One start of a program that is driven, from its first line to its exit: what its lines say is shown and recorded, and it
 // is ended where a human, a budget or its own silence asks for that. What follows from it is decided elsewhere.
-import { agentSessionVariable, sessionVariable, startCommand } from '../checks/process.ts';
+import {
+  agentSessionVariable,
+  sessionVariable,
+  startCommand,
+} from '../checks/process.ts';
 import { UntildoneError } from '../core/error.ts';
 import type { StopEnd } from '../core/events.ts';
 import type { ListedTodo } from '../core/reconcile.ts';
@@ -31,10 +35,17 @@ export const defaultLimits = {
 };
 
 export const textsOf = (messages: ReturnType<Transcript['messages']>) =>
-  messages.flatMap(({ content }) => (typeof content === 'string' ? [content] : [])).join('\n\n');
+  messages
+    .flatMap(({ content }) => (typeof content === 'string' ? [content] : []))
+    .join('\n\n');
 
 /** As the driver's own; a host that is told opens the session itself meanwhile. */
-export function describe({ run, driver, options, id }: Pick<Drive, 'run' | 'driver' | 'options' | 'id'>) {
+export function describe({
+  run,
+  driver,
+  options,
+  id,
+}: Pick<Drive, 'run' | 'driver' | 'options' | 'id'>) {
   const driven = { host: driver.name, id, mode: options.mode, flags: options.flags };
   const place = { kind: 'main', judgesGoal: true, tools: driver.tools, driven } as const;
   return { ...ownPlace(run.directory), ...place };
@@ -84,10 +95,23 @@ export async function follow(drive: Drive, prompt: Prompt): Promise<Sight> {
   const [before] = await run.store.decisions(sessionId, 1);
   seen.decisions = before?.sequence ?? 0;
   if (prompt.kind !== 'human' && textsOf(transcript.messages().slice(-1)) !== prompt.text)
-    await transcript.append([{ kind: prompt.kind, message: { role: 'user', content: prompt.text } }]);
+    await transcript.append([
+      { kind: prompt.kind, message: { role: 'user', content: prompt.text } },
+    ]);
   const { mode, model, flags } = options;
-  const start = { text: prompt.text, id: drive.id, isNew: drive.isNew, mode, model, flags };
-  const call = driver.start({ ...start, scratch: drive.scratch, environment: run.environment });
+  const start = {
+    text: prompt.text,
+    id: drive.id,
+    isNew: drive.isNew,
+    mode,
+    model,
+    flags,
+  };
+  const call = driver.start({
+    ...start,
+    scratch: drive.scratch,
+    environment: run.environment,
+  });
   drive.isNew = false;
   const environment = {
     ...defined(run.environment),
@@ -110,9 +134,16 @@ export async function follow(drive: Drive, prompt: Prompt): Promise<Sight> {
       facts.catch(() => {});
     }
   };
-  const [output, errors] = [splitLines(takeLine('output')), splitLines(takeLine('errors'))];
+  const [output, errors] = [
+    splitLines(takeLine('output')),
+    splitLines(takeLine('errors')),
+  ];
   const running = startCommand({
-    ...{ command: [options.program, ...call.words], directory: run.directory, environment },
+    ...{
+      command: [options.program, ...call.words],
+      directory: run.directory,
+      environment,
+    },
     ...{ endGraceMs: limits.endGraceMs, input: call.input },
     ...{ onOutput: output.take, onErrors: errors.take },
   });
@@ -134,7 +165,9 @@ export async function follow(drive: Drive, prompt: Prompt): Promise<Sight> {
   };
   const watch = createQueue();
   // Safe: what cannot be read now is read at the next look.
-  const stopLooking = run.control.onLook((state) => void watch(() => look(state)).catch(() => {}));
+  const stopLooking = run.control.onLook(
+    (state) => void watch(() => look(state)).catch(() => {}),
+  );
   const { signal } = run.control;
   signal.addEventListener('abort', interrupt);
   if (signal.aborted) interrupt();
@@ -145,9 +178,13 @@ export async function follow(drive: Drive, prompt: Prompt): Promise<Sight> {
   for (const rest of [output, errors]) rest.end();
   await facts;
   if (exit.startError !== null)
-    throw new UntildoneError('usage', `${driver.title} could not be started: ${exit.startError}`);
+    throw new UntildoneError(
+      'usage',
+      `${driver.title} could not be started: ${exit.startError}`,
+    );
   seen.exit = exit;
-  if (driver.endsByExit && exit.exitCode === 0 && seen.error === null) seen.ended ??= 'normal';
+  if (driver.endsByExit && exit.exitCode === 0 && seen.error === null)
+    seen.ended ??= 'normal';
   await run.planFile.follow();
   await show(drive, seen, await run.state(), { holdsBack: false });
   return seen;
@@ -155,7 +192,9 @@ export async function follow(drive: Drive, prompt: Prompt): Promise<Sight> {
 
 const defined = (environment: RunBasis['environment']) =>
   Object.fromEntries(
-    Object.entries(environment).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+    Object.entries(environment).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, value]],
+    ),
   );
 
 /** A longer line is nothing that a host says to anyone. */
@@ -239,7 +278,12 @@ async function take(drive: Drive, seen: Sight, fact: DriveFact) {
     case 'tool-started':
       seen.lastWork = 'tool';
       run.toolCalls += 1;
-      run.tell({ type: 'tool-started', callId: fact.callId, tool: fact.tool, input: fact.input ?? null });
+      run.tell({
+        type: 'tool-started',
+        callId: fact.callId,
+        tool: fact.tool,
+        input: fact.input ?? null,
+      });
       // In the middle of its work it has heard what it was told.
       if (isUnheard()) await hear(`[${fact.tool}]`);
       return;
@@ -250,11 +294,23 @@ async function take(drive: Drive, seen: Sight, fact: DriveFact) {
       seen.running.delete(callId);
       const tool = begun?.tool ?? fact.tool ?? 'unknown';
       if (begun === undefined)
-        await take(drive, seen, { type: 'tool-started', callId, tool, input: fact.input });
+        await take(drive, seen, {
+          type: 'tool-started',
+          callId,
+          tool,
+          input: fact.input,
+        });
       seen.toolError = ok ? null : oneLine(output, 500);
       seen.calls.push({ tool, error: seen.toolError });
       const milliseconds = run.clock.now() - (begun?.at ?? run.clock.now());
-      run.tell({ type: 'tool-ended', callId, tool, ok, output: output.slice(0, 4000), milliseconds });
+      run.tell({
+        type: 'tool-ended',
+        callId,
+        tool,
+        ok,
+        output: output.slice(0, 4000),
+        milliseconds,
+      });
       await run.planFile.follow();
       return;
     }
@@ -272,7 +328,11 @@ async function take(drive: Drive, seen: Sight, fact: DriveFact) {
 }
 
 /** Sums are compared with what is on the record: a run that was killed may have counted a part of them. */
-async function count(drive: Drive, seen: Sight, fact: Extract<DriveFact, { type: 'usage' }>) {
+async function count(
+  drive: Drive,
+  seen: Sight,
+  fact: Extract<DriveFact, { type: 'usage' }>,
+) {
   const { run } = drive;
   if (fact.of === 'step' && drive.counted.has(fact.id)) return;
   if (fact.of === 'step') drive.counted.add(fact.id);
@@ -281,9 +341,11 @@ async function count(drive: Drive, seen: Sight, fact: Extract<DriveFact, { type:
     inputTokens: rows.reduce((sum, row) => sum + row.inputTokens, 0),
     outputTokens: rows.reduce((sum, row) => sum + row.outputTokens, 0),
   };
-  const known = fact.of === 'step' ? noTokens : fact.of === 'start' ? seen.tokens : before;
+  const known =
+    fact.of === 'step' ? noTokens : fact.of === 'start' ? seen.tokens : before;
   const spent = rows.reduce((sum, { cost }) => sum + (cost ?? 0), 0);
-  const left = (of: keyof typeof known) => Math.max(0, (fact.tokens?.[of] ?? 0) - known[of]);
+  const left = (of: keyof typeof known) =>
+    Math.max(0, (fact.tokens?.[of] ?? 0) - known[of]);
   const [inputTokens, outputTokens] = [left('inputTokens'), left('outputTokens')];
   const cost = fact.cost === null ? null : Math.max(0, fact.cost - spent);
   if (inputTokens + outputTokens === 0 && !cost) return;
@@ -301,11 +363,20 @@ async function count(drive: Drive, seen: Sight, fact: Extract<DriveFact, { type:
     cost: cost === null ? usage.cost : (usage.cost ?? 0) + cost,
   };
   const unknown = { contextTokens: null, contextLimit: null };
-  await run.record({ type: 'usage-reported', inputTokens, outputTokens, cost, ...unknown });
+  await run.record({
+    type: 'usage-reported',
+    inputTokens,
+    outputTokens,
+    cost,
+    ...unknown,
+  });
   run.tell({ type: 'usage', step, total: run.usage });
 }
 
-const noTokens: Pick<Tokens, 'inputTokens' | 'outputTokens'> = { inputTokens: 0, outputTokens: 0 };
+const noTokens: Pick<Tokens, 'inputTokens' | 'outputTokens'> = {
+  inputTokens: 0,
+  outputTokens: 0,
+};
 
 /**
  * Our hooks may record that an answer was refused before the line with that answer arrives. The line mostly follows within
@@ -317,7 +388,12 @@ const refusedAnswerMs = 3000;
  * Shows what our hooks did in it: continuations, checks, the plan. `holdsBack`: a continuation waits for the line with the
  * refused answer; false: that line has come or will not come any more.
  */
-async function show(drive: Drive, seen: Sight, state: State, { holdsBack } = { holdsBack: true }) {
+async function show(
+  drive: Drive,
+  seen: Sight,
+  state: State,
+  { holdsBack } = { holdsBack: true },
+) {
   const { run, reader } = drive;
   // Our hooks may hear it first.
   drive.id ??= state.descriptor.driven?.id ?? null;
@@ -325,7 +401,8 @@ async function show(drive: Drive, seen: Sight, state: State, { holdsBack } = { h
   seen.heard += recorded.filter(({ type }) => type === 'tool-ended').length;
   seen.unshownEvents.push(...recorded);
   const mustWait = (event: RecordedEvent) => {
-    if (event.type !== 'continuation' || !holdsBack || seen.lastWork === 'text') return false;
+    if (event.type !== 'continuation' || !holdsBack || seen.lastWork === 'text')
+      return false;
     return run.clock.now() - event.at <= refusedAnswerMs;
   };
   while (seen.unshownEvents[0] !== undefined && !mustWait(seen.unshownEvents[0])) {
@@ -337,7 +414,8 @@ async function show(drive: Drive, seen: Sight, state: State, { holdsBack } = { h
       const { plan } = await run.state();
       if (plan.filter(isOpen).length === event.open) await run.showPlan();
     }
-    if (['continuation', 'check-started', 'check-ended'].includes(event.type)) run.emit(event as AgentEvent);
+    if (['continuation', 'check-started', 'check-ended'].includes(event.type))
+      run.emit(event as AgentEvent);
   }
   await run.showPlan();
 }

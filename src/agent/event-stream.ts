@@ -20,7 +20,10 @@ export function createStreamWriter(store: Store, sessionId: string) {
 
   function write(): void {
     timer = null;
-    const shown = waiting.map((event) => ({ sessionId, body: JSON.stringify(event, bounded) }));
+    const shown = waiting.map((event) => ({
+      sessionId,
+      body: JSON.stringify(event, bounded),
+    }));
     waiting = [];
     // Safe: a store that cannot be written ends the run by itself; those who look on miss a moment.
     writing = writing.then(() => store.record({ shown })).catch(() => {});
@@ -104,7 +107,9 @@ function readRow(body: string, { plan }: State): AgentEvent[] {
     // A newer version may tell more than this one knows to show.
     if (!Object.hasOwn(eventFields, event.type)) return [];
     if (event.type === 'plan-changed') return [{ ...event, ...planView(plan) }];
-    return [event.type === 'run-ended' ? { ...event, todos: planView(plan).todos } : event];
+    return [
+      event.type === 'run-ended' ? { ...event, todos: planView(plan).todos } : event,
+    ];
   } catch {
     // Safe: a row that was edited by hand is not shown.
     return [];

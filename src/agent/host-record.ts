@@ -21,7 +21,10 @@ export function createHostReader(sessionId: string, clock: Clock): StreamReader 
   let applied = 0;
   let lastDecision = 0;
   let lastEvidence = 0;
-  let checks = new Map<string, { readonly check: string; readonly todoId: string | null }>();
+  let checks = new Map<
+    string,
+    { readonly check: string; readonly todoId: string | null }
+  >();
 
   /** Each once, whether it waits in the inbox or was applied. */
   async function newEvents(store: Store): Promise<Event[]> {
@@ -38,7 +41,10 @@ export function createHostReader(sessionId: string, clock: Clock): StreamReader 
     return fresh;
   }
 
-  async function newDecisions(store: Store, { counters }: Session): Promise<RecordedEvent[]> {
+  async function newDecisions(
+    store: Store,
+    { counters }: Session,
+  ): Promise<RecordedEvent[]> {
     const recent = await store.decisions(sessionId, recentDecisions);
     const fresh = recent.filter(({ sequence }) => sequence > lastDecision).reverse();
     if (fresh.length === 0) return [];
@@ -48,11 +54,18 @@ export function createHostReader(sessionId: string, clock: Clock): StreamReader 
     const outbox = await store.outbox({ sessionId });
     return fresh.map((row) => {
       const text = outbox.find(({ epoch }) => epoch === row.decision.epoch)?.text ?? '';
-      return decisionEvent(row, text, Math.max(1, first + Math.max(0, sent.indexOf(row))));
+      return decisionEvent(
+        row,
+        text,
+        Math.max(1, first + Math.max(0, sent.indexOf(row))),
+      );
     });
   }
 
-  async function newChecks(store: Store, { descriptor: { directory } }: Session): Promise<RecordedEvent[]> {
+  async function newChecks(
+    store: Store,
+    { descriptor: { directory } }: Session,
+  ): Promise<RecordedEvent[]> {
     const active = directory === null ? [] : await store.checkRuns({ directory });
     const evidence = await store.evidence(sessionId, recentEvidence);
     const ended = evidence.filter(({ at }) => at > lastEvidence).reverse();
@@ -64,10 +77,18 @@ export function createHostReader(sessionId: string, clock: Clock): StreamReader 
       const own = askers.filter((asker) => asker.sessionId === sessionId);
       if (own.length === 0) continue;
       // Null stands for the goal and for several todos.
-      const about = { check: spec.id, todoId: own.length === 1 ? (own[0]?.todoId ?? null) : null };
+      const about = {
+        check: spec.id,
+        todoId: own.length === 1 ? (own[0]?.todoId ?? null) : null,
+      };
       checks.set(id, about);
       if (!before.has(id))
-        begun.push({ type: 'check-started', at: startedAt ?? askedAt, sessionId, ...about });
+        begun.push({
+          type: 'check-started',
+          at: startedAt ?? askedAt,
+          sessionId,
+          ...about,
+        });
     }
     const gone = [...before].filter(([id]) => !checks.has(id));
     const cancelled = gone.map(([, about]): RecordedEvent => {
@@ -108,22 +129,30 @@ function createCalls(): (event: Event) => RecordedEvent[] {
     running.set(tool, rest);
     const milliseconds = first === undefined ? 0 : Math.max(0, at - first.at);
     const result = { ok: event.error === null, output: event.error ?? '', milliseconds };
-    return [{ type: 'tool-ended', at, sessionId, callId: first?.id ?? id, tool, ...result }];
+    return [
+      { type: 'tool-ended', at, sessionId, callId: first?.id ?? id, tool, ...result },
+    ];
   };
 }
 
 /** What a human would want to read of it; most events show in the state of the session instead. */
 function told(event: Event): RecordedEvent[] {
   const { at, sessionId } = event;
-  const notice = (sentence: string): RecordedEvent[] => [{ type: 'notice', at, sessionId, sentence }];
+  const notice = (sentence: string): RecordedEvent[] => [
+    { type: 'notice', at, sessionId, sentence },
+  ];
   switch (event.type) {
     case 'human-spoke':
       if (event.text === null) return [];
-      return [{ type: 'human-message', at, sessionId, text: event.text, state: 'joined' }];
+      return [
+        { type: 'human-message', at, sessionId, text: event.text, state: 'joined' },
+      ];
     case 'human-aborted':
       return notice(`Stopped by the human (${event.how}).`);
     case 'human-paused':
-      return notice(`Paused by the human${event.reason === null ? '' : `: ${event.reason}`}.`);
+      return notice(
+        `Paused by the human${event.reason === null ? '' : `: ${event.reason}`}.`,
+      );
     case 'human-resumed':
       return notice('Resumed by the human.');
     case 'model-paused':
@@ -135,9 +164,13 @@ function told(event: Event): RecordedEvent[] {
     case 'wait-started':
       return waitNotice(event.wait).flatMap(notice);
     case 'wait-ended':
-      return event.wait.kind === 'background' ? notice(`Background work ended: ${event.wait.jobId}`) : [];
+      return event.wait.kind === 'background'
+        ? notice(`Background work ended: ${event.wait.jobId}`)
+        : [];
     case 'delivery-reported':
-      return event.news === 'failed' ? notice(`A continuation could not be sent: ${event.error}`) : [];
+      return event.news === 'failed'
+        ? notice(`A continuation could not be sent: ${event.error}`)
+        : [];
     case 'record-broken':
       return notice(event.sentence);
     case 'error-occurred': {
@@ -152,7 +185,9 @@ function told(event: Event): RecordedEvent[] {
 function waitNotice(wait: EventOf<'wait-started'>['wait']): string[] {
   if (wait.kind === 'question') return ['The agent asks the human something.'];
   if (wait.kind === 'compaction') return ['The context is being compacted.'];
-  return wait.kind === 'background' ? [`Background ${wait.job.kind} started: ${wait.job.description}`] : [];
+  return wait.kind === 'background'
+    ? [`Background ${wait.job.kind} started: ${wait.job.description}`]
+    : [];
 }
 
 /** `text`: what was sent; empty where it is not known. `number`: continuations since the human spoke. */
@@ -164,13 +199,21 @@ function decisionEvent(
   const { answer, reason, sentence, outcome, dueAt } = decision;
   const base = { at, sessionId };
   if (decision.observed)
-    return { type: 'notice', ...base, sentence: `Only observed, nothing was done (${answer}): ${sentence}` };
-  if (answer === 'wait') return { type: 'waiting', ...base, reason, sentence, until: dueAt };
+    return {
+      type: 'notice',
+      ...base,
+      sentence: `Only observed, nothing was done (${answer}): ${sentence}`,
+    };
+  if (answer === 'wait')
+    return { type: 'waiting', ...base, reason, sentence, until: dueAt };
   if (answer === 'let-go') {
     const how = outcome === null ? '' : `, outcome ${outcome}`;
     return { type: 'notice', ...base, sentence: `The agent may stop${how}: ${sentence}` };
   }
-  const firmness = { textKind: decision.textKind ?? 'standard', level: decision.level ?? 1 };
+  const firmness = {
+    textKind: decision.textKind ?? 'standard',
+    level: decision.level ?? 1,
+  };
   // By the time that it is read here, the agent may have done more of its plan.
   const { open, next, todos } = decision.inputs;
   const left = {
@@ -181,14 +224,18 @@ function decisionEvent(
   return { type: 'continuation', ...base, ...firmness, sentence, text, number, ...left };
 }
 
-function usageEvent(rows: readonly UsageRow[], { id, updatedAt, usage }: Session): RecordedEvent {
+function usageEvent(
+  rows: readonly UsageRow[],
+  { id, updatedAt, usage }: Session,
+): RecordedEvent {
   const total = totalUsage(rows.filter(({ at }) => at >= usage.since));
   return { type: 'usage', at: updatedAt, sessionId: id, step: total, total };
 }
 
 /** A sum with a part whose price is unknown has no price. */
 export function totalUsage(rows: readonly UsageRow[]) {
-  const sum = (of: (row: UsageRow) => number): number => rows.reduce((total, row) => total + of(row), 0);
+  const sum = (of: (row: UsageRow) => number): number =>
+    rows.reduce((total, row) => total + of(row), 0);
   const priced = rows.length > 0 && rows.every(({ cost }) => cost !== null);
   return {
     inputTokens: sum(({ inputTokens }) => inputTokens),
@@ -198,8 +245,25 @@ export function totalUsage(rows: readonly UsageRow[]) {
   };
 }
 
-function evidenceEvent({ sessionId, at, check, todoId, ...seen }: EvidenceRow): RecordedEvent {
+function evidenceEvent({
+  sessionId,
+  at,
+  check,
+  todoId,
+  ...seen
+}: EvidenceRow): RecordedEvent {
   const { result, flaky, milliseconds, tail } = seen;
   const sentence = result === 'passed' ? '' : seen.sentence;
-  return { type: 'check-ended', at, sessionId, check, todoId, result, flaky, sentence, milliseconds, tail };
+  return {
+    type: 'check-ended',
+    at,
+    sessionId,
+    check,
+    todoId,
+    result,
+    flaky,
+    sentence,
+    milliseconds,
+    tail,
+  };
 }

@@ -35,7 +35,11 @@ export async function runAgent(options: AgentRunOptions): Promise<RunEnded> {
   const run = openRun(options);
   const { goal, resume, sessionId, control } = run;
   const { context } = run.settings;
-  const transcript = await openTranscript(run, { ...context, sessionId }, () => run.turnId);
+  const transcript = await openTranscript(
+    run,
+    { ...context, sessionId },
+    () => run.turnId,
+  );
   const spoken = goal === null ? null : humanWords(goal, run.identifiers.next());
   // First: whatever session a human finds after a crash can go on.
   if (spoken !== null && !resume) await transcript.append([spoken]);
@@ -74,7 +78,8 @@ export async function runAgent(options: AgentRunOptions): Promise<RunEnded> {
       if (dueAt !== null) await control.wait(dueAt, () => null);
       return (await control.whilePaused()).latch === null;
     },
-    plan: async () => planMessage((await run.state()).plan, context.planTodos, delegate?.name),
+    plan: async () =>
+      planMessage((await run.state()).plan, context.planTodos, delegate?.name),
   });
   showWords(run);
 
@@ -111,11 +116,15 @@ async function complexTurnsBefore({ store, sessionId, turnId }: Run) {
   const pageSize = 1000;
   let turns = 0;
   // Words that joined a turn began none: no decision bears their name.
-  const begun = new Set((await store.decisions(sessionId, mostDecisions)).map((made) => made.turnId));
+  const begun = new Set(
+    (await store.decisions(sessionId, mostDecisions)).map((made) => made.turnId),
+  );
   for (let after = 0; ; ) {
     const page = await store.events({ sessionId, after, limit: pageSize });
     for (const { event } of page) {
-      const isEarlier = event.type !== 'human-spoke' || (event.turnId !== turnId && begun.has(event.turnId));
+      const isEarlier =
+        event.type !== 'human-spoke' ||
+        (event.turnId !== turnId && begun.has(event.turnId));
       if (isEarlier) turns = countComplexTurn(turns, event);
     }
     if (page.length < pageSize) return turns;
@@ -130,7 +139,9 @@ async function runLoop(agent: Agent) {
   for (;;) {
     let step: StepResult = { kind: 'aborted' };
     // A stop may have come before any step: during the baseline, or in a wait.
-    const isStopped = run.control.signal.aborted || (await run.isNow(({ state }) => state.latch !== null));
+    const isStopped =
+      run.control.signal.aborted ||
+      (await run.isNow(({ state }) => state.latch !== null));
     const isReady = !isStopped && (await takeUp(agent));
     if (isReady) {
       if (!isRetry) {
@@ -184,7 +195,9 @@ async function afterStep(agent: Agent, step: StepResult): Promise<Handled | null
       const { latch, waits } = await run.control.whilePaused();
       if (latch !== null) return attemptStop(agent, 'cancelled');
       // The engine says how a run ends that nobody answers.
-      return waits.permissions.length > 0 && !run.asking.here ? attemptStop(agent, 'normal') : null;
+      return waits.permissions.length > 0 && !run.asking.here
+        ? attemptStop(agent, 'normal')
+        : null;
     }
     case 'failed':
       await settleInterrupted(agent, 'leave');
@@ -215,19 +228,28 @@ async function afterStep(agent: Agent, step: StepResult): Promise<Handled | null
 
 /** `said` absent: it was stopped. */
 function attemptStop(agent: Agent, end: StopFacts['end'], said?: { question: boolean }) {
-  const told = { end, question: said?.question ?? false, toolError: said ? agent.toolError : null };
+  const told = {
+    end,
+    question: said?.question ?? false,
+    toolError: said ? agent.toolError : null,
+  };
   return askToStop(agent.run, told, agent.run.workspace.jobs.running());
 }
 
 /** True: the run may end. */
 async function carryOut(agent: Agent, first: Handled) {
   const answer = await followAnswer(agent.run, first, (end) => attemptStop(agent, end));
-  if (answer !== 'ended' && answer !== 'heard') await goOn(agent, answer.text, answer.decision);
+  if (answer !== 'ended' && answer !== 'heard')
+    await goOn(agent, answer.text, answer.decision);
   return answer === 'ended';
 }
 
 /** The one place that sends the agent on. */
-async function goOn({ run, note }: Agent, text: string, { textKind: kind, level, sentence }: Decision) {
+async function goOn(
+  { run, note }: Agent,
+  text: string,
+  { textKind: kind, level, sentence }: Decision,
+) {
   await note(text, 'continuation');
   run.iterations.renew();
   const textKind = kind ?? 'standard';

@@ -1,5 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -8,7 +16,8 @@ import { listWorkspace } from './fingerprint.ts';
 import { openRepository } from './git.ts';
 
 let root: string;
-const git = (...words: string[]) => execFileSync('git', words, { cwd: root, stdio: 'pipe' });
+const git = (...words: string[]) =>
+  execFileSync('git', words, { cwd: root, stdio: 'pipe' });
 const write = (name: string, text: string) => writeFileSync(join(root, name), text);
 
 beforeEach(() => {
@@ -23,12 +32,19 @@ afterEach(() => rmSync(root, { recursive: true }));
 /** Everything but the filler: `path → mode id`. */
 async function filesOf(directory = root) {
   const listed = await listWorkspace(directory);
-  if (!listed.ok || sourceOf(listed.listing) !== 'git') throw new Error('git was not asked');
-  return Object.fromEntries([...listed.listing].filter(([path]) => !path.startsWith('filler/')));
+  if (!listed.ok || sourceOf(listed.listing) !== 'git')
+    throw new Error('git was not asked');
+  return Object.fromEntries(
+    [...listed.listing].filter(([path]) => !path.startsWith('filler/')),
+  );
 }
 
 async function isSmall(): Promise<boolean> {
-  const repository = await openRepository(root, process.env, new AbortController().signal);
+  const repository = await openRepository(
+    root,
+    process.env,
+    new AbortController().signal,
+  );
   if (repository === null) throw new Error('there is no repository');
   return repository.isSmall;
 }
@@ -36,7 +52,8 @@ async function isSmall(): Promise<boolean> {
 /** Enough tracked files for an index that is no longer small. */
 function addFiller(): void {
   mkdirSync(join(root, 'filler'));
-  for (let count = 0; count < 6500; count += 1) write(`filler/a-rather-long-name-${count}`, '');
+  for (let count = 0; count < 6500; count += 1)
+    write(`filler/a-rather-long-name-${count}`, '');
   git('add', 'filler');
 }
 
@@ -67,7 +84,8 @@ function everyState(): void {
   expect(() => git('merge', '-q', 'other')).toThrow();
   git('update-index', '--assume-unchanged', 'assumed');
   git('update-index', '--skip-worktree', 'skipped');
-  for (const name of ['assumed', 'skipped', 'edited', 'folder/inner']) write(name, 'tixt\n');
+  for (const name of ['assumed', 'skipped', 'edited', 'folder/inner'])
+    write(name, 'tixt\n');
   write('grown', 'text and more\n');
   write('ünïcode', 'more\n');
   rmSync(join(root, 'gone'));
@@ -76,7 +94,8 @@ function everyState(): void {
   git('add', 'staged');
   write('meant', 'new\n');
   git('add', '-N', 'meant');
-  for (const name of ['ignored', '? question', 'C change', 'new\nline', 'folder/new']) write(name, 'new\n');
+  for (const name of ['ignored', '? question', 'C change', 'new\nline', 'folder/new'])
+    write(name, 'new\n');
   symlinkSync('kept', join(root, 'link'));
   mkdirSync(join(root, 'inner'));
   execFileSync('git', ['init', '-q'], { cwd: join(root, 'inner') });

@@ -5,13 +5,16 @@ import { BoundedOutput } from './output.ts';
 describe('BoundedOutput', () => {
   it('gives back what fits, however it came in pieces, and starts anew after each take', () => {
     fc.assert(
-      fc.property(fc.array(fc.string({ unit: fc.constantFrom('a', 'b', '\n', 'ä') })), (chunks) => {
-        const output = new BoundedOutput(10_000);
-        for (const chunk of chunks) output.append(chunk);
-        expect(output.take()).toBe(chunks.join(''));
-        expect(output.isEmpty).toBe(true);
-        expect(output.take()).toBe('');
-      }),
+      fc.property(
+        fc.array(fc.string({ unit: fc.constantFrom('a', 'b', '\n', 'ä') })),
+        (chunks) => {
+          const output = new BoundedOutput(10_000);
+          for (const chunk of chunks) output.append(chunk);
+          expect(output.take()).toBe(chunks.join(''));
+          expect(output.isEmpty).toBe(true);
+          expect(output.take()).toBe('');
+        },
+      ),
     );
   });
 

@@ -26,10 +26,14 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-const shell = (id: string, line: string): CheckSpec => createCommandCheck(id, { shell: line });
+const shell = (id: string, line: string): CheckSpec =>
+  createCommandCheck(id, { shell: line });
 const identifiers = createSequentialIdentifiers();
 
-async function sessionWith(policy: Partial<Policy>, changes: Partial<State> = {}): Promise<State> {
+async function sessionWith(
+  policy: Partial<Policy>,
+  changes: Partial<State> = {},
+): Promise<State> {
   const text = canonicalPolicy({ settings: defaultSettings, goalChecks: [], ...policy });
   const policyHash = sha256(text).slice(0, 32);
   await store.record({ policies: new Map([[policyHash, text]]) });
@@ -46,7 +50,13 @@ function checkerWith(options: Partial<CheckerOptions> = {}) {
     startRunner: (folder, holder) => {
       started += 1;
       const environment = { PATH: process.env['PATH'] };
-      void runQueue({ store, clock: systemClock, directory: folder, holder, environment });
+      void runQueue({
+        store,
+        clock: systemClock,
+        directory: folder,
+        holder,
+        environment,
+      });
     },
     signal: () => new AbortController().signal,
     ...options,
@@ -63,7 +73,11 @@ async function run(
   stop: string | null = 'stop-1',
 ): Promise<{ events: Event[]; finished: EventOf<'check-finished'>[] }> {
   const events: Event[] = [];
-  await checkerWith(options).checker.run(session, { checks, stop }, async (event) => void events.push(event));
+  await checkerWith(options).checker.run(
+    session,
+    { checks, stop },
+    async (event) => void events.push(event),
+  );
   return { events, finished: events.filter((event) => event.type === 'check-finished') };
 }
 
@@ -74,19 +88,34 @@ describe('the checker', () => {
     writeFileSync(join(directory, 'a.txt'), 'a');
     const session = await sessionWith({ checks: { ok: shell('ok', 'echo fine') } });
     const { events, finished } = await run(session, goal('ok'));
-    expect(finished).toMatchObject([{ result: 'passed', flaky: false, check: 'ok', todoId: null }]);
+    expect(finished).toMatchObject([
+      { result: 'passed', flaky: false, check: 'ok', todoId: null },
+    ]);
     expect(finished[0]?.fingerprint).not.toBeNull();
-    expect(events.at(-1)).toMatchObject({ type: 'final-run-ended', stop: 'stop-1', edited: [] });
+    expect(events.at(-1)).toMatchObject({
+      type: 'final-run-ended',
+      stop: 'stop-1',
+      edited: [],
+    });
     const [row] = await store.evidence(session.id, 5);
-    expect(row).toMatchObject({ check: 'ok', result: 'passed', exitCode: 0, tail: 'fine' });
-    const waiting = (await store.events({ sessionId: session.id, waiting: true })).map(({ event }) => event);
+    expect(row).toMatchObject({
+      check: 'ok',
+      result: 'passed',
+      exitCode: 0,
+      tail: 'fine',
+    });
+    const waiting = (await store.events({ sessionId: session.id, waiting: true })).map(
+      ({ event }) => event,
+    );
     expect(waiting, 'the session hears of it even if nobody waited').toMatchObject([
       { type: 'check-finished' },
     ]);
   });
 
   it('P31: a check that fails twice is reported with the end of what it printed', async () => {
-    const session = await sessionWith({ checks: { bad: shell('bad', 'echo expected 4, got 5; exit 1') } });
+    const session = await sessionWith({
+      checks: { bad: shell('bad', 'echo expected 4, got 5; exit 1') },
+    });
     const { finished } = await run(session, [{ todoId: 'todo-1', check: 'bad' }]);
     expect(finished).toMatchObject([{ result: 'failed', todoId: 'todo-1' }]);
     expect(finished[0]?.tail).toContain('expected 4, got 5');
@@ -122,7 +151,9 @@ describe('the checker', () => {
   });
 
   it('V1: todos that have the same check share one run of it', async () => {
-    const session = await sessionWith({ checks: { once: shell('once', 'echo x >> runs') } });
+    const session = await sessionWith({
+      checks: { once: shell('once', 'echo x >> runs') },
+    });
     const todos = ['a', 'b', 'c'].map((todoId) => ({ todoId, check: 'once' }));
     const { finished } = await run(session, todos);
     expect(finished.map(({ todoId }) => todoId)).toEqual(['a', 'b', 'c']);
@@ -135,9 +166,14 @@ describe('the checker', () => {
   });
 
   it('V2: while the agent may write, a check that leaves files behind proves no state; at a stop it does', async () => {
-    const session = await sessionWith({ checks: { writes: shell('writes', 'date +%N > report.txt') } });
+    const session = await sessionWith({
+      checks: { writes: shell('writes', 'date +%N > report.txt') },
+    });
     const claimed = await run(session, [{ todoId: 'a', check: 'writes' }], {}, null);
-    expect(claimed.events.map(({ type }) => type)).toEqual(['check-started', 'check-finished']);
+    expect(claimed.events.map(({ type }) => type)).toEqual([
+      'check-started',
+      'check-finished',
+    ]);
     expect(claimed.finished[0]?.fingerprint).toBeNull();
     const stopped = await run(session, [{ todoId: 'a', check: 'writes' }]);
     expect(stopped.finished[0]?.fingerprint).not.toBeNull();
@@ -167,11 +203,17 @@ describe('the checker', () => {
     writeFileSync(join(directory, 'notes.md'), 'new');
     expect((await run(counted, [])).finished.map(({ check }) => check)).toEqual(['wide']);
     writeFileSync(join(directory, 'src', 'a.ts'), '2');
-    expect((await run(counted, [])).finished.map(({ check }) => check)).toEqual(['narrow', 'wide']);
+    expect((await run(counted, [])).finished.map(({ check }) => check)).toEqual([
+      'narrow',
+      'wide',
+    ]);
   });
 
   it('V2: the plan file is no work: its change makes nothing stale', async () => {
-    const session = await sessionWith({ checks: { ok: shell('ok', 'true') }, exclude: ['PLAN.md'] });
+    const session = await sessionWith({
+      checks: { ok: shell('ok', 'true') },
+      exclude: ['PLAN.md'],
+    });
     const before = (await run(session, goal('ok'))).finished[0]?.fingerprint;
     writeFileSync(join(directory, 'PLAN.md'), '- [x] one');
     expect((await run(session, goal('ok'))).finished[0]?.fingerprint).toBe(before);
@@ -184,7 +226,9 @@ describe('the checker', () => {
     expect((await run(session, [])).events).toMatchObject([{ edited: [] }]);
     writeFileSync(path, '{"goal":[]}');
     const told: string[] = [];
-    const { events } = await run(session, [], { onEdited: (paths) => void told.push(...paths) });
+    const { events } = await run(session, [], {
+      onEdited: (paths) => void told.push(...paths),
+    });
     expect(events).toMatchObject([{ type: 'final-run-ended', edited: [path] }]);
     expect(told).toEqual([path]);
   });
@@ -214,8 +258,15 @@ describe('the checker', () => {
     const opened = await sessionWith({ checks: { ok: shell('ok', 'true') } });
     const fingerprint = await checker.look({ sessionId: opened.id, directory });
     expect(fingerprint).not.toBeNull();
-    const passed = { id: 'a', status: 'completed', verification: 'passed', checks: ['ok'] } as const;
-    const plan = [aTodo({ ...passed, evidence: [{ check: 'ok', fingerprint, flaky: false }] })];
+    const passed = {
+      id: 'a',
+      status: 'completed',
+      verification: 'passed',
+      checks: ['ok'],
+    } as const;
+    const plan = [
+      aTodo({ ...passed, evidence: [{ check: 'ok', fingerprint, flaky: false }] }),
+    ];
     const session = { ...opened, plan };
     const staleFor = async (asking: State) => {
       const finished: string[] = [];
@@ -246,9 +297,24 @@ describe('the checker', () => {
     execFileSync(git, ['init', '-q'], { cwd: directory });
     writeFileSync(join(directory, 'a.txt'), 'one');
     const { checker } = checkerWith();
-    const policy = { settings: defaultSettings, goalChecks: ['ok'], checks: { ok: shell('ok', 'true') } };
-    const place = { store, clock: systemClock, identifiers, hash: sha256, policy: () => policy, checker };
-    const host = createScriptedHost({ ...place, mode: 'asked', descriptor: { directory } });
+    const policy = {
+      settings: defaultSettings,
+      goalChecks: ['ok'],
+      checks: { ok: shell('ok', 'true') },
+    };
+    const place = {
+      store,
+      clock: systemClock,
+      identifiers,
+      hash: sha256,
+      policy: () => policy,
+      checker,
+    };
+    const host = createScriptedHost({
+      ...place,
+      mode: 'asked',
+      descriptor: { directory },
+    });
     await host.open();
     await host.says('do it');
     const [todo = ''] = await host.plans('one');
@@ -257,7 +323,9 @@ describe('the checker', () => {
     const fingerprint = await checker.look({ sessionId: host.sessionId, directory });
     await (await host.stops({ fingerprint })).checks;
     expect((await store.decisions(host.sessionId, 1))[0]?.decision.outcome).toBe('done');
-    expect(readFileSync(join(programs, 'calls'), 'utf8').match(/ ls-files /gu)).toHaveLength(2);
+    expect(
+      readFileSync(join(programs, 'calls'), 'utf8').match(/ ls-files /gu),
+    ).toHaveLength(2);
   });
 
   it('V1: when the waiting ends, what nobody else waits for is ended too', async () => {
@@ -281,23 +349,33 @@ describe('a check that a human answers', () => {
 
   it('V1: waits while nobody is there, and an answer holds until the files change', async () => {
     const session = await sessionWith({ checks: { look } });
-    expect((await run(session, goal('look'))).finished).toMatchObject([{ result: 'waiting', tail: null }]);
+    expect((await run(session, goal('look'))).finished).toMatchObject([
+      { result: 'waiting', tail: null },
+    ]);
     const asked: string[] = [];
     const askHuman = async (question: string) => {
       asked.push(question);
       return { approved: true, reason: '' };
     };
-    expect((await run(session, goal('look'), { askHuman })).finished).toMatchObject([{ result: 'passed' }]);
-    expect((await run(session, goal('look'), { askHuman })).finished).toMatchObject([{ result: 'passed' }]);
+    expect((await run(session, goal('look'), { askHuman })).finished).toMatchObject([
+      { result: 'passed' },
+    ]);
+    expect((await run(session, goal('look'), { askHuman })).finished).toMatchObject([
+      { result: 'passed' },
+    ]);
     expect(asked).toEqual(['Does it look right?']);
     writeFileSync(join(directory, 'a.txt'), 'changed');
-    expect((await run(session, goal('look'))).finished).toMatchObject([{ result: 'waiting' }]);
+    expect((await run(session, goal('look'))).finished).toMatchObject([
+      { result: 'waiting' },
+    ]);
   });
 
   it('V1: a no reopens with the human’s reason', async () => {
     const session = await sessionWith({ checks: { look } });
     const askHuman = async () => ({ approved: false, reason: 'the button is blue' });
-    const { finished } = await run(session, [{ todoId: 'todo-1', check: 'look' }], { askHuman });
+    const { finished } = await run(session, [{ todoId: 'todo-1', check: 'look' }], {
+      askHuman,
+    });
     expect(finished).toMatchObject([{ result: 'failed', todoId: 'todo-1' }]);
     expect(finished[0]?.tail).toContain('the button is blue');
   });

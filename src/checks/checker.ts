@@ -6,7 +6,13 @@ import type { EventOf } from '../core/events.ts';
 import type { Policy } from '../core/policy.ts';
 import { type State, spokeAt } from '../core/state.ts';
 import type { EngineOptions } from '../engine/engine.ts';
-import type { CheckAsker, Checker, CheckFinding, CheckRun, EvidenceRow } from '../engine/host.ts';
+import type {
+  CheckAsker,
+  Checker,
+  CheckFinding,
+  CheckRun,
+  EvidenceRow,
+} from '../engine/host.ts';
 import { digestFile, type Environment, frozenPolicy } from '../engine/policy.ts';
 import { findProgram, startProgram } from '../engine/start-program.ts';
 import { sha256 } from '../engine/system.ts';
@@ -32,7 +38,10 @@ export interface CheckerOptions extends Services {
   readonly askHuman?: ((question: string) => Promise<HumanAnswer | null>) | undefined;
   /** `todoId` is null for the goal and for several todos. */
   readonly onStarted?: (check: string, todoId: string | null) => void;
-  readonly onResult?: (finding: Omit<Finding, 'fingerprint'>, todoId: string | null) => void;
+  readonly onResult?: (
+    finding: Omit<Finding, 'fingerprint'>,
+    todoId: string | null,
+  ) => void;
   readonly onEdited?: (paths: readonly string[]) => void;
 }
 
@@ -52,7 +61,11 @@ export function createChecker(options: CheckerOptions) {
   const base = () => ({ id: identifiers.next(), at: clock.now() });
   let kept: (Session & { readonly listed: Listed; readonly at: number }) | null = null;
 
-  async function listingFor(isStop: boolean, { sessionId, directory }: Session, { rules }: Frozen) {
+  async function listingFor(
+    isStop: boolean,
+    { sessionId, directory }: Session,
+    { rules }: Frozen,
+  ) {
     const last = kept;
     kept = null;
     const isSame = last?.sessionId === sessionId && last.directory === directory;
@@ -97,8 +110,12 @@ export function createChecker(options: CheckerOptions) {
     const asked = new Map<string, CheckAsker[]>();
     const stale = final ? staleTodos(session, policy, fingerprintOf) : [];
     for (const { todoId, check } of [...checks, ...stale]) {
-      asked.set(check, [...(asked.get(check) ?? []), { sessionId, final, writes, todoId }]);
-      if (!final) await report({ ...base(), sessionId, type: 'check-started', todoId, check });
+      asked.set(check, [
+        ...(asked.get(check) ?? []),
+        { sessionId, final, writes, todoId },
+      ]);
+      if (!final)
+        await report({ ...base(), sessionId, type: 'check-started', todoId, check });
     }
     const questions: CheckQuestion[] = [];
     for (const [check, askers] of asked) {
@@ -115,9 +132,14 @@ export function createChecker(options: CheckerOptions) {
         : { ...unrun(check, clock.now()), fingerprint, result: 'failed', sentence };
       onResult?.(finding, onlyTodo(askers));
       for (const asker of askers)
-        await report({ ...finishedEvent(identifiers.next(), asker, finding), at: clock.now() });
+        await report({
+          ...finishedEvent(identifiers.next(), asker, finding),
+          at: clock.now(),
+        });
     }
-    for (const id of questions.length === 0 ? [] : await ask(place.directory, questions)) {
+    for (const id of questions.length === 0
+      ? []
+      : await ask(place.directory, questions)) {
       const ended = await waitForRun(place, id);
       if (!ended?.finding) continue;
       const askers = ended.askers.filter((asker) => asker.sessionId === sessionId);
@@ -134,7 +156,11 @@ export function createChecker(options: CheckerOptions) {
   return {
     run,
     /** The fingerprint, or null. The checks of a stop that is attempted with it use the same listing. */
-    async look(session: Session, { rules, exclude }: Partial<Frozen> = {}, limits?: ListingOptions) {
+    async look(
+      session: Session,
+      { rules, exclude }: Partial<Frozen> = {},
+      limits?: ListingOptions,
+    ) {
       const listed = await listWorkspace(session.directory, { ...limits, rules });
       kept = { ...session, listed, at: clock.now() };
       return fingerprintsIn(listed, exclude)({ files: [] });
@@ -148,9 +174,15 @@ const onlyTodo = ([first, ...others]: readonly CheckAsker[]) =>
 type FingerprintOf = ReturnType<typeof fingerprintsIn>;
 
 /** Passed on another state of the workspace: run again before a turn is done (V2). */
-function staleTodos({ plan }: State, { checks = {} }: Partial<Policy>, fingerprintOf: FingerprintOf) {
+function staleTodos(
+  { plan }: State,
+  { checks = {} }: Partial<Policy>,
+  fingerprintOf: FingerprintOf,
+) {
   return plan
-    .filter(({ status, verification }) => status === 'completed' && verification === 'passed')
+    .filter(
+      ({ status, verification }) => status === 'completed' && verification === 'passed',
+    )
     .flatMap(({ id, evidence }) => evidence.map((seen) => ({ ...seen, todoId: id })))
     .filter(({ check, fingerprint }) => {
       const spec = checks[check];
@@ -160,11 +192,14 @@ function staleTodos({ plan }: State, { checks = {} }: Partial<Policy>, fingerpri
 
 /** Ticked boxes of a plan file are no change: we tick them. */
 export function editedSources({ sources = [] }: Pick<Policy, 'sources'>) {
-  return sources.flatMap(({ path, digest, kind }) => (digest === digestFile(path, kind) ? [] : [path]));
+  return sources.flatMap(({ path, digest, kind }) =>
+    digest === digestFile(path, kind) ? [] : [path],
+  );
 }
 
 type Told = EventOf<'check-finished'>;
-type Finding = Omit<EvidenceRow, 'result' | 'sessionId' | 'todoId'> & Pick<Told, 'result'>;
+type Finding = Omit<EvidenceRow, 'result' | 'sessionId' | 'todoId'> &
+  Pick<Told, 'result'>;
 type AnswerFor = Pick<EvidenceRow, 'sessionId' | 'fingerprint'>;
 export type HumanAnswer = Readonly<{ approved: boolean; reason: string }>;
 
@@ -178,7 +213,9 @@ export async function humanFinding(
 ): Promise<Finding> {
   const { sessionId, fingerprint } = asked;
   const rows = await store.evidence(sessionId, remembered);
-  const known = rows.find((row) => row.human && row.check === spec.id && row.fingerprint === fingerprint);
+  const known = rows.find(
+    (row) => row.human && row.check === spec.id && row.fingerprint === fingerprint,
+  );
   if (known !== undefined && fingerprint !== null) return known;
   const answer = await askHuman?.(spec.question);
   if (!answer) {
@@ -190,22 +227,42 @@ export async function humanFinding(
   return row;
 }
 
-export function humanEvidence(spec: HumanCheck, asked: AnswerFor, answer: HumanAnswer, at: number) {
+export function humanEvidence(
+  spec: HumanCheck,
+  asked: AnswerFor,
+  answer: HumanAnswer,
+  at: number,
+) {
   const { approved, reason: tail } = answer;
   const sentence = `A human ${approved ? 'approved' : 'said no'}: ${spec.question}`;
-  const said = { result: approved ? 'passed' : 'failed', sentence, tail, todoId: null, human: true } as const;
+  const said = {
+    result: approved ? 'passed' : 'failed',
+    sentence,
+    tail,
+    todoId: null,
+    human: true,
+  } as const;
   return { ...unrun(spec.id, at), ...asked, ...said };
 }
 
 function unrun(check: string, at: number) {
-  return { check, flaky: false, exitCode: null, milliseconds: 0, tail: '', timedOut: false, at };
+  return {
+    check,
+    flaky: false,
+    exitCode: null,
+    milliseconds: 0,
+    tail: '',
+    timedOut: false,
+    at,
+  };
 }
 
 /** A fingerprint of null is unknown: nobody can share the run. */
 export type CheckQuestion = Pick<CheckRun, 'spec' | 'askers' | 'exclude' | 'rules'> &
   Pick<EvidenceRow, 'fingerprint'>;
 export type QueuePlace = Services & Pick<Session, 'directory'>;
-type QueueRunner = Omit<QueuePlace, 'identifiers'> & Readonly<{ holder: string; environment: Environment }>;
+type QueueRunner = Omit<QueuePlace, 'identifiers'> &
+  Readonly<{ holder: string; environment: Environment }>;
 
 /** After this silence another runner takes over and begins its run again. */
 const runnerLeaseMs = 15_000;
@@ -219,20 +276,40 @@ function leaseOf({ clock, directory, holder }: Omit<QueueRunner, 'environment'>)
 export function askForChecks(place: QueuePlace, questions: readonly CheckQuestion[]) {
   const { store, clock, identifiers, directory } = place;
   const holder = identifiers.next();
-  return store.changeChecks(directory, leaseOf({ ...place, holder }), ({ active, holds }) => {
-    const runs = questions.map(({ spec, askers, fingerprint: before, exclude, rules }): CheckRun => {
-      const state = before ?? identifiers.next();
-      const keyOf = (final: boolean) => sha256(JSON.stringify([directory, spec, exclude, state, final]));
-      const finalKey = keyOf(true);
-      const key = askers.some(({ final }) => final) ? finalKey : keyOf(false);
-      const shared = active.find((run) => run.key === key || run.key === finalKey);
-      if (shared !== undefined) return { ...shared, askers: joined(shared.askers, askers) };
-      const asked = { id: identifiers.next(), key, directory, spec, exclude, rules, before, askers };
-      const open = { startedAt: null, endedAt: null, finding: null };
-      return { ...asked, state: 'asked', askedAt: clock.now(), ...open };
-    });
-    return { runs, result: { runs: runs.map(({ id }) => id), start: holds ? holder : null } };
-  });
+  return store.changeChecks(
+    directory,
+    leaseOf({ ...place, holder }),
+    ({ active, holds }) => {
+      const runs = questions.map(
+        ({ spec, askers, fingerprint: before, exclude, rules }): CheckRun => {
+          const state = before ?? identifiers.next();
+          const keyOf = (final: boolean) =>
+            sha256(JSON.stringify([directory, spec, exclude, state, final]));
+          const finalKey = keyOf(true);
+          const key = askers.some(({ final }) => final) ? finalKey : keyOf(false);
+          const shared = active.find((run) => run.key === key || run.key === finalKey);
+          if (shared !== undefined)
+            return { ...shared, askers: joined(shared.askers, askers) };
+          const asked = {
+            id: identifiers.next(),
+            key,
+            directory,
+            spec,
+            exclude,
+            rules,
+            before,
+            askers,
+          };
+          const open = { startedAt: null, endedAt: null, finding: null };
+          return { ...asked, state: 'asked', askedAt: clock.now(), ...open };
+        },
+      );
+      return {
+        runs,
+        result: { runs: runs.map(({ id }) => id), start: holds ? holder : null },
+      };
+    },
+  );
 }
 
 /** Who asked at a stop and asks again in between still counts as stopped. */
@@ -259,9 +336,18 @@ export function cancelChecks({ store, clock, directory }: QueuePlace, sessionId:
 }
 
 /** False: its file is not here. */
-export function startRunner(directory: string, holder: string, source: Environment, file = findRunner()) {
+export function startRunner(
+  directory: string,
+  holder: string,
+  source: Environment,
+  file = findRunner(),
+) {
   // It serves all who asked: what ends with the agent that asked first must not end it.
-  const { [sessionVariable]: _session, [processVariable]: _process, ...environment } = source;
+  const {
+    [sessionVariable]: _session,
+    [processVariable]: _process,
+    ...environment
+  } = source;
   // Who waits sees that nobody took the lease, and starts another.
   if (file !== null) startProgram(file, [directory, holder], environment, directory);
   return file !== null;
@@ -280,11 +366,15 @@ export async function runQueue(runner: QueueRunner) {
   const { store, clock, directory } = runner;
   for (;;) {
     // The lease is released in the same transaction, so that later askers start a runner.
-    const run = await store.changeChecks(directory, leaseOf(runner), ({ active: [next], holds }) => {
-      if (!holds || next === undefined) return { result: null, release: holds };
-      const started: CheckRun = { ...next, state: 'running', startedAt: clock.now() };
-      return { result: started, runs: [started] };
-    });
+    const run = await store.changeChecks(
+      directory,
+      leaseOf(runner),
+      ({ active: [next], holds }) => {
+        if (!holds || next === undefined) return { result: null, release: holds };
+        const started: CheckRun = { ...next, state: 'running', startedAt: clock.now() };
+        return { result: started, runs: [started] };
+      },
+    );
     if (run === null) return;
     await performRun(runner, run);
   }
@@ -298,9 +388,13 @@ async function performRun(runner: QueueRunner, run: CheckRun) {
   const ending = new AbortController();
   const { signal } = ending;
   const look = async () => {
-    const isWanted = await store.changeChecks(directory, leaseOf(runner), ({ active, holds }) => ({
-      result: holds && active.some(({ id }) => id === run.id),
-    }));
+    const isWanted = await store.changeChecks(
+      directory,
+      leaseOf(runner),
+      ({ active, holds }) => ({
+        result: holds && active.some(({ id }) => id === run.id),
+      }),
+    );
     if (!isWanted) ending.abort();
   };
   // Safe: a busy store is asked again; the lease is long enough.
@@ -308,7 +402,14 @@ async function performRun(runner: QueueRunner, run: CheckRun) {
   // Not the mark of its agent, whose processes end when it is resumed.
   const session = `check of ${run.askers[0]?.sessionId ?? 'nobody'}`;
   const readBaseline = (key: string) => store.policy(key);
-  const context = { directory, signal, environment, now: clock.now, session, readBaseline };
+  const context = {
+    directory,
+    signal,
+    environment,
+    now: clock.now,
+    session,
+    readBaseline,
+  };
   try {
     const seen = await runCheckTwice(run.spec, context);
     if (signal.aborted) return;
@@ -320,27 +421,48 @@ async function performRun(runner: QueueRunner, run: CheckRun) {
   }
 }
 
-function finish({ store, clock, directory }: QueueRunner, id: string, finding: CheckFinding) {
+function finish(
+  { store, clock, directory }: QueueRunner,
+  id: string,
+  finding: CheckFinding,
+) {
   return store.changeChecks(directory, null, ({ active }) => {
     const run = active.find((one) => one.id === id);
     if (run === undefined) return { result: undefined };
-    const finished: CheckRun = { ...run, state: 'finished', endedAt: clock.now(), finding };
+    const finished: CheckRun = {
+      ...run,
+      state: 'finished',
+      endedAt: clock.now(),
+      finding,
+    };
     const events = eventsOf(run, run.askers, finding);
     const { after: _, tree: __, ...seen } = finding;
-    const rowOf = ({ sessionId, todoId, fingerprint }: Told) => ({ ...seen, sessionId, todoId, fingerprint });
+    const rowOf = ({ sessionId, todoId, fingerprint }: Told) => ({
+      ...seen,
+      sessionId,
+      todoId,
+      fingerprint,
+    });
     const evidence = events.map(rowOf);
     return { result: undefined, runs: [finished], evidence, events };
   });
 }
 
 /** Always the same, whether the runner or an asker tells them first. */
-function eventsOf({ id, before }: CheckRun, askers: CheckRun['askers'], finding: CheckFinding) {
+function eventsOf(
+  { id, before }: CheckRun,
+  askers: CheckRun['askers'],
+  finding: CheckFinding,
+) {
   return askers.map((asker) => {
     // After a stop only the check can have written, which does not void it. Else only an unchanged workspace counts.
     const fingerprint = asker.final || before === finding.after ? finding.after : null;
     const eventId = `${id} ${asker.todoId ?? 'goal'} ${asker.sessionId}`;
     const { tree = null } = finding;
-    return { ...finishedEvent(eventId, asker, { ...worded(finding), fingerprint }), tree };
+    return {
+      ...finishedEvent(eventId, asker, { ...worded(finding), fingerprint }),
+      tree,
+    };
   });
 }
 
@@ -352,6 +474,18 @@ function worded(finding: CheckFinding): Omit<Finding, 'fingerprint'> {
 function finishedEvent(id: string, asker: CheckAsker, seen: Finding): Told {
   const { check, result, flaky, fingerprint, at } = seen;
   const tail =
-    result === 'failed' || result === 'cannot-start' ? `${seen.sentence}\n${seen.tail}`.trim() : null;
-  return { ...asker, id, at, type: 'check-finished', check, result, flaky, fingerprint, tail };
+    result === 'failed' || result === 'cannot-start'
+      ? `${seen.sentence}\n${seen.tail}`.trim()
+      : null;
+  return {
+    ...asker,
+    id,
+    at,
+    type: 'check-finished',
+    check,
+    result,
+    flaky,
+    fingerprint,
+    tail,
+  };
 }

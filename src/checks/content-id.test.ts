@@ -8,7 +8,9 @@ describe('V2: the id of a content', () => {
     const { put, git } = createTemporaryFolder();
     const file = put('a.txt', 'one\n');
     chmodSync(file, 0o755);
-    expect(await contentValue(file, 'sha1')).toBe(`100755 ${git('hash-object', 'a.txt').trim()}`);
+    expect(await contentValue(file, 'sha1')).toBe(
+      `100755 ${git('hash-object', 'a.txt').trim()}`,
+    );
     expect(await contentValue(`${file}.gone`, 'sha1')).toBe(null);
   });
 

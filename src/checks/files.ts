@@ -19,15 +19,22 @@ const hint = 'Give a path relative to the workspace root, such as "src/index.ts"
 
 /** The tree can change before the answer is used: `withDirectory` closes that gap. */
 export async function resolveInside(root: string, given: string) {
-  if (given.includes('\0')) return refuse(`A path must not contain NUL characters. ${hint}`);
+  if (given.includes('\0'))
+    return refuse(`A path must not contain NUL characters. ${hint}`);
   // Safe: whoever asked is told.
-  const real = await realpath(root).catch((error) => refuse(explainFileError(error, 'The workspace root')));
+  const real = await realpath(root).catch((error) =>
+    refuse(explainFileError(error, 'The workspace root')),
+  );
   if (typeof real !== 'string') return real;
-  const base = isAbsolute(given) ? [root, real].find((candidate) => isInside(candidate, given)) : '';
-  if (base === undefined) return refuse(`${displayName(given)} is outside the workspace. ${hint}`);
+  const base = isAbsolute(given)
+    ? [root, real].find((candidate) => isInside(candidate, given))
+    : '';
+  if (base === undefined)
+    return refuse(`${displayName(given)} is outside the workspace. ${hint}`);
   const names = given.slice(base.length).split(sep);
   const plain = names.filter((name) => name !== '' && name !== '.');
-  if (names.includes('..')) return refuse(`${displayName(given)} contains "..", which is refused. ${hint}`);
+  if (names.includes('..'))
+    return refuse(`${displayName(given)} contains "..", which is refused. ${hint}`);
   return findDeepest(real, plain, displayName(plain.join(sep) || '.'));
 }
 
@@ -37,8 +44,13 @@ async function findDeepest(root: string, names: readonly string[], shown: string
     try {
       const existing = await realpath(candidate);
       if (!isInside(root, existing))
-        return refuse(`${shown} leads out of the workspace through a symbolic link, which is refused.`);
-      return { ok: true as const, place: { root, existing, missing: names.slice(count), shown } };
+        return refuse(
+          `${shown} leads out of the workspace through a symbolic link, which is refused.`,
+        );
+      return {
+        ok: true as const,
+        place: { root, existing, missing: names.slice(count), shown },
+      };
     } catch (error) {
       // Missing: its parent is next. Anything else is the answer.
       if (!isMissing(error)) return refuse(explainFileError(error, shown));
@@ -69,10 +81,15 @@ export async function withDirectory<Result>(
   /** Its name in a pinned parent. */
   reachedBy = real,
 ) {
-  const handle = await open(reachedBy, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  const handle = await open(
+    reachedBy,
+    constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW,
+  );
   try {
     if (!(await isStillAt(handle, real)))
-      throw Object.assign(new Error(`${real} changed while it was being opened`), { code: 'ELOOP' });
+      throw Object.assign(new Error(`${real} changed while it was being opened`), {
+        code: 'ELOOP',
+      });
     const self = byDescriptor ? `/proc/self/fd/${handle.fd}/.` : real;
     return await use({ self, at: (name) => `${self}/${name}` });
   } finally {
@@ -83,7 +100,11 @@ export async function withDirectory<Result>(
 async function isStillAt(handle: FileHandle, real: string) {
   if (byDescriptor) return (await readlink(`/proc/self/fd/${handle.fd}`)) === real;
   const [opened, named] = await Promise.all([handle.stat(), stat(real)]);
-  return (await realpath(real)) === real && opened.ino === named.ino && opened.dev === named.dev;
+  return (
+    (await realpath(real)) === real &&
+    opened.ino === named.ino &&
+    opened.dev === named.dev
+  );
 }
 
 /** Never opens a FIFO, a socket or a device: those would hang or act. `real` has no links. */
@@ -96,7 +117,10 @@ export async function withRegularFile<Result>(
     const before = await lstat(path);
     if (!before.isFile()) return { kind: 'other' as const, stats: before };
     // A FIFO may have taken its place just now.
-    const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    const handle = await open(
+      path,
+      constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
+    );
     try {
       const stats = await handle.stat();
       if (!stats.isFile()) return { kind: 'other' as const, stats };
@@ -111,7 +135,12 @@ export async function withRegularFile<Result>(
 export async function readAtMost(handle: FileHandle, maxBytes: number) {
   const chunks: Buffer[] = [];
   for (let total = 0; total <= maxBytes; ) {
-    const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(65_536), 0, 65_536, null);
+    const { bytesRead, buffer } = await handle.read(
+      Buffer.allocUnsafe(65_536),
+      0,
+      65_536,
+      null,
+    );
     if (bytesRead === 0) return Buffer.concat(chunks);
     chunks.push(buffer.subarray(0, bytesRead));
     total += bytesRead;
@@ -119,7 +148,8 @@ export async function readAtMost(handle: FileHandle, maxBytes: number) {
   return null;
 }
 
-export const isMissing = (error: unknown) => ['ENOENT', 'ENOTDIR'].includes(errorCode(error));
+export const isMissing = (error: unknown) =>
+  ['ENOENT', 'ENOTDIR'].includes(errorCode(error));
 
 const sentences: Readonly<Record<string, string>> = {
   ENOENT: 'does not exist',

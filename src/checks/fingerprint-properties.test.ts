@@ -10,7 +10,9 @@ import {
   type TemporaryFolder,
 } from '../../test/support/temporary-repository.ts';
 
-type Content = { kind: 'file'; text: string; executable: boolean } | { kind: 'link'; target: string };
+type Content =
+  | { kind: 'file'; text: string; executable: boolean }
+  | { kind: 'link'; target: string };
 type Tree = Readonly<Record<string, Content>>;
 
 const name = fc.constantFrom('a', 'b.txt', 'ä', '"q"', '-x', ' s', 'n\nl', '*');
@@ -29,7 +31,10 @@ const content: fc.Arbitrary<Content> = fc.oneof(
   },
   {
     weight: 1,
-    arbitrary: fc.record({ kind: fc.constant('link' as const), target: fc.constantFrom('a', '/etc/passwd') }),
+    arbitrary: fc.record({
+      kind: fc.constant('link' as const),
+      target: fc.constantFrom('a', '/etc/passwd'),
+    }),
   },
 );
 const tree: fc.Arbitrary<Tree> = fc.dictionary(path, content, { minKeys: 1, maxKeys: 6 });
@@ -53,7 +58,8 @@ const motions: Readonly<Record<string, (folder: TemporaryFolder, tree: Tree) => 
   },
   touch: ({ root }, files) => {
     for (const file of Object.keys(files)) {
-      if (!lstatSync(join(root, file)).isSymbolicLink()) utimesSync(join(root, file), 1, 1);
+      if (!lstatSync(join(root, file)).isSymbolicLink())
+        utimesSync(join(root, file), 1, 1);
     }
   },
   collect: ({ git }) => git('gc', '-q', '--prune=now'),
@@ -63,7 +69,8 @@ const motions: Readonly<Record<string, (folder: TemporaryFolder, tree: Tree) => 
 function write(folder: TemporaryFolder, files: Tree): void {
   for (const [file, value] of Object.entries(files)) {
     rmSync(join(folder.root, file), { force: true });
-    if (value.kind === 'file') chmodSync(folder.put(file, value.text), value.executable ? 0o755 : 0o644);
+    if (value.kind === 'file')
+      chmodSync(folder.put(file, value.text), value.executable ? 0o755 : 0o644);
     else {
       folder.put(file, '');
       rmSync(join(folder.root, file));

@@ -212,9 +212,13 @@ describe('V2: the fingerprint in a repository', () => {
     put('lib/lib.txt', 'changed');
     const second = await take(root);
     expect(second).not.toBe(first);
-    execFileSync('git', ['-c', 'user.name=T', '-c', 'user.email=t@e.x', 'commit', '-qam', 'x'], {
-      cwd: join(root, 'lib'),
-    });
+    execFileSync(
+      'git',
+      ['-c', 'user.name=T', '-c', 'user.email=t@e.x', 'commit', '-qam', 'x'],
+      {
+        cwd: join(root, 'lib'),
+      },
+    );
     expect(await take(root)).toBe(second);
     put('hidden/a.txt', 'one');
     const third = await take(root);
@@ -233,7 +237,9 @@ describe('V2: the fingerprint in a repository', () => {
     }
     const digits = async () => {
       const listed = await listWorkspace(root);
-      const values = folders.map((folder) => listed.ok && listed.listing.get(`${folder}a.txt`));
+      const values = folders.map(
+        (folder) => listed.ok && listed.listing.get(`${folder}a.txt`),
+      );
       return values.map((value) => /[0-9a-f]*$/u.exec(String(value))?.[0].length);
     };
     const first = await take(root);
@@ -289,9 +295,21 @@ describe('V2: the fingerprint in a repository', () => {
 
   it.runIf(process.platform === 'linux')('takes names of any bytes', async () => {
     const { root, git } = createTemporaryRepository();
-    const name = Buffer.concat([Buffer.from(`${root}/`), Buffer.from([0xff, 0xfe, 0x41])]);
+    const name = Buffer.concat([
+      Buffer.from(`${root}/`),
+      Buffer.from([0xff, 0xfe, 0x41]),
+    ]);
     writeFileSync(name, 'one');
-    for (const odd of ['-rf', '"quoted"', 'new\nline', 'trailing\r', 'back\\slash', ':(top)x', 'a b', '*']) {
+    for (const odd of [
+      '-rf',
+      '"quoted"',
+      'new\nline',
+      'trailing\r',
+      'back\\slash',
+      ':(top)x',
+      'a b',
+      '*',
+    ]) {
       writeFileSync(join(root, odd), odd);
     }
     const first = await take(root);
@@ -345,10 +363,16 @@ describe('V2: the fingerprint without git', () => {
     const gone = await fingerprintWorkspace(join(root, 'gone'));
     expect(gone).toEqual({ ok: false, error: 'The workspace does not exist.' });
     const aborted = await fingerprintWorkspace(root, { signal: AbortSignal.abort() });
-    expect(aborted).toEqual({ ok: false, error: 'The look through the workspace was interrupted.' });
+    expect(aborted).toEqual({
+      ok: false,
+      error: 'The look through the workspace was interrupted.',
+    });
     for (let index = 0; index < 300; index += 1) put(`many/${index}`, 'x');
     const late = await fingerprintWorkspace(root, { timeoutMs: 1 });
-    expect(late).toMatchObject({ ok: false, error: expect.stringContaining('within 0.001 s') });
+    expect(late).toMatchObject({
+      ok: false,
+      error: expect.stringContaining('within 0.001 s'),
+    });
   });
 });
 
@@ -361,7 +385,11 @@ describe('V2: what counts', () => {
     put('out/deep/report.txt', 'one');
     const files = { files: ['src/**'] };
     const exclude = { exclude: ['PLAN.md', './out/', 'sr'] };
-    const before = { all: await take(root), files: await take(root, files), rest: await take(root, exclude) };
+    const before = {
+      all: await take(root),
+      files: await take(root, files),
+      rest: await take(root, exclude),
+    };
     put('docs/a.md', 'two');
     expect(await take(root, files)).toBe(before.files);
     expect(await take(root, exclude)).not.toBe(before.rest);
@@ -373,7 +401,9 @@ describe('V2: what counts', () => {
     put('src/a.ts', 'two');
     expect(await take(root, files)).not.toBe(before.files);
     expect(await take(root, exclude)).not.toBe(before.rest);
-    expect(await fingerprintWorkspace(root, { files: ['../x'] })).toMatchObject({ ok: false });
+    expect(await fingerprintWorkspace(root, { files: ['../x'] })).toMatchObject({
+      ok: false,
+    });
     expect(readdirSync(root)).toContain('src');
   });
 
@@ -393,8 +423,17 @@ describe('V2: what counts', () => {
       added: ['out/new.txt'],
     });
     const source = { files: ['src'] };
-    expect(fingerprintListing(before.listing, source)).toMatchObject({ ok: true, files: 1 });
-    expect(fingerprintListing(after.listing, source)).toMatchObject({ ok: true, files: 0 });
-    expect(fingerprintListing(after.listing)).toMatchObject({ fingerprint: await take(root), files: 2 });
+    expect(fingerprintListing(before.listing, source)).toMatchObject({
+      ok: true,
+      files: 1,
+    });
+    expect(fingerprintListing(after.listing, source)).toMatchObject({
+      ok: true,
+      files: 0,
+    });
+    expect(fingerprintListing(after.listing)).toMatchObject({
+      fingerprint: await take(root),
+      files: 2,
+    });
   });
 });

@@ -65,26 +65,41 @@ export function fingerprintsIn(
     const key = JSON.stringify(files);
     // Hundreds of todos share a check, and each fingerprint sorts and hashes all names.
     if (!known.has(key)) {
-      const taken = listed.ok ? fingerprintListing(listed.listing, { files, exclude }) : listed;
-      known.set(key, taken.ok ? (files.length === 0 ? '' : 'files:') + taken.fingerprint : null);
+      const taken = listed.ok
+        ? fingerprintListing(listed.listing, { files, exclude })
+        : listed;
+      known.set(
+        key,
+        taken.ok ? (files.length === 0 ? '' : 'files:') + taken.fingerprint : null,
+      );
     }
     return known.get(key) ?? null;
   };
 }
 
-export async function lookAtFiles(directory: string, { exclude, rules }: Partial<Frozen> = {}) {
+export async function lookAtFiles(
+  directory: string,
+  { exclude, rules }: Partial<Frozen> = {},
+) {
   return fingerprintsIn(await listWorkspace(directory, { rules }), exclude);
 }
 
 /** `files`: patterns of what counts, none: all. `exclude`: paths that do not, with all below them. */
-export type FingerprintChoice = Partial<Readonly<Record<'files' | 'exclude', readonly string[]>>>;
+export type FingerprintChoice = Partial<
+  Readonly<Record<'files' | 'exclude', readonly string[]>>
+>;
 
-export function fingerprintListing(listing: Listing, { files = [], exclude = [] }: FingerprintChoice = {}) {
+export function fingerprintListing(
+  listing: Listing,
+  { files = [], exclude = [] }: FingerprintChoice = {},
+) {
   const set = createPathSet(files);
   if (!set.ok) return set;
   const left = exclude.map((path) => keyOfPath(path.replace(/^\.\/|\/+$/gu, '')));
-  const isLeft = (key: string) => left.some((path) => key === path || key.startsWith(`${path}/`));
-  const isNamed = (key: string) => files.length === 0 || set.paths.has(pathOfKey(key).split('/'));
+  const isLeft = (key: string) =>
+    left.some((path) => key === path || key.startsWith(`${path}/`));
+  const isNamed = (key: string) =>
+    files.length === 0 || set.paths.has(pathOfKey(key).split('/'));
   const chosen = [...listing.keys()].filter((key) => !isLeft(key) && isNamed(key)).sort();
   const text = chosen.map((key) => `H ${listing.get(key)} 0\t${key}\0`).join('');
   const fingerprint = createHash('sha256').update(text, 'latin1').digest('hex');
@@ -111,18 +126,28 @@ export async function lookThrough(
   const time = AbortSignal.timeout(timeoutMs);
   const over = AbortSignal.any(signal ? [time, signal] : [time]);
   // Safe: the caller is told.
-  const root = await realpath(directory).catch((error) => refuse(explainFileError(error, 'The workspace')));
+  const root = await realpath(directory).catch((error) =>
+    refuse(explainFileError(error, 'The workspace')),
+  );
   if (typeof root !== 'string') return root;
   const listing = await list(root, over);
   if (listing !== null) return { ok: true as const, listing };
-  if (time.aborted) return refuse(`The ${what} could not be looked through within ${timeoutMs / 1000} s.`);
+  if (time.aborted)
+    return refuse(
+      `The ${what} could not be looked through within ${timeoutMs / 1000} s.`,
+    );
   const reason = over.aborted ? 'was interrupted' : 'found more files than it can handle';
   return refuse(`The look through the ${what} ${reason}.`);
 }
 
 /** `depth`: how many repositories lie around this one. `hidden` is added to: whole paths. */
 type Look = Pick<ListingOptions, 'rules'> &
-  Readonly<{ signal: AbortSignal; environment: Environment; depth: number; hidden: string[] }>;
+  Readonly<{
+    signal: AbortSignal;
+    environment: Environment;
+    depth: number;
+    hidden: string[];
+  }>;
 
 async function listFolder(real: string, look: Look): Promise<Listing | null> {
   const byGit = await listByGit(real, look);
@@ -131,15 +156,20 @@ async function listFolder(real: string, look: Look): Promise<Listing | null> {
 
 // A .gitignore that ignores itself is listed too, so that each one in force is known.
 const excludeArguments = ['--exclude=node_modules', '--exclude=!.gitignore'];
-const listArguments = 'ls-files -z -v --stage --cached --others --exclude-standard'.split(' ');
+const listArguments = 'ls-files -z -v --stage --cached --others --exclude-standard'.split(
+  ' ',
+);
 const changedArguments =
-  'diff-files -z --name-only --relative --no-renames --no-ext-diff --ignore-submodules=all'.split(' ');
+  'diff-files -z --name-only --relative --no-renames --no-ext-diff --ignore-submodules=all'.split(
+    ' ',
+  );
 
 async function listByGit(directory: string, look: Look) {
   const { environment, signal, rules } = look;
   const repository = await openRepository(directory, environment, signal);
   // A submodule without its own .git is the outer repository to git.
-  if (repository === null || (look.depth > 0 && repository.top !== directory)) return null;
+  if (repository === null || (look.depth > 0 && repository.top !== directory))
+    return null;
   const { ask, isSmall } = repository;
   // In a large repository git needs threads for the second question; in a small one a second process costs more.
   const [listed, changed, excludesFile] = await Promise.all([
@@ -149,15 +179,22 @@ async function listByGit(directory: string, look: Look) {
   ]);
   if (listed === null || changed === null) return null;
   const known = readGitFiles(listed, changed);
-  const then = rules && excludesThen(repository, excludesFile, ruleFilesIn(known, directory), rules);
+  const then =
+    rules && excludesThen(repository, excludesFile, ruleFilesIn(known, directory), rules);
   if (then && !(await addHidden(known, repository, then, look.hidden))) return null;
   // The folder is empty, or ignored by a repository further up: not git's to judge.
-  if (known.files.size + known.unsettled.size + known.repositories.size === 0) return null;
+  if (known.files.size + known.unsettled.size + known.repositories.size === 0)
+    return null;
   if (!(await settle(known, repository, signal))) return null;
   const { files, repositories } = known;
   for (const path of repositories) {
     const key = `${keyOfPath(directory)}/${path}`;
-    const inner = await lookIntoRepository(key, files.get(path), repository.algorithm, look);
+    const inner = await lookIntoRepository(
+      key,
+      files.get(path),
+      repository.algorithm,
+      look,
+    );
     if (inner === null) return null;
     files.delete(path);
     for (const [rest, value] of inner) files.set(path + rest, value);
@@ -188,7 +225,8 @@ function readGitFiles(listed: string, changed: string) {
     if (isRepository) repositories.add(path);
     else if (!line.startsWith('H')) unsettled.set(path, mode);
     // What was never checked out is as git has it, unless something else is there.
-    if (isRepository || 'HSs'.includes(line.charAt(0))) files.set(path, line.slice(2, tab - 2));
+    if (isRepository || 'HSs'.includes(line.charAt(0)))
+      files.set(path, line.slice(2, tab - 2));
     else files.delete(path);
   }
   for (const path of changed.split('\0')) {
@@ -210,9 +248,20 @@ function ruleFilesIn({ files, unsettled }: GitFiles, directory: string) {
 }
 
 /** What is listed only by the rules of then. False: git fails. */
-async function addHidden(known: GitFiles, repository: Repository, then: readonly string[], told: string[]) {
+async function addHidden(
+  known: GitFiles,
+  repository: Repository,
+  then: readonly string[],
+  told: string[],
+) {
   const { unsettled, repositories, stamped } = known;
-  const listed = await repository.ask(['ls-files', '-z', '--others', ...then, ...excludeArguments]);
+  const listed = await repository.ask([
+    'ls-files',
+    '-z',
+    '--others',
+    ...then,
+    ...excludeArguments,
+  ]);
   const isNew = (key: string) =>
     key !== '' && !unsettled.has(key) && !repositories.has(key.replace(/\/$/u, ''));
   const hidden = listed?.split('\0').filter(isNew) ?? [];
@@ -229,9 +278,16 @@ async function addHidden(known: GitFiles, repository: Repository, then: readonly
 const deepestRepository = 5;
 
 /** By the rest of the path; null: given up. `known`: as the outer repository has it. */
-async function lookIntoRepository(key: string, known: string | undefined, algorithm: Algorithm, look: Look) {
-  const whole = (value: string | null = null) => new Map(value === null ? [] : [['', value]]);
-  if (!(await lookAt(key))?.isDirectory()) return whole(await contentValue(key, algorithm));
+async function lookIntoRepository(
+  key: string,
+  known: string | undefined,
+  algorithm: Algorithm,
+  look: Look,
+) {
+  const whole = (value: string | null = null) =>
+    new Map(value === null ? [] : [['', value]]);
+  if (!(await lookAt(key))?.isDirectory())
+    return whole(await contentValue(key, algorithm));
   const list = look.depth < deepestRepository ? listFolder : listByRules;
   const inner = await list(pathOfKey(key), { ...look, depth: look.depth + 1 });
   // A submodule that was not fetched.
@@ -240,7 +296,11 @@ async function lookIntoRepository(key: string, known: string | undefined, algori
 }
 
 /** Adds what is there, with git's ids. False: interrupted. */
-async function settle({ files, unsettled, stamped }: GitFiles, repository: Repository, signal: AbortSignal) {
+async function settle(
+  { files, unsettled, stamped }: GitFiles,
+  repository: Repository,
+  signal: AbortSignal,
+) {
   const { directory, top, algorithm, trustsMode, ask } = repository;
   const unread: { path: string; key: string; mode: string; stats: BigIntStats }[] = [];
   const since = Date.now();
@@ -276,8 +336,11 @@ async function settle({ files, unsettled, stamped }: GitFiles, repository: Repos
 }
 
 function quotedLine(path: string) {
-  const octal = (character: string) => `\\${character.charCodeAt(0).toString(8).padStart(3, '0')}`;
-  return /[\n\r"\\]/u.test(path) ? `"${path.replace(/[\n\r"\\]/gu, octal)}"\n` : `${path}\n`;
+  const octal = (character: string) =>
+    `\\${character.charCodeAt(0).toString(8).padStart(3, '0')}`;
+  return /[\n\r"\\]/u.test(path)
+    ? `"${path.replace(/[\n\r"\\]/gu, octal)}"\n`
+    : `${path}\n`;
 }
 
 const mostEntries = 1_000_000;
@@ -295,7 +358,9 @@ async function listByRules(root: string, { signal, rules, hidden }: Look) {
   if (listing === null || !isChanged) return listing;
   const { found } = await walkNames(root, signal);
   const shown = new Set(found.map((names) => keyOfPath(names.join('/'))));
-  const more = [...listing.keys()].filter((key) => !shown.has(key) && !key.startsWith('/'));
+  const more = [...listing.keys()].filter(
+    (key) => !shown.has(key) && !key.startsWith('/'),
+  );
   hidden.push(...more.map((key) => `${keyOfPath(root)}/${key}`));
   return listing;
 }
@@ -310,7 +375,8 @@ export async function listByWalk(root: string, signal: AbortSignal, ways?: WalkW
   });
   if (left.isCut || signal.aborted) return null;
   // Nobody knows what is in those folders: that is a difference too.
-  if (left.unreadableFolders > 0) files.set('/unreadable', String(left.unreadableFolders));
+  if (left.unreadableFolders > 0)
+    files.set('/unreadable', String(left.unreadableFolders));
   return files;
 }
 
@@ -324,7 +390,11 @@ async function walkNames(root: string, signal: AbortSignal, ways?: WalkWays) {
 
 const atOnce = 32;
 
-async function inBatches<T>(entries: readonly T[], signal: AbortSignal, work: (entry: T) => Promise<void>) {
+async function inBatches<T>(
+  entries: readonly T[],
+  signal: AbortSignal,
+  work: (entry: T) => Promise<void>,
+) {
   const left = entries.values();
   const worker = async () => {
     for (const entry of left) if (!signal.aborted) await work(entry);
@@ -358,8 +428,17 @@ export function rememberedId(memory: string, stats: BigIntStats) {
   return known?.stamp === stampOf(stats) ? known.id : null;
 }
 
-export function rememberId(memory: string, stats: BigIntStats, id: string, since: number) {
-  if (Number(stats.ctimeMs) + settledMs > since || Number(stats.mtimeMs) + settledMs > since) return;
+export function rememberId(
+  memory: string,
+  stats: BigIntStats,
+  id: string,
+  since: number,
+) {
+  if (
+    Number(stats.ctimeMs) + settledMs > since ||
+    Number(stats.mtimeMs) + settledMs > since
+  )
+    return;
   if (remembered.size >= mostRemembered) remembered.clear();
   remembered.set(memory, { stamp: stampOf(stats), id });
 }
@@ -367,7 +446,10 @@ export function rememberId(memory: string, stats: BigIntStats, id: string, since
 async function idWithoutReading(key: string, stats: BigIntStats, algorithm: Algorithm) {
   if (stats.isSymbolicLink()) {
     const target = await readlink(Buffer.from(key, 'latin1'), { encoding: 'buffer' });
-    return createHash(algorithm).update(`blob ${target.byteLength}\0`).update(target).digest('hex');
+    return createHash(algorithm)
+      .update(`blob ${target.byteLength}\0`)
+      .update(target)
+      .digest('hex');
   }
   if (!stats.isFile()) return 'special';
   return stats.size > hugeBytes ? `huge ${stampOf(stats)}` : null;
@@ -379,11 +461,13 @@ export async function contentValue(key: string, algorithm: Algorithm) {
     const since = Date.now();
     const stats = await statsOf(key);
     const memory = `${algorithm} ${key}`;
-    const quick = (await idWithoutReading(key, stats, algorithm)) ?? rememberedId(memory, stats);
+    const quick =
+      (await idWithoutReading(key, stats, algorithm)) ?? rememberedId(memory, stats);
     if (quick !== null) return `${modeOf(stats)} ${quick}`;
     const opened = await withRegularFile(pathOfKey(key), async (handle, { size }) => {
       const hash = createHash(algorithm).update(`blob ${size}\0`);
-      for await (const chunk of handle.createReadStream({ autoClose: false })) hash.update(chunk as Buffer);
+      for await (const chunk of handle.createReadStream({ autoClose: false }))
+        hash.update(chunk as Buffer);
       return hash.digest('hex');
     });
     if (opened.kind === 'file') rememberId(memory, stats, opened.result, since);

@@ -2,7 +2,15 @@
 // overlooks: the ignore rules of the human's last message (V2), so that whoever ignores a file later does not hide it.
 import { spawn } from 'node:child_process';
 import { lstatSync, realpathSync } from 'node:fs';
-import { basename, delimiter, dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import {
+  basename,
+  delimiter,
+  dirname,
+  isAbsolute,
+  join,
+  relative,
+  resolve,
+} from 'node:path';
 import type { Policy } from '../core/policy.ts';
 import type { Environment } from '../engine/policy.ts';
 import { findRepository, readBytes, statsOf } from '../engine/system.ts';
@@ -11,7 +19,11 @@ import { isInside } from './files.ts';
 export type Repository = NonNullable<Awaited<ReturnType<typeof openRepository>>>;
 
 /** null: none, one of another user (git would not obey its configuration either), or git fails. */
-export async function openRepository(directory: string, environment: Environment, signal: AbortSignal) {
+export async function openRepository(
+  directory: string,
+  environment: Environment,
+  signal: AbortSignal,
+) {
   const top = findTop(directory);
   if (top === null) return null;
   const place = { top, environment: gitEnvironment(top, environment), signal };
@@ -21,7 +33,8 @@ export async function openRepository(directory: string, environment: Environment
   const { withoutFilters, ...settings } = readSettings(listed);
   const safe = { ...place, environment: { ...place.environment, ...withoutFilters } };
   /** One character a byte, `input` too. */
-  const ask = (words: readonly string[], input?: string) => runGit(safe, words, directory, input);
+  const ask = (words: readonly string[], input?: string) =>
+    runGit(safe, words, directory, input);
   return { directory, top, isSmall: hasSmallIndex(top), ...settings, ask };
 }
 
@@ -30,7 +43,9 @@ function findTop(realDirectory: string) {
   const top = findRepository(realDirectory)?.root ?? null;
   const owner = top === null ? undefined : statsOf(join(top, '.git'))?.uid;
   const user = process.geteuid?.();
-  return owner === undefined || user === undefined || [user, 0].includes(owner) ? top : null;
+  return owner === undefined || user === undefined || [user, 0].includes(owner)
+    ? top
+    : null;
 }
 
 /** No GIT_… from outside, and no `git` from a folder that the agent writes to. */
@@ -39,7 +54,9 @@ export function gitEnvironment(top: string, source: Environment) {
     .split(delimiter)
     .filter((folder) => isAbsolute(folder) && !isInside(top, folder));
   return {
-    ...Object.fromEntries(['HOME', 'XDG_CONFIG_HOME', 'TMPDIR'].map((name) => [name, source[name]])),
+    ...Object.fromEntries(
+      ['HOME', 'XDG_CONFIG_HOME', 'TMPDIR'].map((name) => [name, source[name]]),
+    ),
     ...{ PATH: path.join(delimiter), LC_ALL: 'C' },
     ...{ GIT_OPTIONAL_LOCKS: '0', GIT_TERMINAL_PROMPT: '0', GIT_NO_REPLACE_OBJECTS: '1' },
     // A partial clone would fetch with programs that the repository names.
@@ -56,7 +73,13 @@ const safeSettings = [
 /** The repository is named: git would also find plain files that pose as a bare one. */
 export function gitWords(top: string, words: readonly string[]): string[] {
   const switches = ['--no-optional-locks', '--no-pager', '--literal-pathspecs'];
-  return [...switches, `--git-dir=${join(top, '.git')}`, `--work-tree=${top}`, ...safeSettings, ...words];
+  return [
+    ...switches,
+    `--git-dir=${join(top, '.git')}`,
+    `--work-tree=${top}`,
+    ...safeSettings,
+    ...words,
+  ];
 }
 
 const mostOutputBytes = 256 * 1024 * 1024;
@@ -93,7 +116,9 @@ async function runGit(place: Place, words: readonly string[], cwd: string, input
   // Safe: git may end before it has read everything; its exit status tells.
   child.stdin.on('error', () => undefined);
   child.stdin.end(input, 'latin1');
-  const exitCode = await new Promise((resolve) => child.once('error', resolve).once('close', resolve));
+  const exitCode = await new Promise((resolve) =>
+    child.once('error', resolve).once('close', resolve),
+  );
   signal.removeEventListener('abort', kill);
   return exitCode === 0 && !isKilled ? Buffer.concat(chunks).toString('latin1') : null;
 }
@@ -104,7 +129,9 @@ function readSettings(listed: string) {
   let trustsMode = true;
   const filters = new Set<string>();
   // `scope<nul>key<line end>value<nul>`
-  for (const [, scope, key = '', value] of listed.matchAll(/([^\0]*)\0([^\n\0]*)\n?([^\0]*)\0/gu)) {
+  for (const [, scope, key = '', value] of listed.matchAll(
+    /([^\0]*)\0([^\n\0]*)\n?([^\0]*)\0/gu,
+  )) {
     if (key === 'extensions.objectformat' && value === 'sha256') algorithm = 'sha256';
     if (key === 'core.filemode') trustsMode = value !== 'false';
     if (key.startsWith('filter.') && (scope === 'local' || scope === 'worktree'))
@@ -112,12 +139,17 @@ function readSettings(listed: string) {
   }
   // The repository's own filters. Not as `-c`: their names may hold any character.
   const off = Object.entries({ clean: '', smudge: '', process: '', required: 'false' });
-  const pairs = [...filters].flatMap((filter) => off.map(([key, value]) => [`${filter}.${key}`, value]));
+  const pairs = [...filters].flatMap((filter) =>
+    off.map(([key, value]) => [`${filter}.${key}`, value]),
+  );
   const variables = pairs.flatMap(([key, value], index) => [
     [`GIT_CONFIG_KEY_${index}`, key],
     [`GIT_CONFIG_VALUE_${index}`, value],
   ]);
-  const withoutFilters = { ...Object.fromEntries(variables), GIT_CONFIG_COUNT: String(pairs.length) };
+  const withoutFilters = {
+    ...Object.fromEntries(variables),
+    GIT_CONFIG_COUNT: String(pairs.length),
+  };
   return { algorithm, trustsMode, withoutFilters };
 }
 
@@ -149,11 +181,25 @@ export async function findExcludesFile(top: string | null, environment: Environm
     join(home, '.gitconfig'),
     '/etc/gitconfig',
   ];
-  if (!files.some((path) => /excludesfile|include|worktree/iu.test(readText(path) ?? 'include')))
+  if (
+    !files.some((path) =>
+      /excludesfile|include|worktree/iu.test(readText(path) ?? 'include'),
+    )
+  )
     return usual;
-  const place = { top, environment: gitEnvironment(top, environment), signal: AbortSignal.timeout(2000) };
-  const named = await runGit(place, ['config', '--null', '--type=path', '--get', 'core.excludesFile'], top);
-  return named ? resolve(top, Buffer.from(named.slice(0, -1), 'latin1').toString('utf8')) : usual;
+  const place = {
+    top,
+    environment: gitEnvironment(top, environment),
+    signal: AbortSignal.timeout(2000),
+  };
+  const named = await runGit(
+    place,
+    ['config', '--null', '--type=path', '--get', 'core.excludesFile'],
+    top,
+  );
+  return named
+    ? resolve(top, Buffer.from(named.slice(0, -1), 'latin1').toString('utf8'))
+    : usual;
 }
 
 /** About five thousand files, which git looks at while one more process would start. */
@@ -166,10 +212,15 @@ function hasSmallIndex(top: string) {
 }
 
 /** A file whose text was not remembered counts as it stands if it is older than the message, and not at all if it is newer. */
-export type IgnoreRules = NonNullable<Policy['ignoreRules']> & Readonly<{ since: number }>;
+export type IgnoreRules = NonNullable<Policy['ignoreRules']> &
+  Readonly<{ since: number }>;
 
 /** For the policy, before it is snapshotted at a human's message. Starts no process where git's settings are plain. */
-export async function withIgnoreRules(policy: Policy, directory: string, environment: Environment) {
+export async function withIgnoreRules(
+  policy: Policy,
+  directory: string,
+  environment: Environment,
+) {
   try {
     const real = realpathSync(directory);
     const top = findTop(real);
@@ -195,14 +246,20 @@ function ruleFiles(directory: string, top: string | null, excludesFile: string) 
   const names = relative(top ?? directory, directory)
     .split('/')
     .filter(Boolean);
-  const folders = [...names, ''].map((_, depth) => join(top ?? directory, ...names.slice(0, depth)));
-  const ofGit = top === null ? [] : [excludesFile, join(findRepository(top)?.common ?? top, 'info/exclude')];
+  const folders = [...names, ''].map((_, depth) =>
+    join(top ?? directory, ...names.slice(0, depth)),
+  );
+  const ofGit =
+    top === null
+      ? []
+      : [excludesFile, join(findRepository(top)?.common ?? top, 'info/exclude')];
   return [...ofGit, ...folders.map((folder) => join(folder, '.gitignore'))];
 }
 
 function textNow(path: string) {
   // git reads no link of this name. The other is how a user names no file.
-  const isNone = basename(path) === '.gitignore' ? !linkStatsOf(path)?.isFile() : path === '/dev/null';
+  const isNone =
+    basename(path) === '.gitignore' ? !linkStatsOf(path)?.isFile() : path === '/dev/null';
   return isNone ? '' : readText(path);
 }
 
@@ -232,7 +289,9 @@ export function textThen(path: string, { texts, since }: IgnoreRules) {
 
 export function hasRuleChanged(path: string, { texts, since }: IgnoreRules) {
   const known = texts[path];
-  return known === undefined ? isNew(path, since) : known === null || known !== textNow(path);
+  return known === undefined
+    ? isNew(path, since)
+    : known === null || known !== textNow(path);
 }
 
 /** What the operating system takes in one call, with room to spare. */
@@ -250,13 +309,19 @@ export function excludesThen(
   rules: IgnoreRules,
 ) {
   const outside = ruleFiles(directory, top, rules.excludesFile);
-  const deep = below.toSorted((left, right) => left.split('/').length - right.split('/').length);
+  const deep = below.toSorted(
+    (left, right) => left.split('/').length - right.split('/').length,
+  );
   const paths = [...new Set([...outside, ...deep])];
-  const isSame = excludesFile === rules.excludesFile && !paths.some((path) => hasRuleChanged(path, rules));
+  const isSame =
+    excludesFile === rules.excludesFile &&
+    !paths.some((path) => hasRuleChanged(path, rules));
   if (isSame) return null;
   const words = paths.flatMap((path) => {
     const folder = basename(path) === '.gitignore' ? relative(top, dirname(path)) : '';
-    return linesOf(textThen(path, rules)).map((line) => `--exclude=${placed(line, folder)}`);
+    return linesOf(textThen(path, rules)).map(
+      (line) => `--exclude=${placed(line, folder)}`,
+    );
   });
   // Without any of them too much is seen rather than too little.
   return Buffer.byteLength(words.join(' ')) > mostPatternBytes ? [] : words;
@@ -265,7 +330,9 @@ export function excludesThen(
 function linesOf(text: string) {
   const lines = text.replace(/^\uFEFF/u, '').split(/\r?\n/u);
   // A blank at the end counts only behind a backslash.
-  return lines.map((line) => line.replace(/(\\ )? *$/u, '$1')).filter((line) => /^[^#]/u.test(line));
+  return lines
+    .map((line) => line.replace(/(\\ )? *$/u, '$1'))
+    .filter((line) => /^[^#]/u.test(line));
 }
 
 /** As the line would be written at the top of the repository. */

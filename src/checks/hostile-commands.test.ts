@@ -39,8 +39,14 @@ describe.runIf(process.platform === 'linux')('V1: a hostile command', () => {
   it('that ends by itself takes everything with it that it left behind', async () => {
     const { root } = createTemporaryFolder();
     const mark = createMark();
-    const check = commandCheck({ shell: `${fugitive} sleep 300 & sleep 0.3; echo done` }, mark.passedOn);
-    const result = await runCheck(check, contextFor(root, { environment: mark.environment }));
+    const check = commandCheck(
+      { shell: `${fugitive} sleep 300 & sleep 0.3; echo done` },
+      mark.passedOn,
+    );
+    const result = await runCheck(
+      check,
+      contextFor(root, { environment: mark.environment }),
+    );
     expect(result).toMatchObject({ result: 'passed', tail: 'done' });
     expect(result.sentence).toMatch(/It left 2 processes running, which were stopped\.$/);
     expect(mark.alive()).toBe(0);
@@ -53,7 +59,10 @@ describe.runIf(process.platform === 'linux')('V1: a hostile command', () => {
       { shell: "trap '' TERM INT HUP; while :; do sleep 0.1; done" },
       { ...mark.passedOn, timeoutMs: 300 },
     );
-    const result = await runCheck(check, contextFor(root, { environment: mark.environment }));
+    const result = await runCheck(
+      check,
+      contextFor(root, { environment: mark.environment }),
+    );
     expect(result).toMatchObject({ result: 'failed', timedOut: true });
     expect(result.milliseconds).toBeLessThan(15_000);
     expect(mark.alive()).toBe(0);
@@ -63,7 +72,10 @@ describe.runIf(process.platform === 'linux')('V1: a hostile command', () => {
     const { root } = createTemporaryFolder();
     const mark = createMark();
     const stop = new AbortController();
-    const context = contextFor(root, { environment: mark.environment, signal: stop.signal });
+    const context = contextFor(root, {
+      environment: mark.environment,
+      signal: stop.signal,
+    });
     const check = commandCheck({ shell: 'sleep 300 & sleep 300' }, mark.passedOn);
     const running = runCheck(check, context);
     await expect.poll(mark.alive, { timeout: 10_000 }).toBeGreaterThan(1);
@@ -101,12 +113,26 @@ describe('V1: a secret of the environment', () => {
 
   it.each([
     ['at once', 'echo "key: $PAYMENT_API_KEY."; exit 1', 'key: [masked].'],
-    ['in pieces', 'printf "key: sk-live-0123"; sleep 0.2; echo "456789abcdef."; exit 1', 'key: [masked].'],
-    ['on both outputs', 'echo "$PAYMENT_API_KEY"; echo "$PAYMENT_API_KEY" >&2; exit 1', '[masked]\n[masked]'],
-    ['with colours in it', 'printf "sk-live-\\033[1m0123456789\\033[0mabcdef\\n"; exit 1', '[masked]'],
+    [
+      'in pieces',
+      'printf "key: sk-live-0123"; sleep 0.2; echo "456789abcdef."; exit 1',
+      'key: [masked].',
+    ],
+    [
+      'on both outputs',
+      'echo "$PAYMENT_API_KEY"; echo "$PAYMENT_API_KEY" >&2; exit 1',
+      '[masked]\n[masked]',
+    ],
+    [
+      'with colours in it',
+      'printf "sk-live-\\033[1m0123456789\\033[0mabcdef\\n"; exit 1',
+      '[masked]',
+    ],
   ])('never reaches the evidence, printed %s', async (_how, script, tail) => {
     const { root } = createTemporaryFolder();
-    expect(await runCheck(printing(script), contextFor(root, { environment }))).toMatchObject({
+    expect(
+      await runCheck(printing(script), contextFor(root, { environment })),
+    ).toMatchObject({
       result: 'passed',
       tail,
     });
@@ -116,7 +142,10 @@ describe('V1: a secret of the environment', () => {
     const { root } = createTemporaryFolder();
     for (const padding of [8180, 8168, 8192]) {
       const script = `echo "$PAYMENT_API_KEY"; head -c ${padding} /dev/zero | tr "\\0" "."; exit 1`;
-      const { tail } = await runCheck(printing(script), contextFor(root, { environment }));
+      const { tail } = await runCheck(
+        printing(script),
+        contextFor(root, { environment }),
+      );
       expect(tail).not.toMatch(/[0-9]/);
     }
   });

@@ -1,6 +1,13 @@
 // A repository is written by the agent too: whatever it put there, a look at it runs nothing and goes nowhere else.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, readFileSync, rmSync, symlinkSync, utimesSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
@@ -26,7 +33,8 @@ describe('V2: a repository that an agent prepared', () => {
     }
     git('config', 'core.fsmonitor', program);
     for (const name of ['evil', 'e=v.il']) {
-      for (const key of ['clean', 'smudge', 'process']) git('config', `filter.${name}.${key}`, program);
+      for (const key of ['clean', 'smudge', 'process'])
+        git('config', `filter.${name}.${key}`, program);
       git('config', `filter.${name}.required`, 'true');
     }
     put('.gitattributes', 'a.txt filter=evil\nb.txt filter=e=v.il\n');
@@ -34,7 +42,10 @@ describe('V2: a repository that an agent prepared', () => {
     put('a.txt', 'two');
     put('b.txt', 'new');
     utimesSync(join(root, 'a.txt'), 1, 1);
-    const environment = { ...process.env, PATH: `${join(root, 'bin')}:.:bin:${process.env['PATH']}` };
+    const environment = {
+      ...process.env,
+      PATH: `${join(root, 'bin')}:.:bin:${process.env['PATH']}`,
+    };
     const result = await fingerprintWorkspace(root, { environment });
     expect(result).toMatchObject({ ok: true, source: 'git', files: 4 });
     expect(existsSync(witness)).toBe(false);
@@ -75,7 +86,10 @@ describe('V2: a repository that an agent prepared', () => {
       put('a.txt', 'one');
       rmSync(join(root, path), { recursive: true, force: true });
       symlinkSync(join(root, path), join(root, path));
-      expect(await fingerprintWorkspace(root)).toMatchObject({ ok: true, source: 'walk' });
+      expect(await fingerprintWorkspace(root)).toMatchObject({
+        ok: true,
+        source: 'walk',
+      });
     }
   });
 

@@ -53,10 +53,10 @@ describe('V1: an HTTP answer as a check', () => {
   it('asks this machine by any of its names', async () => {
     const port = await serve((_request, response) => response.end('ok'), '127.0.0.1');
     for (const host of ['localhost', '127.0.0.1', '2130706433', '0x7f.1']) {
-      expect([host, (await runCheck(httpCheck(`http://${host}:${port}/`), context)).result]).toEqual([
+      expect([
         host,
-        'passed',
-      ]);
+        (await runCheck(httpCheck(`http://${host}:${port}/`), context)).result,
+      ]).toEqual([host, 'passed']);
     }
   });
 
@@ -100,23 +100,38 @@ describe('V1: an HTTP answer as a check', () => {
 
   it('that nobody answers has failed, in words and without name and password', async () => {
     const port = await serve(() => undefined);
-    const closed = await runCheck(httpCheck('http://me:hidden-word@localhost:1/'), context);
+    const closed = await runCheck(
+      httpCheck('http://me:hidden-word@localhost:1/'),
+      context,
+    );
     expect(closed).toMatchObject({ result: 'failed', timedOut: false });
-    expect(closed.sentence).toMatch(/^http:\/\/localhost:1\/ did not answer: .*ECONNREFUSED.*\.$/);
-    expect((await runCheck(httpCheck('nonsense'), context)).sentence).toBe('nonsense is not an address.');
+    expect(closed.sentence).toMatch(
+      /^http:\/\/localhost:1\/ did not answer: .*ECONNREFUSED.*\.$/,
+    );
+    expect((await runCheck(httpCheck('nonsense'), context)).sentence).toBe(
+      'nonsense is not an address.',
+    );
     expect((await runCheck(httpCheck('file:///etc/passwd'), context)).sentence).toContain(
       'only http and https',
     );
     const stop = new AbortController();
-    const running = runCheck(httpCheck(`http://127.0.0.1:${port}/`), { ...context, signal: stop.signal });
+    const running = runCheck(httpCheck(`http://127.0.0.1:${port}/`), {
+      ...context,
+      signal: stop.signal,
+    });
     stop.abort();
     expect((await running).sentence).toContain('it was interrupted');
   });
 
   it('never shows a secret that the answer repeats', async () => {
-    const port = await serve((_request, response) => response.end('Bearer s3cr3t-value!'));
+    const port = await serve((_request, response) =>
+      response.end('Bearer s3cr3t-value!'),
+    );
     const environment = { API_TOKEN: 's3cr3t-value' };
-    const result = await runCheck(httpCheck(`http://127.0.0.1:${port}/`), { ...context, environment });
+    const result = await runCheck(httpCheck(`http://127.0.0.1:${port}/`), {
+      ...context,
+      environment,
+    });
     expect(result.tail).toBe('Bearer [masked]!');
   });
 });

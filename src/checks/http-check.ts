@@ -1,6 +1,10 @@
 // An HTTP answer as a check. Asks this machine only, unless a human says otherwise. It follows no redirect.
 import { lookup as resolveName } from 'node:dns';
-import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
+import {
+  Agent as HttpAgent,
+  type IncomingMessage,
+  request as requestHttp,
+} from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import type { HttpCheck } from '../core/check-specs.ts';
@@ -27,7 +31,10 @@ export async function runHttpCheck(spec: HttpCheck, looking: Looking) {
   } catch (error) {
     // Safe: that nothing answered is the result.
     if (time.aborted)
-      return { ...failed(`${shown} did not answer within ${spec.timeoutMs / 1000} s.`), timedOut: true };
+      return {
+        ...failed(`${shown} did not answer within ${spec.timeoutMs / 1000} s.`),
+        timedOut: true,
+      };
     // When all of several addresses refused there is a code and no message.
     const message = (error instanceof Error && error.message) || errorCode(error);
     const reason = looking.signal.aborted ? 'it was interrupted' : quote(message);
@@ -36,7 +43,8 @@ export async function runHttpCheck(spec: HttpCheck, looking: Looking) {
   const { status, body, isCut } = answer;
   const tail = evidenceOf(body, looking.secrets, { atEnd: isCut });
   const answered = `${shown} answered ${status}`;
-  if (status !== spec.expectStatus) return failed(`${answered} instead of ${spec.expectStatus}.`, tail);
+  if (status !== spec.expectStatus)
+    return failed(`${answered} instead of ${spec.expectStatus}.`, tail);
   if (spec.expectBody === null) return passed(`${answered}.`, tail);
   const { isMatch, words } = await matchText(spec.expectBody, body, looking);
   const sentence = `${answered}, ${isMatch ? 'and' : 'but'} its body ${words}.`;
@@ -44,7 +52,8 @@ export async function runHttpCheck(spec: HttpCheck, looking: Looking) {
 }
 
 async function ask(url: URL, anyHost: boolean, signal: AbortSignal) {
-  const [request, Agent] = url.protocol === 'https:' ? [requestHttps, HttpsAgent] : [requestHttp, HttpAgent];
+  const [request, Agent] =
+    url.protocol === 'https:' ? [requestHttps, HttpsAgent] : [requestHttp, HttpAgent];
   // The global agents may use a proxy that the environment names.
   const agent = new Agent({ keepAlive: false });
   const headers = { 'user-agent': 'untildone', accept: '*/*', connection: 'close' };
@@ -74,7 +83,8 @@ const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8, 'ipv4');
 loopback.addAddress('::1', 'ipv6');
 
-const notOnThisMachine = 'it is not on this machine; a check of another host needs anyHost: true';
+const notOnThisMachine =
+  'it is not on this machine; a check of another host needs anyHost: true';
 
 export function isLoopback(address: string) {
   const plain = address.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/iu, '');
@@ -88,7 +98,10 @@ export function createLoopbackLookup(resolve: typeof resolveName): LookupFunctio
     resolve(name, { ...options, all: true }, (error, addresses) => {
       const [first] = addresses ?? [];
       if (error !== null) callback(error, []);
-      else if (first === undefined || !addresses.every(({ address }) => isLoopback(address)))
+      else if (
+        first === undefined ||
+        !addresses.every(({ address }) => isLoopback(address))
+      )
         callback(new Error(notOnThisMachine), []);
       else if (options.all === true) callback(null, addresses);
       else callback(null, first.address, first.family);

@@ -39,7 +39,12 @@ export async function readQuestions(
   const waiting = waitingChecks(session);
   const gone = waiting.filter((check) => !known.some(({ id }) => id === check));
   const question = (check: string, spec: HumanCheck | null): HumanQuestion => ({
-    ...{ check, spec, waits: waiting.includes(check), forGoal: policy.goalChecks.includes(check) },
+    ...{
+      check,
+      spec,
+      waits: waiting.includes(check),
+      forGoal: policy.goalChecks.includes(check),
+    },
     todos: session.plan.filter((todo) => isUnproved(todo, check)),
   });
   const questions = [
@@ -50,13 +55,24 @@ export async function readQuestions(
 }
 
 function isUnproved({ status, checks, evidence }: Todo, check: string): boolean {
-  return status === 'completed' && checks.includes(check) && !evidence.some((proof) => proof.check === check);
+  return (
+    status === 'completed' &&
+    checks.includes(check) &&
+    !evidence.some((proof) => proof.check === check)
+  );
 }
 
-type Told<Type extends Event['type']> = Omit<Extract<Event, { type: Type }>, 'id' | 'sessionId' | 'at'>;
+type Told<Type extends Event['type']> = Omit<
+  Extract<Event, { type: Type }>,
+  'id' | 'sessionId' | 'at'
+>;
 
 export function closeQuestion({ check }: HumanQuestion): Told<'wait-ended'> {
-  const wait = { kind: 'question', requestId: approvalRequest(check), rejected: false } as const;
+  const wait = {
+    kind: 'question',
+    requestId: approvalRequest(check),
+    rejected: false,
+  } as const;
   return { type: 'wait-ended', wait };
 }
 

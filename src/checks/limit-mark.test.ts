@@ -7,13 +7,18 @@ const place = { directory: tmpdir(), environment: { PATH: process.env['PATH'] ??
 
 function limitsBeneath(...command: string[]): string {
   const [program = '', ...rest] = markedCommand(command, place);
-  return spawnSync(program, rest, { encoding: 'utf8', env: place.environment, cwd: place.directory }).stdout;
+  return spawnSync(program, rest, {
+    encoding: 'utf8',
+    env: place.environment,
+    cwd: place.directory,
+  }).stdout;
 }
 
 describe('C3: the mark of what an agent starts', () => {
   it('is on every descendant, through a new session, a second fork and an empty environment', () => {
     expect(hasLimitMark(limitsBeneath('cat', '/proc/self/limits'))).toBe(true);
-    const away = 'env -i /usr/bin/setsid /bin/sh -c "(/bin/cat /proc/self/limits) & wait"';
+    const away =
+      'env -i /usr/bin/setsid /bin/sh -c "(/bin/cat /proc/self/limits) & wait"';
     expect(hasLimitMark(limitsBeneath('sh', '-c', away))).toBe(true);
   });
 
@@ -26,32 +31,41 @@ describe('C3: the mark of what an agent starts', () => {
   });
 
   it('cannot be taken off by an ordinary user', () => {
-    const raise = 'for i in w x m; do ulimit -$i unlimited 2>/dev/null; done; cat /proc/self/limits; exit 0';
-    const asUser = process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--clear-groups'] : [];
+    const raise =
+      'for i in w x m; do ulimit -$i unlimited 2>/dev/null; done; cat /proc/self/limits; exit 0';
+    const asUser =
+      process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--clear-groups'] : [];
     expect(hasLimitMark(limitsBeneath(...asUser, 'sh', '-c', raise))).toBe(true);
   });
 
   it('is not on those that nobody of ours started', () => {
     expect(hasLimitMark()).toBe(false);
-    expect(hasLimitMark('Max file locks            unlimited            unlimited            locks')).toBe(
-      false,
-    );
+    expect(
+      hasLimitMark(
+        'Max file locks            unlimited            unlimited            locks',
+      ),
+    ).toBe(false);
     expect(hasLimitMark('')).toBe(false);
   });
 
   it.each(['w x', 'm'])('G4: is not what a container or systemd limits: %s', (limits) => {
     const beneath = (script: string) =>
-      spawnSync('sh', ['-c', `${lower(limits)} >/dev/null; ${script}`], { encoding: 'utf8' }).stdout;
+      spawnSync('sh', ['-c', `${lower(limits)} >/dev/null; ${script}`], {
+        encoding: 'utf8',
+      }).stdout;
     expect(hasLimitMark(beneath('cat /proc/self/limits'))).toBe(false);
     // There what an agent starts is marked all the same, by the other limit.
     const [program = '', ...words] = markedCommand(['cat', '/proc/self/limits'], place);
-    const asUser = process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--clear-groups'] : [];
+    const asUser =
+      process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--clear-groups'] : [];
     const quoted = [...asUser, program, ...words].map((word) => `'${word}'`).join(' ');
     expect(hasLimitMark(beneath(quoted))).toBe(true);
   });
 
   it('keeps the words of a command as they are', () => {
-    expect(limitsBeneath('printf', '%s|', 'a b', '$HOME', '; id', "it's")).toBe("a b|$HOME|; id|it's|");
+    expect(limitsBeneath('printf', '%s|', 'a b', '$HOME', '; id', "it's")).toBe(
+      "a b|$HOME|; id|it's|",
+    );
   });
 
   it('leaves what cannot be started to the system', () => {

@@ -1,8 +1,25 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { compareListings, fingerprintListing, fingerprintsIn, keyOfPath, pathOfKey } from './fingerprint.ts';
+import {
+  compareListings,
+  fingerprintListing,
+  fingerprintsIn,
+  keyOfPath,
+  pathOfKey,
+} from './fingerprint.ts';
 
-const key = fc.constantFrom('a', 'a/b', 'a-b', 'a.b', 'b', 'b/\u00ff', '\u00c3\u00a4', 'n\nl', '0\tx', 'z');
+const key = fc.constantFrom(
+  'a',
+  'a/b',
+  'a-b',
+  'a.b',
+  'b',
+  'b/\u00ff',
+  '\u00c3\u00a4',
+  'n\nl',
+  '0\tx',
+  'z',
+);
 const value = fc.constantFrom('100644 1', '100755 2', 'special');
 const files = fc.dictionary(key, value).map((record) => new Map(Object.entries(record)));
 
@@ -26,7 +43,9 @@ describe('V2: a listing', () => {
         expect(first.fingerprint === second.fingerprint).toBe(same);
         expect(new Set([...added, ...changed])).toEqual(
           new Set(
-            [...after].filter(([path, value]) => before.get(path) !== value).map(([path]) => pathOfKey(path)),
+            [...after]
+              .filter(([path, value]) => before.get(path) !== value)
+              .map(([path]) => pathOfKey(path)),
           ),
         );
       }),
@@ -44,6 +63,7 @@ describe('V2: a listing', () => {
   });
 
   it('keeps names of any letters', () => {
-    for (const path of ['plain', 'ä/ö', '日本', '👍']) expect(pathOfKey(keyOfPath(path))).toBe(path);
+    for (const path of ['plain', 'ä/ö', '日本', '👍'])
+      expect(pathOfKey(keyOfPath(path))).toBe(path);
   });
 });

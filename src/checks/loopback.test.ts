@@ -44,7 +44,9 @@ describe('V1: only this machine is asked', () => {
     await expect(look(true, '127.0.0.1', '::1')).resolves.toHaveLength(2);
     for (const all of [true, false]) {
       await expect(look(all, '93.184.216.34')).rejects.toThrow('not on this machine');
-      await expect(look(all, '127.0.0.1', '93.184.216.34')).rejects.toThrow('not on this machine');
+      await expect(look(all, '127.0.0.1', '93.184.216.34')).rejects.toThrow(
+        'not on this machine',
+      );
       await expect(look(all)).rejects.toThrow('not on this machine');
     }
   });

@@ -15,15 +15,24 @@ export type CheckContext = Readonly<{
   readBaseline?: (key: string) => Promise<string | null>;
 }>;
 
-export type Looking = CheckContext & Readonly<{ secrets: readonly string[]; quote(text: string): string }>;
+export type Looking = CheckContext &
+  Readonly<{ secrets: readonly string[]; quote(text: string): string }>;
 
 /** Sentence and tail are plain text without secrets. */
 export type Observation = Readonly<{ passed: boolean }> &
   Pick<CheckResult, 'sentence' | 'tail'> &
   Partial<Pick<CheckResult, 'exitCode' | 'timedOut'>>;
 
-export const passed = (sentence: string, tail = ''): Observation => ({ passed: true, sentence, tail });
-export const failed = (sentence: string, tail = ''): Observation => ({ passed: false, sentence, tail });
+export const passed = (sentence: string, tail = ''): Observation => ({
+  passed: true,
+  sentence,
+  tail,
+});
+export const failed = (sentence: string, tail = ''): Observation => ({
+  passed: false,
+  sentence,
+  tail,
+});
 
 /** Text and not a file: it starts alike from sources and from a bundle. */
 const threadSource = `
@@ -46,14 +55,27 @@ parentPort.on('message', ({ texts, most, by }) => {
 type PatternMatch = Readonly<Record<'line' | 'column', number>>;
 
 /** In a thread: nothing else stops a pair such as (a+)+b and many a. The signal must not be aborted yet. */
-export function openPatternSearch({ source, flags }: RegExp, milliseconds: number, signal: AbortSignal) {
+export function openPatternSearch(
+  { source, flags }: RegExp,
+  milliseconds: number,
+  signal: AbortSignal,
+) {
   const workerData = { source, flags };
-  const thread = new Worker(threadSource, { eval: true, env: {}, execArgv: [], workerData });
+  const thread = new Worker(threadSource, {
+    eval: true,
+    env: {},
+    execArgv: [],
+    workerData,
+  });
   const isOver = AbortSignal.any([signal, AbortSignal.timeout(milliseconds)]);
   const answers = on(thread, 'message', { signal: isOver });
   return {
     /** At most `most` of each text. The first text without an answer took too long. */
-    async find(texts: readonly string[], most: number, by: 'line' | 'text'): Promise<PatternMatch[][]> {
+    async find(
+      texts: readonly string[],
+      most: number,
+      by: 'line' | 'text',
+    ): Promise<PatternMatch[][]> {
       const found: PatternMatch[][] = [];
       try {
         thread.postMessage({ texts, most, by });
@@ -72,10 +94,17 @@ const plainSource = /^[\w \t:,;@#%&=<>'"!~`/-]*$/u;
 const mostMatchMs = 2000;
 
 /** `isMatch` is null where time ran out. */
-export async function matchText(source: string, text: string, { signal, quote }: Looking) {
+export async function matchText(
+  source: string,
+  text: string,
+  { signal, quote }: Looking,
+) {
   const isPlain = plainSource.test(source);
-  const isMatch = isPlain ? text.includes(source) : await matchExpression(source, text, signal);
-  const not = isMatch === null ? 'could not be matched in time against' : 'does not match';
+  const isMatch = isPlain
+    ? text.includes(source)
+    : await matchExpression(source, text, signal);
+  const not =
+    isMatch === null ? 'could not be matched in time against' : 'does not match';
   return { isMatch, words: `${isMatch ? 'matches' : not} ${quote(source)}` };
 }
 

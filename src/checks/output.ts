@@ -52,7 +52,9 @@ export class BoundedOutput {
     this.#tail = this.#tail.slice(dropped.length);
     if (lineEnd > 0) {
       const lines = maskSecrets(plainText(dropped), this.#secrets).split('\n');
-      const failed = findFailedLines(this.#tailBeginsWithWholeLine ? lines : lines.slice(1));
+      const failed = findFailedLines(
+        this.#tailBeginsWithWholeLine ? lines : lines.slice(1),
+      );
       const kept = this.#failedLines.split('\n');
       this.#failedLines = joinFittingLines(failedLinesLength, [...kept, ...failed]);
     }
@@ -105,8 +107,10 @@ function shortenOutput(masked: string) {
   const text = masked.trimEnd();
   if (text.length <= tailLength) return text;
   const lineEnd = text.indexOf('\n', text.length - failedLinesLength);
-  const failed = lineEnd === -1 ? [] : findFailedLines(text.slice(0, lineEnd).split('\n'));
-  if (failed.length === 0) return text.slice(-tailLength).replace(/^[\udc00-\udfff]/u, '');
+  const failed =
+    lineEnd === -1 ? [] : findFailedLines(text.slice(0, lineEnd).split('\n'));
+  if (failed.length === 0)
+    return text.slice(-tailLength).replace(/^[\udc00-\udfff]/u, '');
   return `${joinFittingLines(failedLinesLength - 3, failed)}\n…\n${text.slice(lineEnd + 1)}`;
 }
 
@@ -136,19 +140,32 @@ export function secretValues(environment: Environment) {
   });
   const plain = values.map((value) => plainText(value).trim());
   const secrets = plain.filter(({ length }) => length >= shortestSecret);
-  const lines = secrets.filter((secret) => secret.includes('\n')).flatMap((secret) => secret.split('\n'));
-  const long = lines.map((line) => line.trim()).filter(({ length }) => length >= shortestLine);
+  const lines = secrets
+    .filter((secret) => secret.includes('\n'))
+    .flatMap((secret) => secret.split('\n'));
+  const long = lines
+    .map((line) => line.trim())
+    .filter(({ length }) => length >= shortestLine);
   return [...new Set([...secrets, ...long])];
 }
 
-const longestSecret = (secrets: Secrets) => Math.max(0, ...secrets.map(({ length }) => length));
+const longestSecret = (secrets: Secrets) =>
+  Math.max(0, ...secrets.map(({ length }) => length));
 
 /** At a cut, whatever could belong to a secret is left out. */
-export function maskSecrets(text: string, secrets: Secrets, { atStart = false, atEnd = false }: Cut = {}) {
+export function maskSecrets(
+  text: string,
+  secrets: Secrets,
+  { atStart = false, atEnd = false }: Cut = {},
+) {
   const margin = Math.max(0, longestSecret(secrets) - 1);
   const isSecret = new Uint8Array(text.length);
   for (const secret of secrets)
-    for (let start = text.indexOf(secret); start !== -1; start = text.indexOf(secret, start + 1))
+    for (
+      let start = text.indexOf(secret);
+      start !== -1;
+      start = text.indexOf(secret, start + 1)
+    )
       isSecret.fill(1, start, start + secret.length);
   let masked = '';
   const from = atStart ? margin : 0;

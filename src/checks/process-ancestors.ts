@@ -12,7 +12,10 @@ export interface AncestorProcess {
 
 type ReadProcess = (id: number) => AncestorProcess | null;
 
-export function* ancestorsOf(id: number, read: ReadProcess = readProcess): Generator<AncestorProcess> {
+export function* ancestorsOf(
+  id: number,
+  read: ReadProcess = readProcess,
+): Generator<AncestorProcess> {
   const seen = new Set([id]);
   for (let next = read(id)?.parentId ?? 0; next > 0 && !seen.has(next); ) {
     seen.add(next);
@@ -28,7 +31,9 @@ const readProcess: ReadProcess = process.platform === 'linux' ? readFromProc : r
 export function readFromProc(id: number): AncestorProcess | null {
   const fields = processFields(id);
   if (fields === null) return null;
-  const argv = (readProcFile(id, 'cmdline') ?? '').split('\0').filter((argument) => argument !== '');
+  const argv = (readProcFile(id, 'cmdline') ?? '')
+    .split('\0')
+    .filter((argument) => argument !== '');
   const settings = (readProcFile(id, 'environ') ?? '').split('\0');
   const variables = settings.flatMap((setting) => {
     const [, name, value] = /^(\w+)=(.+)$/s.exec(setting) ?? [];

@@ -7,7 +7,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Environment } from '../engine/policy.ts';
 import { isProcessAlive } from '../engine/system.ts';
 
-type CommandPlace = Readonly<{ directory: string; environment: Readonly<Record<string, string>> }>;
+type CommandPlace = Readonly<{
+  directory: string;
+  environment: Readonly<Record<string, string>>;
+}>;
 
 interface CommandSettings extends CommandPlace {
   /** A line for /bin/sh, or words that no shell ever sees. */
@@ -38,7 +41,15 @@ const nobody = { end() {}, signal() {} };
 
 /** `end` ends the whole tree; `ended` settles soon after. `signal` goes to its group alone. */
 export function startCommand(settings: CommandSettings) {
-  const { command, directory: cwd, environment, endGraceMs, input, onOutput, onErrors = onOutput } = settings;
+  const {
+    command,
+    directory: cwd,
+    environment,
+    endGraceMs,
+    input,
+    onOutput,
+    onErrors = onOutput,
+  } = settings;
   const id = randomUUID();
   const words = typeof command === 'string' ? ['/bin/sh', '-c', command] : command;
   const [program = '', ...programArguments] = markedCommand(words, settings);
@@ -47,10 +58,18 @@ export function startCommand(settings: CommandSettings) {
     const env = { ...environment, [processVariable]: id };
     // So that it can be ended as a whole, and Ctrl-C reaches only us.
     const stdin = input === undefined ? 'ignore' : 'pipe';
-    child = spawn(program, programArguments, { cwd, env, detached: true, stdio: [stdin, 'pipe', 'pipe'] });
+    child = spawn(program, programArguments, {
+      cwd,
+      env,
+      detached: true,
+      stdio: [stdin, 'pipe', 'pipe'],
+    });
   } catch (error) {
     // A command with NUL in it, for example: a result like any other.
-    return { ...nobody, ended: Promise.resolve({ ...notRun, startError: (error as Error).message }) };
+    return {
+      ...nobody,
+      ended: Promise.resolve({ ...notRun, startError: (error as Error).message }),
+    };
   }
   const { stdout, stderr, pid: group } = child;
   const refused = new Promise<CommandEnd>((settle) => {
@@ -96,7 +115,11 @@ export function startCommand(settings: CommandSettings) {
   };
 }
 
-export async function endInTime({ end, ended }: Running, milliseconds: number, signal: AbortSignal) {
+export async function endInTime(
+  { end, ended }: Running,
+  milliseconds: number,
+  signal: AbortSignal,
+) {
   let cause = null as 'time' | 'interruption' | null;
   const endFor = (reason: NonNullable<typeof cause>) => () => {
     cause ??= reason;
@@ -113,10 +136,14 @@ export async function endInTime({ end, ended }: Running, milliseconds: number, s
 
 /** Ends the group if we are killed: its input is a pipe that closes with us. */
 function startGuardian(group: number) {
-  const script = 'while read -r line; do :; done; kill -s TERM -- "-$1"; sleep 2; kill -s KILL -- "-$1"';
+  const script =
+    'while read -r line; do :; done; kill -s TERM -- "-$1"; sleep 2; kill -s KILL -- "-$1"';
   const place = { env: { PATH: '/usr/bin:/bin' }, cwd: '/', detached: true };
   const words = ['-c', script, 'sh', String(group)];
-  const guardian = spawn('/bin/sh', words, { ...place, stdio: ['pipe', 'ignore', 'ignore'] });
+  const guardian = spawn('/bin/sh', words, {
+    ...place,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
   // Safe: without it the command runs all the same.
   guardian.on('error', () => undefined);
   guardian.stdin.on('error', () => undefined);
@@ -129,9 +156,17 @@ const passedOn = [
   'XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME XDG_STATE_HOME XDG_RUNTIME_DIR',
   'SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS NO_PROXY no_proxy',
 ].flatMap((names) => names.split(' '));
-const proxies = 'HTTP_PROXY HTTPS_PROXY ALL_PROXY http_proxy https_proxy all_proxy'.split(' ');
+const proxies = 'HTTP_PROXY HTTPS_PROXY ALL_PROXY http_proxy https_proxy all_proxy'.split(
+  ' ',
+);
 /** There is no terminal: nothing may wait for a key or paint. */
-const fixed = { TERM: 'dumb', NO_COLOR: '1', PAGER: 'cat', GIT_PAGER: 'cat', GIT_TERMINAL_PROMPT: '0' };
+const fixed = {
+  TERM: 'dumb',
+  NO_COLOR: '1',
+  PAGER: 'cat',
+  GIT_PAGER: 'cat',
+  GIT_TERMINAL_PROMPT: '0',
+};
 
 /** Marks all beneath a session, so that an agent cannot approve itself. */
 export const sessionVariable = 'UNTILDONE_SESSION';
@@ -144,12 +179,23 @@ export const processVariable = 'UNTILDONE_PROCESS';
 export const isPassedOn = (name: string) =>
   passedOn.includes(name) || proxies.includes(name) || name.startsWith('LC_');
 
-export function commandEnvironment(source: Environment, session: string, alsoPassOn: readonly string[] = []) {
-  const hasPassword = (name: string, value: string) => proxies.includes(name) && value.includes('@');
+export function commandEnvironment(
+  source: Environment,
+  session: string,
+  alsoPassOn: readonly string[] = [],
+) {
+  const hasPassword = (name: string, value: string) =>
+    proxies.includes(name) && value.includes('@');
   const passes = (name: string, value: string) =>
     alsoPassOn.includes(name) || (isPassedOn(name) && !hasPassword(name, value));
-  const passed = Object.entries(source).filter(([name, value]) => value !== undefined && passes(name, value));
-  return { ...Object.fromEntries(passed), ...fixed, [sessionVariable]: session } as Record<string, string>;
+  const passed = Object.entries(source).filter(
+    ([name, value]) => value !== undefined && passes(name, value),
+  );
+  return {
+    ...Object.fromEntries(passed),
+    ...fixed,
+    [sessionVariable]: session,
+  } as Record<string, string>;
 }
 
 // Hard limits without meaning to Linux since 2004, on file locks and on resident memory: inherited, and only root can
@@ -160,10 +206,17 @@ const memoryMarkKiB = 4_503_599_627_370_495n;
 const markingScript = `{ ulimit -w ${lockMark} || ulimit -x ${lockMark}; ulimit -m ${memoryMarkKiB}; } 2>/dev/null; exec "$@"`;
 
 /** The words are arguments of the shell, never part of its script. */
-export function markedCommand(command: readonly string[], { directory, environment }: CommandPlace) {
+export function markedCommand(
+  command: readonly string[],
+  { directory, environment }: CommandPlace,
+) {
   const [program = ''] = command;
-  const folders = program.includes('/') ? [''] : (environment['PATH'] ?? '').split(delimiter);
-  const isStartable = folders.some((folder) => isExecutable(resolve(directory, folder, program)));
+  const folders = program.includes('/')
+    ? ['']
+    : (environment['PATH'] ?? '').split(delimiter);
+  const isStartable = folders.some((folder) =>
+    isExecutable(resolve(directory, folder, program)),
+  );
   // So that the system says why it cannot be started, and not the shell.
   if (process.platform !== 'linux' || !isStartable) return command;
   return ['/bin/sh', '-c', markingScript, 'sh', ...command];
@@ -182,9 +235,11 @@ export function isExecutable(path: string) {
 /** True: we descend from a command of ours. One limit with another value is the system's; both were lowered. */
 export function hasLimitMark(limits = readOfSystem('/proc/self/limits')) {
   const hard = ['file locks', 'resident set'].map(
-    (name) => new RegExp(`^Max ${name}\\s+\\S+\\s+(\\d+)`, 'mu').exec(limits)?.[1] ?? 'unlimited',
+    (name) =>
+      new RegExp(`^Max ${name}\\s+\\S+\\s+(\\d+)`, 'mu').exec(limits)?.[1] ?? 'unlimited',
   );
-  const isMarked = hard.includes(lockMark) || hard.includes(String(memoryMarkKiB * 1024n));
+  const isMarked =
+    hard.includes(lockMark) || hard.includes(String(memoryMarkKiB * 1024n));
   return isMarked || !hard.includes('unlimited');
 }
 
@@ -223,7 +278,11 @@ async function endProcessTree(tree: ProcessTree, graceMs: number) {
 export const endMarkedProcesses = (mark: string, graceMs: number) =>
   endProcessTree({ group: -1, mark }, graceMs);
 
-function sendSignal({ group }: ProcessTree, members: readonly number[], signal: NodeJS.Signals) {
+function sendSignal(
+  { group }: ProcessTree,
+  members: readonly number[],
+  signal: NodeJS.Signals,
+) {
   // The group first: between two single calls it could fork.
   for (const target of members.length > 0 && group > 1 ? [-group, ...members] : members) {
     try {
@@ -236,7 +295,8 @@ function sendSignal({ group }: ProcessTree, members: readonly number[], signal: 
 
 /** On Linux the group, its descendants and who carries the mark, orphans too; elsewhere the group alone. */
 export function findProcessTree({ group, mark }: ProcessTree): number[] {
-  if (process.platform !== 'linux') return group > 1 && isProcessAlive(-group) ? [-group] : [];
+  if (process.platform !== 'linux')
+    return group > 1 && isProcessAlive(-group) ? [-group] : [];
   const parents = new Map<number, number>();
   const members = new Set<number>();
   const sought = `\0${Buffer.from(mark, 'utf8').toString('latin1')}\0`;
@@ -244,10 +304,15 @@ export function findProcessTree({ group, mark }: ProcessTree): number[] {
     if (!Number.isInteger(id) || id === process.pid) continue;
     const text = readOfSystem(`/proc/${id}/stat`);
     // The name may hold parentheses: fields start after the last one.
-    const [state = '', itsParent, itsGroup] = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    const [state = '', itsParent, itsGroup] = text
+      .slice(text.lastIndexOf(')') + 2)
+      .split(' ');
     if (['', 'Z', 'X'].includes(state)) continue;
     parents.set(id, Number(itsParent));
-    if (Number(itsGroup) === group || `\0${readOfSystem(`/proc/${id}/environ`)}`.includes(sought))
+    if (
+      Number(itsGroup) === group ||
+      `\0${readOfSystem(`/proc/${id}/environ`)}`.includes(sought)
+    )
       members.add(id);
   }
   // Children that dropped the mark but kept their parent.

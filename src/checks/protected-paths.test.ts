@@ -1,11 +1,17 @@
 import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { createTemporaryFolder, createTemporaryRepository } from '../../test/support/temporary-repository.ts';
+import {
+  createTemporaryFolder,
+  createTemporaryRepository,
+} from '../../test/support/temporary-repository.ts';
 import { listWorkspace } from './fingerprint.ts';
 import { changedSince, type ProtectedBaseline, takeBaseline } from './protected-paths.ts';
 
-async function baselineOf(root: string, ...patterns: string[]): Promise<ProtectedBaseline> {
+async function baselineOf(
+  root: string,
+  ...patterns: string[]
+): Promise<ProtectedBaseline> {
   const taken = await takeBaseline(root, patterns);
   if (!taken.ok) throw new Error(taken.error);
   return JSON.parse(JSON.stringify(taken.baseline)) as ProtectedBaseline;
@@ -96,12 +102,15 @@ describe('V2: protected paths', () => {
 
   it('take hostile names as they are', async () => {
     const { root, put } = createTemporaryFolder();
-    for (const name of ['__proto__', 'constructor', 'ä\n"', '-rf']) put(`test/${name}`, 'one');
+    for (const name of ['__proto__', 'constructor', 'ä\n"', '-rf'])
+      put(`test/${name}`, 'one');
     const baseline = await baselineOf(root, 'test');
     expect(await changedSince(baseline, root)).toEqual(nothing);
     put('test/__proto__', 'two');
     put('test/ä\n"', 'two');
-    expect(await changedSince(baseline, root)).toMatchObject({ changed: ['test/__proto__', 'test/ä\n"'] });
+    expect(await changedSince(baseline, root)).toMatchObject({
+      changed: ['test/__proto__', 'test/ä\n"'],
+    });
   });
 
   it('are nothing where there are no patterns, and a sentence where something is wrong', async () => {
@@ -110,7 +119,12 @@ describe('V2: protected paths', () => {
     expect(await changedSince(await baselineOf(root), root)).toEqual(nothing);
     expect(await takeBaseline(root, ['../x'])).toMatchObject({ ok: false });
     expect(await takeBaseline(join(root, 'gone'), ['a'])).toMatchObject({ ok: false });
-    const interrupted = await takeBaseline(root, ['a.txt'], { signal: AbortSignal.abort() });
-    expect(interrupted).toMatchObject({ ok: false, error: expect.stringContaining('interrupted') });
+    const interrupted = await takeBaseline(root, ['a.txt'], {
+      signal: AbortSignal.abort(),
+    });
+    expect(interrupted).toMatchObject({
+      ok: false,
+      error: expect.stringContaining('interrupted'),
+    });
   });
 });

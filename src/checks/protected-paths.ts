@@ -5,13 +5,22 @@ import { createPathSet } from '../core/glob.ts';
 import type { Policy } from '../core/policy.ts';
 import type { Store } from '../engine/store.ts';
 import { sha256 } from '../engine/system.ts';
-import { compareListings, type ListingOptions, listByWalk, lookThrough } from './fingerprint.ts';
+import {
+  compareListings,
+  type ListingOptions,
+  listByWalk,
+  lookThrough,
+} from './fingerprint.ts';
 import { readIgnoreText } from './walk.ts';
 
 type Texts = Readonly<Record<string, string>>;
 
 /** `ignored`: folder → its .gitignore, where there is one. */
-export type ProtectedBaseline = Readonly<{ patterns: readonly string[]; files: Texts; ignored: Texts }>;
+export type ProtectedBaseline = Readonly<{
+  patterns: readonly string[];
+  files: Texts;
+  ignored: Texts;
+}>;
 
 /** A text that does not fit its key was edited in the store (V4). */
 export const baselineKey = (text: string) => `baseline ${sha256(text)}`;
@@ -32,16 +41,27 @@ export async function takeBaseline(
     if (text !== '') ignored.set(folder, text);
     return ignored.get(folder) ?? '';
   };
-  const listed = await lookThrough('protected paths', directory, options, (root, signal) =>
-    listByWalk(root, signal, { paths: set.paths, ignoreText }),
+  const listed = await lookThrough(
+    'protected paths',
+    directory,
+    options,
+    (root, signal) => listByWalk(root, signal, { paths: set.paths, ignoreText }),
   );
   if (!listed.ok) return listed;
   const files = Object.fromEntries(listed.listing);
-  const baseline: ProtectedBaseline = { patterns, files, ignored: Object.fromEntries(ignored) };
+  const baseline: ProtectedBaseline = {
+    patterns,
+    files,
+    ignored: Object.fromEntries(ignored),
+  };
   return { ok: true as const, baseline };
 }
 
-export async function changedSince(was: ProtectedBaseline, directory: string, options?: ListingOptions) {
+export async function changedSince(
+  was: ProtectedBaseline,
+  directory: string,
+  options?: ListingOptions,
+) {
   const now = await takeBaseline(directory, was.patterns, options, was.ignored);
   if (!now.ok) return now;
   const listing = ({ files }: ProtectedBaseline) => new Map(Object.entries(files));
@@ -62,5 +82,8 @@ export async function protectPolicy(store: Store, policy: Policy, directory: str
   const id = protectedPathsId;
   const spec: CheckSpec = { kind: 'protected', id, files, timeoutMs, baseline };
   const checks = { ...policy.checks, [id]: spec };
-  return { ok: true as const, policy: { ...policy, goalChecks: [...policy.goalChecks, id], checks } };
+  return {
+    ok: true as const,
+    policy: { ...policy, goalChecks: [...policy.goalChecks, id], checks },
+  };
 }

@@ -2,13 +2,24 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { killedAsker, killedGroup, manyAskers, manyHooks } from '../../test/evidence/queue-proofs.ts';
+import {
+  killedAsker,
+  killedGroup,
+  manyAskers,
+  manyHooks,
+} from '../../test/evidence/queue-proofs.ts';
 import { createMemoryStore } from '../../test/support/memory-store.ts';
 import { type CheckSpec, createCommandCheck } from '../core/check-specs.ts';
 import type { CheckAsker, CheckRun } from '../engine/host.ts';
 import { systemClock } from '../engine/system.ts';
 import { createSequentialIdentifiers } from '../simulated/simulated-clock.ts';
-import { askForChecks, type CheckQuestion, cancelChecks, type QueuePlace, runQueue } from './checker.ts';
+import {
+  askForChecks,
+  type CheckQuestion,
+  cancelChecks,
+  type QueuePlace,
+  runQueue,
+} from './checker.ts';
 import { findProcessTree } from './process.ts';
 
 function createQueue() {
@@ -21,8 +32,10 @@ function createQueue() {
     identifiers: createSequentialIdentifiers(),
     directory,
   };
-  const run = (holder: string, environment: Record<string, string | undefined> = process.env) =>
-    runQueue({ store, clock: systemClock, directory, holder, environment });
+  const run = (
+    holder: string,
+    environment: Record<string, string | undefined> = process.env,
+  ) => runQueue({ store, clock: systemClock, directory, holder, environment });
   const runOf = (id: string): Promise<CheckRun | null> =>
     (async () => (await store.checkRuns({ id }))[0] ?? null)();
   return { directory, store, place, run, runOf };
@@ -78,7 +91,8 @@ describe('asking for a check', () => {
     const stop = await ask(asker('a'));
     expect(stop).not.toBe(claim);
     const { place: fresh, runOf: freshRun } = createQueue();
-    const first = (await askForChecks(fresh, [question(shell('true'), asker('a'))])).runs[0] ?? '';
+    const first =
+      (await askForChecks(fresh, [question(shell('true'), asker('a'))])).runs[0] ?? '';
     const again = await askForChecks(fresh, [
       question(shell('true'), asker('a', { final: false, writes: 7 })),
     ]);
@@ -90,9 +104,14 @@ describe('asking for a check', () => {
 
   it('V1: the session that asks no longer is taken off; the run is cancelled only when nobody is left', async () => {
     const { place, runOf } = createQueue();
-    const { runs } = await askForChecks(place, [question(shell('true'), asker('a'), asker('b'))]);
+    const { runs } = await askForChecks(place, [
+      question(shell('true'), asker('a'), asker('b')),
+    ]);
     await cancelChecks(place, 'a');
-    expect(await runOf(runs[0] ?? '')).toMatchObject({ state: 'asked', askers: [asker('b')] });
+    expect(await runOf(runs[0] ?? '')).toMatchObject({
+      state: 'asked',
+      askers: [asker('b')],
+    });
     await cancelChecks(place, 'b');
     expect(await runOf(runs[0] ?? '')).toMatchObject({ state: 'cancelled', askers: [] });
   });
@@ -101,7 +120,10 @@ describe('asking for a check', () => {
     const { place } = createQueue();
     await askForChecks(place, [question(shell('true'), asker('a'))]);
     expect(await reviveQueue(place)).toBeNull();
-    const later = { ...place, clock: { ...systemClock, now: () => systemClock.now() + 16_000 } };
+    const later = {
+      ...place,
+      clock: { ...systemClock, now: () => systemClock.now() + 16_000 },
+    };
     expect(await reviveQueue(later)).not.toBeNull();
   });
 });
@@ -109,7 +131,9 @@ describe('asking for a check', () => {
 describe('working through the queue', () => {
   it('V1: what a dead runner had begun is begun again by the next one', async () => {
     const { place, store, run, runOf, directory } = createQueue();
-    const { runs, start } = await askForChecks(place, [question(shell('echo x >> ran'), asker('a'))]);
+    const { runs, start } = await askForChecks(place, [
+      question(shell('echo x >> ran'), asker('a')),
+    ]);
     const [id = ''] = runs;
     const begun = await runOf(id);
     if (begun === null) throw new Error('There is no run.');
@@ -118,7 +142,10 @@ describe('working through the queue', () => {
       runs: [{ ...begun, state: 'running' }],
     }));
     await run(start ?? '');
-    expect(await runOf(id)).toMatchObject({ state: 'finished', finding: { result: 'passed' } });
+    expect(await runOf(id)).toMatchObject({
+      state: 'finished',
+      finding: { result: 'passed' },
+    });
     expect(readFileSync(join(directory, 'ran'), 'utf8')).toBe('x\n');
     // The lease is given back: whoever asks next starts a runner.
     expect(await reviveQueue(place)).not.toBeNull();
@@ -133,7 +160,9 @@ describe('working through the queue', () => {
 
   it('V1: one that has lost its lease ends its check and leaves the result to the other', async () => {
     const { place, store, run, runOf, directory } = createQueue();
-    const { runs, start } = await askForChecks(place, [question(shell('sleep 30'), asker('a'))]);
+    const { runs, start } = await askForChecks(place, [
+      question(shell('sleep 30'), asker('a')),
+    ]);
     const running = run(start ?? '');
     await expect.poll(async () => (await runOf(runs[0] ?? ''))?.state).toBe('running');
     const now = systemClock.now();
@@ -159,21 +188,30 @@ describe('working through the queue', () => {
     await cancelChecks(place, 'a');
     await running;
     expect(alive()).toBe(0);
-    expect(await runOf(runs[0] ?? '')).toMatchObject({ state: 'cancelled', finding: null });
+    expect(await runOf(runs[0] ?? '')).toMatchObject({
+      state: 'cancelled',
+      finding: null,
+    });
   });
 
   it('V1: everyone who asked hears of it, also who came while it ran', async () => {
     const { place, store, run, runOf } = createQueue();
-    const { runs, start } = await askForChecks(place, [question(shell('sleep 0.5'), asker('a'))]);
+    const { runs, start } = await askForChecks(place, [
+      question(shell('sleep 0.5'), asker('a')),
+    ]);
     const running = run(start ?? '');
     await expect.poll(async () => (await runOf(runs[0] ?? ''))?.state).toBe('running');
-    await askForChecks(place, [question(shell('sleep 0.5'), asker('b', { todoId: 'todo' }))]);
+    await askForChecks(place, [
+      question(shell('sleep 0.5'), asker('b', { todoId: 'todo' })),
+    ]);
     await running;
     for (const [sessionId, todoId] of [
       ['a', null],
       ['b', 'todo'],
     ] as const) {
-      const inbox = (await store.events({ sessionId, waiting: true })).map(({ event }) => event);
+      const inbox = (await store.events({ sessionId, waiting: true })).map(
+        ({ event }) => event,
+      );
       expect(inbox).toMatchObject([{ type: 'check-finished', result: 'passed', todoId }]);
       const evidence = await store.evidence(sessionId, 9);
       expect(evidence).toMatchObject([{ result: 'passed', todoId }]);
@@ -185,8 +223,14 @@ describe.runIf(process.platform === 'linux')('with real processes', () => {
   it.each([
     ['processes that ask for the same check start it once', manyAskers(6)],
     ['hooks that stop at once start it once', manyHooks(4)],
-    ['when the asker is killed, the result still reaches the inbox of its session', killedAsker],
-    ['the runner survives the end of the whole process group of its starter', killedGroup],
+    [
+      'when the asker is killed, the result still reaches the inbox of its session',
+      killedAsker,
+    ],
+    [
+      'the runner survives the end of the whole process group of its starter',
+      killedGroup,
+    ],
   ])('V1: %s', async (_what, prove) => {
     expect(await prove()).toEqual([]);
   });

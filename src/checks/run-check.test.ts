@@ -28,7 +28,10 @@ describe('V1: a command as a check', () => {
     const failed = await runCheck(commandCheck(command), contextFor(root));
     expect(failed).toMatchObject({ result: 'failed', exitCode: 3, tail: 'out\nerr' });
     expect(failed.sentence).toContain('exited with 3 instead of 0');
-    const expected = await runCheck(commandCheck(command, { expectExit: 3 }), contextFor(root));
+    const expected = await runCheck(
+      commandCheck(command, { expectExit: 3 }),
+      contextFor(root),
+    );
     expect(expected.result).toBe('passed');
   });
 
@@ -40,7 +43,10 @@ describe('V1: a command as a check', () => {
   ])('its output must match %s: %s', async (expectOutput, result) => {
     const { root } = createTemporaryFolder();
     const check = commandCheck(['printf', 'first\nok: 12\n'], { expectOutput });
-    expect(await runCheck(check, contextFor(root))).toMatchObject({ result, exitCode: 0 });
+    expect(await runCheck(check, contextFor(root))).toMatchObject({
+      result,
+      exitCode: 0,
+    });
   });
 
   it('a hopeless pattern fails in its time', async () => {
@@ -54,8 +60,12 @@ describe('V1: a command as a check', () => {
 
   it('has no shell: what looks like one is an argument', async () => {
     const { root } = createTemporaryFolder();
-    const hostile = '; touch pwned $(touch pwned) `touch pwned` | touch pwned > pwned "\'';
-    const result = await runCheck(commandCheck(['printf', '%s', hostile, '--', '-n']), contextFor(root));
+    const hostile =
+      '; touch pwned $(touch pwned) `touch pwned` | touch pwned > pwned "\'';
+    const result = await runCheck(
+      commandCheck(['printf', '%s', hostile, '--', '-n']),
+      contextFor(root),
+    );
     expect(result.tail).toContain(hostile);
     expect(readdirSync(root)).toEqual([]);
   });
@@ -65,7 +75,10 @@ describe('V1: a command as a check', () => {
     const outside = createTemporaryFolder();
     put('inner/here.txt', '');
     symlinkSync(outside.root, join(root, 'way-out'));
-    const inside = await runCheck(commandCheck(['ls'], { directory: 'inner' }), contextFor(root));
+    const inside = await runCheck(
+      commandCheck(['ls'], { directory: 'inner' }),
+      contextFor(root),
+    );
     expect(inside).toMatchObject({ result: 'passed', tail: 'here.txt' });
     for (const directory of ['way-out', '../', '/', 'gone', 'inner/here.txt', 'a\0b']) {
       const result = await runCheck(
@@ -88,7 +101,10 @@ describe('V1: a command as a check', () => {
       NODE_OPTIONS: '--require evil',
     };
     const check = commandCheck({ shell: 'cat; env | sort' }, { environment: ['WANTED'] });
-    const { tail } = await runCheck(check, contextFor(root, { environment, session: 's-1' }));
+    const { tail } = await runCheck(
+      check,
+      contextFor(root, { environment, session: 's-1' }),
+    );
     expect(tail).toContain('WANTED=yes');
     expect(tail).toContain('UNTILDONE_SESSION=s-1');
     expect(tail).not.toMatch(/GITHUB_TOKEN|OTHER|NODE_OPTIONS/);
@@ -96,7 +112,12 @@ describe('V1: a command as a check', () => {
 
   it('that cannot be started has failed, in words', async () => {
     const { root } = createTemporaryFolder();
-    for (const command of [['no-such-program-anywhere'], [join(root, 'gone')], ['a\0b'], []]) {
+    for (const command of [
+      ['no-such-program-anywhere'],
+      [join(root, 'gone')],
+      ['a\0b'],
+      [],
+    ]) {
       const result = await runCheck(commandCheck(command), contextFor(root));
       expect(result).toMatchObject({ result: 'failed', exitCode: 127 });
       expect(result.sentence).toContain('could not be started');
@@ -105,7 +126,10 @@ describe('V1: a command as a check', () => {
 
   it('keeps no terminal controls, neither in the tail nor in the sentence', async () => {
     const { root } = createTemporaryFolder();
-    const check = commandCheck(['printf', '\\033[31mred\\033]0;title\\007\\r\\nnext\u202e']);
+    const check = commandCheck([
+      'printf',
+      '\\033[31mred\\033]0;title\\007\\r\\nnext\u202e',
+    ]);
     const { tail, sentence } = await runCheck(check, contextFor(root));
     expect(tail).toBe('red\nnext');
     // biome-ignore lint/suspicious/noControlCharactersInRegex: their absence is what is tested
@@ -156,18 +180,27 @@ describe('V1: a file as a check', () => {
     }
   });
 
-  it.runIf(process.platform !== 'win32')('does not hang at a FIFO nor read a huge file', async () => {
-    const { root, put } = createTemporaryFolder();
-    execFileSync('mkfifo', [join(root, 'pipe')]);
-    writeFileSync(put('huge.txt', ''), 'x'.repeat(9 * 1024 * 1024));
-    const pipe = await runCheck(fileCheck('pipe', { matches: 'x' }), contextFor(root));
-    expect(pipe).toMatchObject({ result: 'failed', sentence: 'pipe is not a regular file.' });
-    const huge = await runCheck(fileCheck('huge.txt', { matches: 'x' }), contextFor(root));
-    expect(huge).toMatchObject({
-      result: 'failed',
-      sentence: 'huge.txt is larger than 8 MB and was not read.',
-    });
-  });
+  it.runIf(process.platform !== 'win32')(
+    'does not hang at a FIFO nor read a huge file',
+    async () => {
+      const { root, put } = createTemporaryFolder();
+      execFileSync('mkfifo', [join(root, 'pipe')]);
+      writeFileSync(put('huge.txt', ''), 'x'.repeat(9 * 1024 * 1024));
+      const pipe = await runCheck(fileCheck('pipe', { matches: 'x' }), contextFor(root));
+      expect(pipe).toMatchObject({
+        result: 'failed',
+        sentence: 'pipe is not a regular file.',
+      });
+      const huge = await runCheck(
+        fileCheck('huge.txt', { matches: 'x' }),
+        contextFor(root),
+      );
+      expect(huge).toMatchObject({
+        result: 'failed',
+        sentence: 'huge.txt is larger than 8 MB and was not read.',
+      });
+    },
+  );
 
   it('shows the end of what did not match, masked', async () => {
     const { root, put } = createTemporaryFolder();
@@ -182,7 +215,13 @@ describe('V1: a file as a check', () => {
 });
 
 describe('V1: a human as a check', () => {
-  const check = { id: 'look', kind: 'human', files: [], timeoutMs: 1000, question: 'Looks\nright?' } as const;
+  const check = {
+    id: 'look',
+    kind: 'human',
+    files: [],
+    timeoutMs: 1000,
+    question: 'Looks\nright?',
+  } as const;
 
   it('is never answered by a machine', async () => {
     const { root } = createTemporaryFolder();

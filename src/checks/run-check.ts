@@ -1,29 +1,71 @@
 // Runs one check once and says what was seen (V1). It never throws, shows no secret and leaves no process behind.
 import { stat } from 'node:fs/promises';
-import type { CheckResult, CheckSpec, CommandCheck, FileCheck, ProtectedCheck } from '../core/check-specs.ts';
+import type {
+  CheckResult,
+  CheckSpec,
+  CommandCheck,
+  FileCheck,
+  ProtectedCheck,
+} from '../core/check-specs.ts';
 import { refuse } from '../core/error.ts';
 import { displayName, oneLine } from '../core/safe-text.ts';
 import { explainFileError, readAtMost, resolveInside, withRegularFile } from './files.ts';
 import type { CheckContext, Looking, Observation } from './observation.ts';
 import { failed, matchText, passed } from './observation.ts';
-import { BoundedOutput, evidenceOf, maskSecrets, quoteMasked, secretValues } from './output.ts';
-import { commandEnvironment, endInTime, sessionVariable, startCommand } from './process.ts';
+import {
+  BoundedOutput,
+  evidenceOf,
+  maskSecrets,
+  quoteMasked,
+  secretValues,
+} from './output.ts';
+import {
+  commandEnvironment,
+  endInTime,
+  sessionVariable,
+  startCommand,
+} from './process.ts';
 import { baselineKey, changedSince, type ProtectedBaseline } from './protected-paths.ts';
 
-export async function runCheck(spec: CheckSpec, context: CheckContext): Promise<CheckResult> {
+export async function runCheck(
+  spec: CheckSpec,
+  context: CheckContext,
+): Promise<CheckResult> {
   const secrets = secretValues(context.environment);
   const started = performance.now();
-  const looking = { ...context, secrets, quote: (text: string) => quoteMasked(text, secrets) };
-  const { passed, exitCode = null, timedOut = false, ...seen } = await observe(spec, looking);
+  const looking = {
+    ...context,
+    secrets,
+    quote: (text: string) => quoteMasked(text, secrets),
+  };
+  const {
+    passed,
+    exitCode = null,
+    timedOut = false,
+    ...seen
+  } = await observe(spec, looking);
   const milliseconds = Math.round(performance.now() - started);
   const result = passed ? 'passed' : 'failed';
-  return { check: spec.id, result, ...seen, exitCode, milliseconds, timedOut, at: context.now() };
+  return {
+    check: spec.id,
+    result,
+    ...seen,
+    exitCode,
+    milliseconds,
+    timedOut,
+    at: context.now(),
+  };
 }
 
 /** A failed check is run once more: a pass then is flaky. After `context.signal` the result is no evidence. */
-export async function runCheckTwice(spec: CheckSpec, context: CheckContext, onRepeat?: () => void) {
+export async function runCheckTwice(
+  spec: CheckSpec,
+  context: CheckContext,
+  onRepeat?: () => void,
+) {
   const first = await runCheck(spec, context);
-  if (first.result === 'passed' || context.signal.aborted) return { ...first, flaky: false };
+  if (first.result === 'passed' || context.signal.aborted)
+    return { ...first, flaky: false };
   onRepeat?.();
   const last = await runCheck(spec, context);
   return { ...last, flaky: last.result === 'passed' };
@@ -34,7 +76,10 @@ const notExecutable = 126;
 const notFound = 127;
 
 /** Failed in a way that says nothing about the work (V1, P44). */
-export function couldNotStart({ result, exitCode }: Pick<CheckResult, 'result' | 'exitCode'>): boolean {
+export function couldNotStart({
+  result,
+  exitCode,
+}: Pick<CheckResult, 'result' | 'exitCode'>): boolean {
   return result === 'failed' && (exitCode === notFound || exitCode === notExecutable);
 }
 
@@ -46,7 +91,9 @@ function observe(spec: CheckSpec, looking: Looking): Promise<Observation> | Obse
       return runFileCheck(spec, looking);
     case 'http':
       // The slowest part of Node to load, and most checks are commands.
-      return import('./http-check.ts').then(({ runHttpCheck }) => runHttpCheck(spec, looking));
+      return import('./http-check.ts').then(({ runHttpCheck }) =>
+        runHttpCheck(spec, looking),
+      );
     case 'human':
       return failed(`Waits for a human to approve: ${looking.quote(spec.question)}`);
     case 'protected':
@@ -59,13 +106,26 @@ const endGraceMs = 2000;
 const searchedLength = 262_144;
 
 async function runCommandCheck(spec: CommandCheck, looking: Looking) {
-  const { quote, secrets, signal, environment, session = environment[sessionVariable] ?? 'check' } = looking;
+  const {
+    quote,
+    secrets,
+    signal,
+    environment,
+    session = environment[sessionVariable] ?? 'check',
+  } = looking;
   const command = 'shell' in spec.command ? spec.command.shell : spec.command;
   // Word by word: quotes around an odd word would hide a secret from the mask.
   const word = (one: string) => displayName(maskSecrets(one, secrets));
-  const shown = typeof command === 'string' ? quote(command) : oneLine(command.map(word).join(' '), 200);
+  const shown =
+    typeof command === 'string'
+      ? quote(command)
+      : oneLine(command.map(word).join(' '), 200);
   const place = await findDirectory(spec, looking.directory);
-  if (!place.ok) return { ...failed(`${shown} was not started: ${quote(place.error)}`), exitCode: notFound };
+  if (!place.ok)
+    return {
+      ...failed(`${shown} was not started: ${quote(place.error)}`),
+      exitCode: notFound,
+    };
   if (signal.aborted) return failed(`${shown} was not started: it was interrupted.`);
   const output = new BoundedOutput(searchedLength, secrets);
   const started = performance.now();
@@ -82,28 +142,49 @@ async function runCommandCheck(spec: CommandCheck, looking: Looking) {
   const { cause, leftRunning, notEnded } = ended;
   const exitCode = ended.startError === null ? ended.exitCode : notFound;
   const left = leftRunning === 1 ? '1 process' : `${leftRunning} processes`;
-  const rest = notEnded === 0 ? 'which were stopped' : `of which ${notEnded} could not be stopped`;
+  const rest =
+    notEnded === 0 ? 'which were stopped' : `of which ${notEnded} could not be stopped`;
   const more = leftRunning === 0 ? '' : ` It left ${left} running, ${rest}.`;
   const sentence = `${shown} ${judged.sentence}.${more}`;
-  return { ...judged, sentence, tail: output.end(), exitCode, timedOut: cause === 'time' };
+  return {
+    ...judged,
+    sentence,
+    tail: output.end(),
+    exitCode,
+    timedOut: cause === 'time',
+  };
 }
 
 type Ended = Awaited<ReturnType<typeof endInTime>> & { readonly after: string };
 
-async function judge(spec: CommandCheck, ended: Ended, output: BoundedOutput, looking: Looking) {
+async function judge(
+  spec: CommandCheck,
+  ended: Ended,
+  output: BoundedOutput,
+  looking: Looking,
+) {
   const { exitCode, startError, cause, after } = ended;
-  if (cause === 'time') return failed(`did not end within ${spec.timeoutMs / 1000} s and was stopped`);
+  if (cause === 'time')
+    return failed(`did not end within ${spec.timeoutMs / 1000} s and was stopped`);
   if (cause === 'interruption') return failed(`was interrupted ${after}`);
-  if (startError !== null) return failed(`could not be started: ${looking.quote(startError)}`);
-  if (exitCode === null) return failed(`was ended by ${ended.signal ?? 'an unknown cause'} ${after}`);
+  if (startError !== null)
+    return failed(`could not be started: ${looking.quote(startError)}`);
+  if (exitCode === null)
+    return failed(`was ended by ${ended.signal ?? 'an unknown cause'} ${after}`);
   if (exitCode !== spec.expectExit)
     return failed(`exited with ${exitCode} instead of ${spec.expectExit} ${after}`);
   const exited = `exited with ${exitCode} ${after}`;
   if (spec.expectOutput === null) return passed(exited);
-  const { isMatch, words } = await matchText(spec.expectOutput, output.searched(), looking);
+  const { isMatch, words } = await matchText(
+    spec.expectOutput,
+    output.searched(),
+    looking,
+  );
   if (isMatch) return passed(`${exited}, and its output ${words}`);
   const isPartly = isMatch === false && output.isCut;
-  const where = isPartly ? ', of which only the beginning and the end were looked at,' : '';
+  const where = isPartly
+    ? ', of which only the beginning and the end were looked at,'
+    : '';
   return failed(`${exited}, but its output${where} ${words}`);
 }
 
@@ -114,7 +195,9 @@ async function findDirectory({ directory }: CommandCheck, workspace: string) {
   if (missing.length > 0) return refuse(`the folder ${shown} does not exist.`);
   // Safe: what vanished is no folder.
   const stats = await stat(existing).catch(() => null);
-  return stats?.isDirectory() ? { ok: true as const, existing } : refuse(`${shown} is not a folder.`);
+  return stats?.isDirectory()
+    ? { ok: true as const, existing }
+    : refuse(`${shown} is not a folder.`);
 }
 
 const mostFileBytes = 8 * 1024 * 1024;
@@ -126,14 +209,22 @@ async function runFileCheck({ path, expect }: FileCheck, looking: Looking) {
   const { existing, missing } = resolved.place;
   const shown = looking.quote(resolved.place.shown);
   if (missing.length > 0)
-    return { passed: expect === 'absent', sentence: `${shown} does not exist.`, tail: '' };
+    return {
+      passed: expect === 'absent',
+      sentence: `${shown} does not exist.`,
+      tail: '',
+    };
   if (expect === 'absent') return failed(`${shown} exists and should not.`);
   if (expect === 'exists') return passed(`${shown} exists.`);
   try {
-    const opened = await withRegularFile(existing, (handle) => readAtMost(handle, mostFileBytes));
+    const opened = await withRegularFile(existing, (handle) =>
+      readAtMost(handle, mostFileBytes),
+    );
     if (opened.kind === 'other') return failed(`${shown} is not a regular file.`);
     if (opened.result === null)
-      return failed(`${shown} is larger than ${mostFileBytes / 1_048_576} MB and was not read.`);
+      return failed(
+        `${shown} is larger than ${mostFileBytes / 1_048_576} MB and was not read.`,
+      );
     const text = opened.result.toString('utf8');
     const { isMatch, words } = await matchText(expect.matches, text, looking);
     if (isMatch) return passed(`${shown} ${words}.`);
@@ -150,13 +241,18 @@ const namedPaths = 20;
 async function runProtectedCheck(spec: ProtectedCheck, looking: Looking) {
   const text = (await looking.readBaseline?.(spec.baseline)) ?? null;
   if (text === null || baselineKey(text) !== spec.baseline)
-    return failed('What stood under the protected paths is not on record, or was changed there.');
+    return failed(
+      'What stood under the protected paths is not on record, or was changed there.',
+    );
   const baseline = JSON.parse(text) as ProtectedBaseline;
-  const changes = await changedSince(baseline, looking.directory, { signal: looking.signal });
+  const changes = await changedSince(baseline, looking.directory, {
+    signal: looking.signal,
+  });
   if (!changes.ok) return failed(changes.error);
   const paths = [...changes.changed, ...changes.deleted, ...changes.added];
   if (paths.length === 0) return passed('No protected path was changed.');
-  const sentence = 'Protected paths were changed; restore them as they were, and fix the cause elsewhere.';
+  const sentence =
+    'Protected paths were changed; restore them as they were, and fix the cause elsewhere.';
   const named = paths.slice(0, namedPaths).map((path) => oneLine(path, 200));
   const more = paths.length > namedPaths ? [`and ${paths.length - namedPaths} more`] : [];
   return failed(sentence, [...named, ...more].join('\n'));

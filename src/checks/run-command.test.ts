@@ -27,7 +27,9 @@ describe('startCommand', () => {
       await once(ours.stdout, 'data');
       await expect.poll(() => findProcessTree({ group: -1, mark }).length).toBe(3);
       ours.kill('SIGKILL');
-      await expect.poll(() => findProcessTree({ group: -1, mark }), { timeout: 10_000 }).toEqual([]);
+      await expect
+        .poll(() => findProcessTree({ group: -1, mark }), { timeout: 10_000 })
+        .toEqual([]);
     },
   );
 
@@ -47,7 +49,12 @@ describe('startCommand', () => {
   });
 
   it('a folder that is gone is a result', async () => {
-    const settings = { command: 'true', environment: {}, endGraceMs: 100, onOutput: () => undefined };
+    const settings = {
+      command: 'true',
+      environment: {},
+      endGraceMs: 100,
+      onOutput: () => undefined,
+    };
     const { ended } = startCommand({ ...settings, directory: '/no/such/folder' });
     expect((await ended).startError).toContain('ENOENT');
   });

@@ -4,7 +4,8 @@ import { BoundedOutput, maskSecrets, quoteMasked, secretValues } from './output.
 
 describe('V1: which values are secret', () => {
   it('those of variables that sound like it, and passwords inside addresses', () => {
-    const key = '-----BEGIN PRIVATE KEY-----\r\nMIIEvQIBADANBgkq\r\nab\r\n-----END PRIVATE KEY-----\r\n';
+    const key =
+      '-----BEGIN PRIVATE KEY-----\r\nMIIEvQIBADANBgkq\r\nab\r\n-----END PRIVATE KEY-----\r\n';
     const values = secretValues({
       ANTHROPIC_API_KEY: 'sk-ant-1234',
       GITHUB_TOKEN: 'ghp_abcdef',
@@ -22,8 +23,20 @@ describe('V1: which values are secret', () => {
     });
     expect([...values].sort()).toEqual(
       [
-        ...['sk-ant-1234', 'ghp_abcdef', 'wJalrXUtnFEMI', 'hunter22', 'letmein', '{"a": 1}', 'p4ssw0rd'],
-        ...['-----BEGIN PRIVATE KEY-----', 'MIIEvQIBADANBgkq', '-----END PRIVATE KEY-----'],
+        ...[
+          'sk-ant-1234',
+          'ghp_abcdef',
+          'wJalrXUtnFEMI',
+          'hunter22',
+          'letmein',
+          '{"a": 1}',
+          'p4ssw0rd',
+        ],
+        ...[
+          '-----BEGIN PRIVATE KEY-----',
+          'MIIEvQIBADANBgkq',
+          '-----END PRIVATE KEY-----',
+        ],
         '-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkq\nab\n-----END PRIVATE KEY-----',
       ].sort(),
     );
@@ -40,21 +53,34 @@ describe('V1: masking', () => {
 
   it('leaves out at a cut what could be a part of a secret', () => {
     expect(maskSecrets('def rest', ['abcdef'], { atStart: true })).toBe('est');
-    expect(maskSecrets('dabcdef rest', ['abcdef'], { atStart: true })).toBe('[masked] rest');
+    expect(maskSecrets('dabcdef rest', ['abcdef'], { atStart: true })).toBe(
+      '[masked] rest',
+    );
     expect(maskSecrets('begin abc', ['abcdef'], { atEnd: true })).toBe('begi');
-    expect(maskSecrets('begin abcdef', ['abcdef'], { atEnd: true })).toBe('begin [masked]');
+    expect(maskSecrets('begin abcdef', ['abcdef'], { atEnd: true })).toBe(
+      'begin [masked]',
+    );
   });
 
   it('comes before shortening: no part of a secret stays at the end of a sentence', () => {
     const secret = 'a'.repeat(50) + 'b'.repeat(50);
-    expect(quoteMasked('x'.repeat(150) + secret, [secret])).toBe(`${'x'.repeat(150)}[masked]`);
+    expect(quoteMasked('x'.repeat(150) + secret, [secret])).toBe(
+      `${'x'.repeat(150)}[masked]`,
+    );
   });
 
   it('finds every secret in any output, however it is cut into pieces and however much is dropped', () => {
-    const secret = fc.string({ minLength: 6, maxLength: 12, unit: fc.constantFrom('a', 'b', 'Z') });
+    const secret = fc.string({
+      minLength: 6,
+      maxLength: 12,
+      unit: fc.constantFrom('a', 'b', 'Z'),
+    });
     const piece = fc.oneof(
       fc.constant('<secret>'),
-      fc.string({ maxLength: 8, unit: fc.constantFrom('.', '\n', '\u001b[0m', '-', '\u0007') }),
+      fc.string({
+        maxLength: 8,
+        unit: fc.constantFrom('.', '\n', '\u001b[0m', '-', '\u0007'),
+      }),
     );
     fc.assert(
       fc.property(
@@ -64,7 +90,9 @@ describe('V1: masking', () => {
         (secrets, pieces, cuts) => {
           let which = 0;
           const whole = pieces
-            .map((part) => (part === '<secret>' ? (secrets[which++ % secrets.length] as string) : part))
+            .map((part) =>
+              part === '<secret>' ? (secrets[which++ % secrets.length] as string) : part,
+            )
             .join('');
           const output = new BoundedOutput(32, secrets);
           for (let at = 0, turn = 0; at < whole.length; turn += 1) {

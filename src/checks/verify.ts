@@ -49,15 +49,18 @@ type NamedChecks = Readonly<{
 
 /** Each check once: those on the goal first, then those of todos, in the order of the plan. */
 export function collectChecks({ goalChecks, todos, specOf }: NamedChecks) {
-  const idsOf = (names: readonly string[]) => new Set(names.map((name) => specOf(name)?.id ?? name));
+  const idsOf = (names: readonly string[]) =>
+    new Set(names.map((name) => specOf(name)?.id ?? name));
   const onGoal = idsOf(goalChecks);
   const byCheck = new Map<string, CheckedTodo[]>([...onGoal].map((check) => [check, []]));
   for (const { id, title, checks } of todos)
-    for (const check of idsOf(checks)) byCheck.set(check, [...(byCheck.get(check) ?? []), { id, title }]);
+    for (const check of idsOf(checks))
+      byCheck.set(check, [...(byCheck.get(check) ?? []), { id, title }]);
   const wanted = [...byCheck].map(([id, covered]): WantedCheck => {
     return { id, spec: specOf(id) ?? null, forGoal: onGoal.has(id), todos: covered };
   });
-  const uncovered = goalChecks.length > 0 ? 0 : todos.filter(({ checks }) => checks.length === 0).length;
+  const uncovered =
+    goalChecks.length > 0 ? 0 : todos.filter(({ checks }) => checks.length === 0).length;
   return { wanted, uncovered };
 }
 
@@ -67,7 +70,8 @@ export async function snapshotOf(
   session: Session,
 ): Promise<Partial<Policy> & Pick<Policy, 'goalChecks'>> {
   const { policyHash } = session;
-  if (policyHash === null || (await store.policy(policyHash)) === null) return { goalChecks: [] };
+  if (policyHash === null || (await store.policy(policyHash)) === null)
+    return { goalChecks: [] };
   const policy = await frozenPolicy(store, session);
   if (policy !== null) return policy;
   throw new UntildoneError(
@@ -90,7 +94,10 @@ export async function sessionTarget(
   const specOf = (id: string) => (Object.hasOwn(checks, id) ? checks[id] : undefined);
   const frozen = frozenBy(policy, spokeAt(session));
   const directory = session.descriptor.directory ?? cwd;
-  const listed = await listWorkspace(directory, { rules: frozen.rules, environment: env });
+  const listed = await listWorkspace(directory, {
+    rules: frozen.rules,
+    environment: env,
+  });
   return {
     ...collectChecks({ goalChecks, todos, specOf }),
     ...{ source: 'session', session, file: null, directory, frozen },
@@ -118,12 +125,17 @@ export type VerifyPlace = Readonly<{
 }>;
 
 /** Fewer results than checks: it was interrupted. */
-export async function runWanted(target: VerifyTarget, place: VerifyPlace): Promise<VerifiedCheck[]> {
+export async function runWanted(
+  target: VerifyTarget,
+  place: VerifyPlace,
+): Promise<VerifiedCheck[]> {
   const results: VerifiedCheck[] = [];
   for (const [index, wanted] of target.wanted.entries()) {
     if (place.signal.aborted) break;
     place.onStarted(wanted, index);
-    const verified = await verifyOne(target, wanted, place, () => place.onRepeated(wanted, index));
+    const verified = await verifyOne(target, wanted, place, () =>
+      place.onRepeated(wanted, index),
+    );
     if (verified === null) break;
     results.push(verified);
     place.onEnded(verified, index);
@@ -131,7 +143,12 @@ export async function runWanted(target: VerifyTarget, place: VerifyPlace): Promi
   return results;
 }
 
-const nothingSeen = { exitCode: null, milliseconds: 0, tail: '', timedOut: false } as const;
+const nothingSeen = {
+  exitCode: null,
+  milliseconds: 0,
+  tail: '',
+  timedOut: false,
+} as const;
 
 /** null: it was interrupted. */
 async function verifyOne(
@@ -149,14 +166,28 @@ async function verifyOne(
     const sentence = `The session's snapshot of the configuration has no check with this name.${hint}`;
     return { ...unseen, result: 'failed', sentence };
   }
-  const look = async () => (session === null ? null : (await lookAtFiles(directory, frozen))(spec));
+  const look = async () =>
+    session === null ? null : (await lookAtFiles(directory, frozen))(spec);
   if (spec.kind === 'human') {
     // Nobody is asked here, and a missing answer is not recorded: it would count as a no.
     if (store === null || session === null)
-      return { ...unseen, result: 'waiting', sentence: `Waits for a human to approve: ${spec.question}` };
+      return {
+        ...unseen,
+        result: 'waiting',
+        sentence: `Waits for a human to approve: ${spec.question}`,
+      };
     const asked = { sessionId: session.id, fingerprint: await look() };
-    const { result, sentence, tail, at } = await humanFinding(spec, asked, { store, clock });
-    return { ...unseen, result: result === 'cannot-start' ? 'failed' : result, sentence, tail, at };
+    const { result, sentence, tail, at } = await humanFinding(spec, asked, {
+      store,
+      clock,
+    });
+    return {
+      ...unseen,
+      result: result === 'cannot-start' ? 'failed' : result,
+      sentence,
+      tail,
+      at,
+    };
   }
   const before = await look();
   const context = {

@@ -2,7 +2,13 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compileNames, matchesNames, type PathSet } from '../core/glob.ts';
-import { type Place, readAtMost, realNames, withDirectory, withRegularFile } from './files.ts';
+import {
+  type Place,
+  readAtMost,
+  realNames,
+  withDirectory,
+  withRegularFile,
+} from './files.ts';
 
 type Names = readonly string[];
 export type WalkedFile = Readonly<{ names: Names; isLink: boolean }>;
@@ -10,17 +16,27 @@ export type Walk = ReturnType<typeof walk>;
 /** Without `ignoreText`: what stands there now. */
 export type WalkWays = Readonly<{ ignoreText?: typeof readIgnoreText; paths?: PathSet }>;
 
-export function walk(start: Place, maxEntries: number, signal: AbortSignal, ways: WalkWays = {}) {
+export function walk(
+  start: Place,
+  maxEntries: number,
+  signal: AbortSignal,
+  ways: WalkWays = {},
+) {
   const { ignoreText = readIgnoreText, paths } = ways;
   const left = { unreadableFolders: 0, isCut: false };
   let budget = maxEntries;
 
-  const rulesIn = async (names: Names) => readIgnoreRules(await ignoreText(start.root, names), names.length);
+  const rulesIn = async (names: Names) =>
+    readIgnoreRules(await ignoreText(start.root, names), names.length);
 
-  async function* visit(names: Names, inherited: IgnoreRules): AsyncGenerator<WalkedFile> {
+  async function* visit(
+    names: Names,
+    inherited: IgnoreRules,
+  ): AsyncGenerator<WalkedFile> {
     const entries = await listFolder(start.root, names);
     if (entries === null) left.unreadableFolders += 1;
-    const hasRules = ways.ignoreText !== undefined || entries?.some(({ name }) => name === '.gitignore');
+    const hasRules =
+      ways.ignoreText !== undefined || entries?.some(({ name }) => name === '.gitignore');
     const rules = hasRules ? [...inherited, ...(await rulesIn(names))] : inherited;
     for (const entry of entries ?? []) {
       left.isCut ||= budget <= 0 || signal.aborted;
@@ -31,13 +47,16 @@ export function walk(start: Place, maxEntries: number, signal: AbortSignal, ways
       if (isIgnored(rules, path, entry.isDirectory())) continue;
       if (entry.isDirectory()) {
         if (paths?.mayHold(path) !== false) yield* visit(path, rules);
-      } else if ((entry.isFile() || isLink) && paths?.has(path) !== false) yield { names: path, isLink };
+      } else if ((entry.isFile() || isLink) && paths?.has(path) !== false)
+        yield { names: path, isLink };
     }
   }
 
   async function* begin() {
     const names = realNames(start);
-    const above = await Promise.all(names.map((_, depth) => rulesIn(names.slice(0, depth))));
+    const above = await Promise.all(
+      names.map((_, depth) => rulesIn(names.slice(0, depth))),
+    );
     yield* visit(names, above.flat());
   }
   return { files: begin(), left };
@@ -59,7 +78,9 @@ const ignoreFileBytes = 100_000;
 export async function readIgnoreText(root: string, names: Names) {
   try {
     const path = join(root, ...names, '.gitignore');
-    const opened = await withRegularFile(path, (handle) => readAtMost(handle, ignoreFileBytes));
+    const opened = await withRegularFile(path, (handle) =>
+      readAtMost(handle, ignoreFileBytes),
+    );
     return (opened.kind === 'file' && opened.result?.toString('utf8')) || '';
   } catch {
     // Safe: none that can be read, so too much is seen rather than too little.
@@ -91,7 +112,9 @@ const alwaysIgnored = new Set(['.git', 'node_modules']);
 function isIgnored(rules: IgnoreRules, names: Names, isFolder: boolean) {
   if (alwaysIgnored.has(names.at(-1) ?? '')) return true;
   const last = rules.findLast(
-    (rule) => (isFolder || !rule.onlyFolders) && matchesNames(rule.pattern, names.slice(rule.depth)),
+    (rule) =>
+      (isFolder || !rule.onlyFolders) &&
+      matchesNames(rule.pattern, names.slice(rule.depth)),
   );
   return last !== undefined && !last.isNegated;
 }

@@ -7,14 +7,23 @@ import type { Asking } from '../agent/loop/tool-calls.ts';
 import { type ResolvedModel, resolveModel } from '../agent/models/resolve-model.ts';
 import { type Worker, workerTypes } from '../agent/workers/worker-types.ts';
 import type { PermissionPolicy } from '../agent/workspace/permission.ts';
-import { addGrant, type GrantPlace, provenGrants } from '../agent/workspace/remembered-grants.ts';
+import {
+  addGrant,
+  type GrantPlace,
+  provenGrants,
+} from '../agent/workspace/remembered-grants.ts';
 import { workspaceTools } from '../agent/workspace/workspace-tools.ts';
 import type { Origin, Origins } from '../core/config.ts';
 import { UntildoneError } from '../core/error.ts';
 import type { Policy } from '../core/policy.ts';
 import { closestName, type Problem } from '../core/problem.ts';
 import { ownValue } from '../core/schema.ts';
-import { askedNames, type Settings, settingsForAgent, settingTable } from '../core/settings.ts';
+import {
+  askedNames,
+  type Settings,
+  settingsForAgent,
+  settingTable,
+} from '../core/settings.ts';
 import type { Session } from '../core/state.ts';
 import {
   findUserConfigDirectory,
@@ -45,11 +54,23 @@ export function readAgentPolicyFor(
   const settings = settingsForAgent(whole, ownAgentName);
   const types = workerTypes(settings, result.origins);
   const unknown = unknownAllowedTool(settings);
-  const problems = [...(unknown === null ? [] : [unknown]), ...(types.ok ? [] : [asProblem(types.error)])];
-  const warnings = [...result.warnings, ...(types.ok ? types.warnings.map(asProblem) : [])];
+  const problems = [
+    ...(unknown === null ? [] : [unknown]),
+    ...(types.ok ? [] : [asProblem(types.error)]),
+  ];
+  const warnings = [
+    ...result.warnings,
+    ...(types.ok ? types.warnings.map(asProblem) : []),
+  ];
   if (problems.length === 0) return { ...result, warnings, whole, settings };
   const { files, project } = result;
-  return { ok: false, problems: problems.map((each) => ({ ...each, file: null })), warnings, files, project };
+  return {
+    ok: false,
+    problems: problems.map((each) => ({ ...each, file: null })),
+    warnings,
+    files,
+    project,
+  };
 }
 
 const strongest: readonly (Origin | undefined)[] = ['flag', 'environment'];
@@ -63,15 +84,24 @@ export function ownAgentSettings(settings: Settings, origins: Origins) {
   if (own === undefined) return settings;
   const holds = (name: string) => !strongest.includes(origins[name]);
   const kept = Object.entries(own).flatMap(([name, value]): [string, unknown][] => {
-    if (settingTable[name as keyof Settings].type !== 'section') return holds(name) ? [[name, value]] : [];
-    const fields = Object.entries(value as object).filter(([field]) => holds(`${name}.${field}`));
+    if (settingTable[name as keyof Settings].type !== 'section')
+      return holds(name) ? [[name, value]] : [];
+    const fields = Object.entries(value as object).filter(([field]) =>
+      holds(`${name}.${field}`),
+    );
     return [[name, Object.fromEntries(fields)]];
   });
-  return { ...settings, agents: { ...settings.agents, [ownAgentName]: Object.fromEntries(kept) } };
+  return {
+    ...settings,
+    agents: { ...settings.agents, [ownAgentName]: Object.fromEntries(kept) },
+  };
 }
 
 /** A limit that can never be reached is worse than none: it is told before anything is spent. */
-export function refuseUnpriced({ maxCost }: Settings, models: readonly (ResolvedModel | null)[]) {
+export function refuseUnpriced(
+  { maxCost }: Settings,
+  models: readonly (ResolvedModel | null)[],
+) {
   const unpriced = models.find((model) => model !== null && model.price === null);
   if (maxCost === null || unpriced == null) return;
   throw new UntildoneError(
@@ -94,17 +124,25 @@ export async function prepareWorkers(io: Io, settings: Settings, origins: Origin
     const { name, modelName } = type;
     const sources = { settings, origins, environment: io.env };
     const model = modelName === null ? null : await resolveModel(modelName, sources);
-    if (model?.ok === false) throw new UntildoneError('usage', `The worker ${name}: ${model.error}`);
+    if (model?.ok === false)
+      throw new UntildoneError('usage', `The worker ${name}: ${model.error}`);
     workers.push({ ...type, model });
   }
   return workers;
 }
 
 export const modeOptions = {
-  ask: { summary: 'Ask before what is not on the allow-list; the default on a terminal.' },
-  'allow-list': { summary: 'Refuse what is not on the allow-list; the default without a terminal.' },
+  ask: {
+    summary: 'Ask before what is not on the allow-list; the default on a terminal.',
+  },
+  'allow-list': {
+    summary: 'Refuse what is not on the allow-list; the default without a terminal.',
+  },
   'read-only': { summary: 'Nothing is changed and no command runs.' },
-  auto: { summary: 'Any command may run: only where the directory and the machine are yours to lose.' },
+  auto: {
+    summary:
+      'Any command may run: only where the directory and the machine are yours to lose.',
+  },
 } as const;
 
 const modes = Object.keys(modeOptions) as PermissionPolicy['mode'][];
@@ -123,23 +161,31 @@ export async function permissionsOf(
   const asks = !given.has('json') && (await canAnswerHere(io));
   const mode = flag ?? permissions.mode ?? (asks ? 'ask' : 'allow-list');
   // A session that has asked its human goes on asking, unless a flag names another mode.
-  const goesOn = flag === undefined && session?.permissions !== undefined && mode !== 'read-only';
+  const goesOn =
+    flag === undefined && session?.permissions !== undefined && mode !== 'read-only';
   return {
     mode: goesOn ? 'ask' : mode,
     shellAllow: tools.shellAllow,
     allow: permissions.allow,
     // Where untildone keeps what it knows and what the human wants: a workspace may lie around them.
-    kept: [stateDirectory(io.env), findUserConfigDirectory(io.env)].filter((folder) => folder !== null),
+    kept: [stateDirectory(io.env), findUserConfigDirectory(io.env)].filter(
+      (folder) => folder !== null,
+    ),
   };
 }
 
 /** `permissions.allow` names a tool that does not exist or that everybody may use; null: it does not. */
-function unknownAllowedTool({ permissions }: Pick<Settings, 'permissions'>): Problem | null {
-  const known = workspaceTools.filter(({ access }) => access !== 'read').map(({ name }) => name);
+function unknownAllowedTool({
+  permissions,
+}: Pick<Settings, 'permissions'>): Problem | null {
+  const known = workspaceTools
+    .filter(({ access }) => access !== 'read')
+    .map(({ name }) => name);
   const name = Object.keys(permissions.allow).find((one) => !known.includes(one));
   if (name === undefined) return null;
   const closest = closestName(name, known);
-  const hint = closest === null ? `known are ${known.join(', ')}` : `did you mean ${closest}?`;
+  const hint =
+    closest === null ? `known are ${known.join(', ')}` : `did you mean ${closest}?`;
   return {
     path: `permissions.allow.${shown(name, 40)}`,
     message: `there is no such tool that needs permission; ${hint}`,
@@ -188,7 +234,12 @@ export interface TakenPlan {
 export async function takeUp(
   frozen: Policy,
   { policy: present, message }: TakenPlan,
-  named: Readonly<{ goal: string | null; plan: boolean; checks: readonly string[]; origins: Origins }>,
+  named: Readonly<{
+    goal: string | null;
+    plan: boolean;
+    checks: readonly string[];
+    origins: Origins;
+  }>,
 ): Promise<TakenPlan> {
   const settings = askedAsBefore(frozen.settings, present.settings, named.origins);
   const followed = planFileOf(frozen);
@@ -202,14 +253,18 @@ export async function takeUp(
     ? (await import('../plan-file/taken-plan.ts')).tellNewChecks(frozen, followed)
     : null;
   const added = warning === null ? {} : { warning };
-  if (!named.plan && named.checks.length === 0) return { policy: { ...frozen, settings }, message, ...added };
+  if (!named.plan && named.checks.length === 0)
+    return { policy: { ...frozen, settings }, message, ...added };
   const { goalChecks, checks } = takenUpChecks(frozen, present, named.checks.length > 0);
   const lines = named.checks.map((line) => `\`${shown(line, 200)}\``).join(', ');
-  const said = named.goal === null ? `From now on the work is checked by ${lines}.` : null;
+  const said =
+    named.goal === null ? `From now on the work is checked by ${lines}.` : null;
   return {
     policy: {
       ...frozen,
-      ...(named.plan ? { exclude: present.exclude ?? [], sources: present.sources ?? [] } : {}),
+      ...(named.plan
+        ? { exclude: present.exclude ?? [], sources: present.sources ?? [] }
+        : {}),
       ...{ settings, goalChecks, checks },
     },
     message: message ?? said,
@@ -222,7 +277,9 @@ export async function takeUp(
 function askedAsBefore(frozen: Settings, present: Settings, origins: Origins): Settings {
   const before: Partial<Settings> = settingsForAgent(frozen, ownAgentName);
   const kept = askedNames.flatMap((name) =>
-    before[name] === undefined || origins[name] === 'flag' ? [] : [[name, before[name]] as const],
+    before[name] === undefined || origins[name] === 'flag'
+      ? []
+      : [[name, before[name]] as const],
   );
   const own = { ...ownValue(present.agents, ownAgentName), ...Object.fromEntries(kept) };
   return { ...present, agents: { ...present.agents, [ownAgentName]: own } };

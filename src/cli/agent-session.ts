@@ -75,7 +75,10 @@ export async function runSession(io: Io, store: Store, session: AgentSession) {
   if (!owned.ok) {
     const id = shortId(sessionId);
     const helps = `\`untildone attach ${id}\` shows it, \`untildone say --session ${id} "…"\` speaks to it, \`untildone stop ${id}\` ends it`;
-    throw new UntildoneError('usage', `Session ${id} runs in ${owned.process}: ${helps}.`);
+    throw new UntildoneError(
+      'usage',
+      `Session ${id} runs in ${owned.process}: ${helps}.`,
+    );
   }
   try {
     return await runOwned(io, owned.store, session);
@@ -91,7 +94,8 @@ async function runOwned(io: Io, store: Store, session: AgentSession) {
   const onInterrupt = (): void => {
     interrupts += 1;
     // First of all: what follows writes to the store, which may be busy for seconds.
-    if (interrupts <= 2) output.emit({ type: 'stop-asked', how: interrupts === 1 ? 'after-step' : 'now' });
+    if (interrupts <= 2)
+      output.emit({ type: 'stop-asked', how: interrupts === 1 ? 'after-step' : 'now' });
     if (interrupts > 1) {
       ending.abort();
       control?.stopNow();
@@ -120,12 +124,14 @@ async function runOwned(io: Io, store: Store, session: AgentSession) {
   const output = await openRunOutput(io, session, {
     interrupt: onHumanInterrupt,
     say: ({ text }) => asHuman((run) => run.say(text)),
-    answer: ({ requestId, remembered }) => asHuman((run) => run.answer(requestId, remembered)),
+    answer: ({ requestId, remembered }) =>
+      asHuman((run) => run.answer(requestId, remembered)),
     pause: acts.pause,
     resume: acts.resume,
   });
   const watched: WatchedRun = {
-    tell: (sentence) => output.emit({ type: 'notice', at: io.clock.now(), sessionId, sentence }),
+    tell: (sentence) =>
+      output.emit({ type: 'notice', at: io.clock.now(), sessionId, sentence }),
     interrupt: onInterrupt,
   };
   const stream = createStreamWriter(store, sessionId);
@@ -158,13 +164,24 @@ async function runOwned(io: Io, store: Store, session: AgentSession) {
     const planFile =
       realPath === null
         ? {}
-        : { planFile: await openPlanFileSync(quiet, store, { realPath, sessionId, allowedId, isNamed }) };
+        : {
+            planFile: await openPlanFileSync(quiet, store, {
+              realPath,
+              sessionId,
+              allowedId,
+              isNamed,
+            }),
+          };
     const { agent } = session;
     const options = {
       ...session,
       policy,
       checker,
-      lookBefore: createLookBefore(policy, { ...session, environment: io.env, clock: io.clock }),
+      lookBefore: createLookBefore(policy, {
+        ...session,
+        environment: io.env,
+        clock: io.clock,
+      }),
       store,
       clock: io.clock,
       identifiers: createIdentifiers(io.clock),
@@ -173,19 +190,31 @@ async function runOwned(io: Io, store: Store, session: AgentSession) {
       async fingerprint() {
         const state = await store.state(sessionId);
         const since = state === null ? io.clock.now() : spokeAt(state);
-        return checker.look(session, frozenBy(policy, since), { timeoutMs: fingerprintMs });
+        return checker.look(session, frozenBy(policy, since), {
+          timeoutMs: fingerprintMs,
+        });
       },
       onControl: (given: HumanControl) => {
         const { hear } = session;
-        control = hear === undefined ? given : { ...given, say: async (words) => hear(words, watched) };
+        control =
+          hear === undefined
+            ? given
+            : { ...given, say: async (words) => hear(words, watched) };
         // A Ctrl-C that came before there was anything to stop.
         if (interrupts > 0) stop(given);
       },
       ...planFile,
     };
     if ('driver' in agent)
-      return await (await import('../agent/drive.ts')).runDriven({ ...options, ...agent });
-    return await runAgent({ ...options, ...agent, asking: { ...noAsking, ...agent.asking, here } });
+      return await (await import('../agent/drive.ts')).runDriven({
+        ...options,
+        ...agent,
+      });
+    return await runAgent({
+      ...options,
+      ...agent,
+      asking: { ...noAsking, ...agent.asking, here },
+    });
   } finally {
     process.off('SIGINT', onHumanInterrupt);
     process.off('SIGTERM', onHumanInterrupt);
@@ -197,13 +226,20 @@ async function runOwned(io: Io, store: Store, session: AgentSession) {
 }
 
 /** The live view, lines, or NDJSON. The view is loaded only where it is drawn. */
-async function openRunOutput(io: Io, choice: OutputChoice, hand: Hand): Promise<RunOutput> {
+async function openRunOutput(
+  io: Io,
+  choice: OutputChoice,
+  hand: Hand,
+): Promise<RunOutput> {
   if (drawsView(io, choice)) {
     try {
       return (await import('./show/live-view.ts')).openRunView(io, hand);
     } catch (error) {
       // Safe: lines show the same.
-      complain(io, `The live view could not be opened (${messageOf(error)}); the run is shown in lines.`);
+      complain(
+        io,
+        `The live view could not be opened (${messageOf(error)}); the run is shown in lines.`,
+      );
     }
   }
   const print = await createPrinter(io, choice.json);
@@ -225,7 +261,9 @@ async function prepareChecks(
   const base = () => ({ at: io.clock.now(), sessionId: session.sessionId });
   const notice = (sentence: string) => emit({ type: 'notice', ...base(), sentence });
   const spoken =
-    session.goal === null ? session.policy : await withIgnoreRules(session.policy, session.directory, io.env);
+    session.goal === null
+      ? session.policy
+      : await withIgnoreRules(session.policy, session.directory, io.env);
   // A session that is taken up keeps the baseline that was taken at its first message.
   const prepared =
     session.goal === null || spoken.goalChecks.includes(protectedPathsId)
@@ -234,7 +272,8 @@ async function prepareChecks(
   if (!prepared.ok) throw new UntildoneError('invalid-config', prepared.error);
   // Of a driven program they are shown from the record, which its hooks write too.
   const shown: Partial<CheckerOptions> = {
-    onStarted: (check, todoId) => emit({ type: 'check-started', ...base(), check, todoId }),
+    onStarted: (check, todoId) =>
+      emit({ type: 'check-started', ...base(), check, todoId }),
     onResult: ({ check, result, flaky, sentence, milliseconds, tail }, todoId) => {
       const why = result === 'passed' ? '' : sentence;
       const seen = { result, flaky, sentence: why, milliseconds, tail };
@@ -247,7 +286,9 @@ async function prepareChecks(
     askHuman: ask ?? undefined,
     onEdited: (paths) => {
       const files = paths.map((path) => oneLine(path, 200)).join(', ');
-      notice(`${files} was changed since your message; what it says about checks counts once you accept it.`);
+      notice(
+        `${files} was changed since your message; what it says about checks counts once you accept it.`,
+      );
     },
   };
   const { checker } = openParts(io, store, { checker: watching });

@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { wantedLines } from './ask-at-terminal.ts';
 import { createPage } from './show/page.ts';
 
-function wanted(subject: string, { pattern = `= ${subject}`, unicode = true } = {}): string {
+function wanted(
+  subject: string,
+  { pattern = `= ${subject}`, unicode = true } = {},
+): string {
   const page = createPage({ columns: null, color: false, unicode });
   return wantedLines(page, { tool: 'shell', subject, pattern }).join('\n');
 }
@@ -30,6 +33,8 @@ describe('the lines of a permission', () => {
   it('S7: do not say a long command twice', () => {
     const long = `echo one\n${'echo two\n'.repeat(8)}`;
     expect(wanted(long)).toContain('s or a would allow: exactly this command');
-    expect(wanted('npm test', { pattern: 'npm test **' })).toContain('s or a would allow: npm test **');
+    expect(wanted('npm test', { pattern: 'npm test **' })).toContain(
+      's or a would allow: npm test **',
+    );
   });
 });

@@ -11,7 +11,8 @@ import type { Io } from './io.ts';
 import { wrapPrompt } from './print.ts';
 import type { Page } from './show/page.ts';
 
-export const approvalPrompt = 'Approve? [y: yes; n or a reason: no; Enter: leave it open] ';
+export const approvalPrompt =
+  'Approve? [y: yes; n or a reason: no; Enter: leave it open] ';
 
 /** The answers to a permission: the letter that gives it, and what it means. */
 export const permissionAnswers = {
@@ -20,7 +21,9 @@ export const permissionAnswers = {
   always: ['a', 'always in this folder'],
   no: ['n', 'no'],
 } as const satisfies Record<PermissionChoice, readonly [letter: string, means: string]>;
-const offers = Object.values(permissionAnswers).map(([letter, means]) => `${letter}: ${means}`);
+const offers = Object.values(permissionAnswers).map(
+  ([letter, means]) => `${letter}: ${means}`,
+);
 export const permissionPrompt = `Allow? [${offers.join('; ')}; Enter: leave it open] `;
 
 /** Somebody sits here and may answer: a terminal for both ways, and no agent above. */
@@ -29,9 +32,15 @@ export async function canAnswerHere(io: Io): Promise<boolean> {
 }
 
 /** null: it was left open. `flags` names what says the answer without a terminal. */
-export async function askAtTerminal(prompt: string, flags: string): Promise<string | null> {
+export async function askAtTerminal(
+  prompt: string,
+  flags: string,
+): Promise<string | null> {
   if (process.stdin.isTTY !== true)
-    throw new UntildoneError('usage', `The input is no terminal: say the answer with ${flags}.`);
+    throw new UntildoneError(
+      'usage',
+      `The input is no terminal: say the answer with ${flags}.`,
+    );
   const ending = new AbortController();
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   for (const end of ['SIGINT', 'close'] as const) terminal.on(end, () => ending.abort());
@@ -59,7 +68,8 @@ export function readApproval(said: string): HumanAnswer | null {
   return isNearAnswer(words) ? null : { approved: false, reason: words };
 }
 
-const nearAnswers = /^(?:[a-z?!.]{1,2}|yep|yeah|yup|okay|sure|allow|maybe|nope|nah|never|deny)$/iu;
+const nearAnswers =
+  /^(?:[a-z?!.]{1,2}|yep|yeah|yup|okay|sure|allow|maybe|nope|nah|never|deny)$/iu;
 
 /** No answer, but meant as one: such a word is told to nobody else. */
 export function isNearAnswer(said: string): boolean {
@@ -76,7 +86,9 @@ export function notUnderstood(said: string, answers = permissionLetters): string
 export function readPermission(said: string): PermissionChoice | null {
   const word = said.trim().toLowerCase();
   const isMeant = (choice: PermissionChoice): boolean =>
-    word === choice || word === permissionAnswers[choice][0] || (choice === 'once' && word === 'yes');
+    word === choice ||
+    word === permissionAnswers[choice][0] ||
+    (choice === 'once' && word === 'yes');
   return (Object.keys(permissionAnswers) as PermissionChoice[]).find(isMeant) ?? null;
 }
 
@@ -87,12 +99,18 @@ const mostLines = 40;
 /** `most`: lines of the subject, where all of it was printed before. */
 export function wantedLines(
   page: Page,
-  { tool, subject, pattern }: Pick<EventOf<'permission-asked'>, 'tool' | 'subject' | 'pattern'>,
+  {
+    tool,
+    subject,
+    pattern,
+  }: Pick<EventOf<'permission-asked'>, 'tool' | 'subject' | 'pattern'>,
   most = Number.POSITIVE_INFINITY,
 ): string[] {
   const lines = subject.slice(0, longestSubject).split('\n', mostLines);
   const left = subject.length - lines.join('\n').length;
-  const shown = lines.flatMap((line) => wholeLines(page, `  ${page.signs.margin} `, line));
+  const shown = lines.flatMap((line) =>
+    wholeLines(page, `  ${page.signs.margin} `, line),
+  );
   const notes = [
     ...(shown.length > most ? ['This is only part of it; all of it is above.'] : []),
     ...(shown.length <= most && left > 0 ? [`[and ${left} more characters]`] : []),
@@ -112,7 +130,10 @@ export function wantedLines(
 function wholeLines(page: Page, lead: string, text: string): string[] {
   const room = page.width === null ? null : page.width - lead.length;
   const visible = seen(page, text);
-  const lines = room === null ? [visible] : wrapAnsi(visible, room, { hard: true, trim: false }).split('\n');
+  const lines =
+    room === null
+      ? [visible]
+      : wrapAnsi(visible, room, { hard: true, trim: false }).split('\n');
   return lines.map((line) => `${lead}${line}`.trimEnd());
 }
 
@@ -127,7 +148,10 @@ const hiddenNote =
 
 /** Whether what is asked for can be shown whole on a line or two. */
 export function isShort(subject: string): boolean {
-  return !subject.includes('\n') && visibleLine(subject.slice(0, shortLength + 1)).length <= shortLength;
+  return (
+    !subject.includes('\n') &&
+    visibleLine(subject.slice(0, shortLength + 1)).length <= shortLength
+  );
 }
 
 const shortLength = 100;

@@ -4,7 +4,9 @@
 
 /** Written in by the build; a run from source has no published version. */
 declare const UNTILDONE_VERSION: string | undefined;
-declare const FILE_OF_COMMAND: { readonly [word: string]: readonly [file: string, kept: string] } | undefined;
+declare const FILE_OF_COMMAND:
+  | { readonly [word: string]: readonly [file: string, kept: string] }
+  | undefined;
 
 const parts = process.versions.node.split('.').map(Number);
 const major = parts[0] || 0;
@@ -15,15 +17,22 @@ if (major < 22 || (major === 22 && minor < 13)) {
     `untildone needs Node 22.13 or newer, and this is ${process.versions.node}: install a newer one (npm install --global node@24) and try again.\n`,
   );
   process.exitCode = 2;
-} else if (process.argv.length === 3 && /^(?:--version|-V|-v|version)$/.test(process.argv[2] || '')) {
+} else if (
+  process.argv.length === 3 &&
+  /^(?:--version|-V|-v|version)$/.test(process.argv[2] || '')
+) {
   // Answered here, because it must cost no more than Node itself.
-  process.stdout.write(`${typeof UNTILDONE_VERSION === 'string' ? UNTILDONE_VERSION : '0.0.0-source'}\n`);
+  process.stdout.write(
+    `${typeof UNTILDONE_VERSION === 'string' ? UNTILDONE_VERSION : '0.0.0-source'}\n`,
+  );
 } else {
   // The build has all commands in one file, and those that are asked for often in another: each is quicker to load than many.
   const files = typeof FILE_OF_COMMAND === 'undefined' ? null : FILE_OF_COMMAND;
   const word = process.argv[2] || '--help';
   // Another word is a mistake, and nothing is kept of it.
-  const found = files && ((Object.hasOwn(files, word) && files[word]) || (['./commands.cjs', ''] as const));
+  const found =
+    files &&
+    ((Object.hasOwn(files, word) && files[word]) || (['./commands.cjs', ''] as const));
   import('../store/state-directory.ts')
     .then(({ useCompiledCode }) => useCompiledCode(process.env))
     // Safe: it only makes the start quicker.
@@ -31,11 +40,17 @@ if (major < 22 || (major === 22 && minor < 13)) {
     .then((folder) =>
       found
         ? import('./warm-start.ts').then(({ startWarm }) =>
-            startWarm(new URL(found[0], import.meta.url), found[1] ? folder : null, found[1]),
+            startWarm(
+              new URL(found[0], import.meta.url),
+              found[1] ? folder : null,
+              found[1],
+            ),
           )
         : import('./main.ts'),
     )
-    .then(({ main }: { main(argv: string[]): Promise<number> }) => main(process.argv.slice(2)))
+    .then(({ main }: { main(argv: string[]): Promise<number> }) =>
+      main(process.argv.slice(2)),
+    )
     .then((exitCode: number) => {
       process.exitCode = exitCode;
     });

@@ -37,7 +37,9 @@ const loaders = {
 } as const satisfies Record<string, () => Promise<Command>>;
 
 type CommandName = keyof typeof loaders;
-type Words = { readonly [Name in CommandName]?: readonly [summary: string, example: string] };
+type Words = {
+  readonly [Name in CommandName]?: readonly [summary: string, example: string];
+};
 
 /** In the order of `--help`. */
 const groups: Readonly<Record<string, Words>> = {
@@ -46,15 +48,30 @@ const groups: Readonly<Record<string, Words>> = {
       'Our own agent works in this directory until the work is done',
       'run "fix the tests" --check "npm test"',
     ],
-    demo: ['Watch it work in under a minute, with a scripted model: no key, no network', 'demo'],
+    demo: [
+      'Watch it work in under a minute, with a scripted model: no key, no network',
+      'demo',
+    ],
   },
   'See what happens': {
-    status: ['What the sessions are doing, and how far they may still go', 'status --all'],
+    status: [
+      'What the sessions are doing, and how far they may still go',
+      'status --all',
+    ],
     attach: ['Watch a session that runs elsewhere, live', 'attach'],
     why: ['Why the agent had to go on or was allowed to stop', 'why'],
-    transcript: ['What our own agent or one of its workers said and did', 'transcript 8e34db'],
-    report: ['One page for a pull request: what changed, what proves it', 'report --md > report.md'],
-    replay: ['What other settings would have decided', 'replay 8e34db --policy other.json'],
+    transcript: [
+      'What our own agent or one of its workers said and did',
+      'transcript 8e34db',
+    ],
+    report: [
+      'One page for a pull request: what changed, what proves it',
+      'report --md > report.md',
+    ],
+    replay: [
+      'What other settings would have decided',
+      'replay 8e34db --policy other.json',
+    ],
   },
   'Speak to an agent, or hold it': {
     say: ['Tell our own agent something while it works', 'say "use tabs, please"'],
@@ -63,17 +80,32 @@ const groups: Readonly<Record<string, Words>> = {
     stop: ['Stop: nothing is sent until you write to the agent or resume', 'stop'],
   },
   'Check the work': {
-    verify: ['Run the checks now: of a session, of a plan file, or of the project', 'verify --plan PLAN.md'],
+    verify: [
+      'Run the checks now: of a session, of a plan file, or of the project',
+      'verify --plan PLAN.md',
+    ],
     approve: ['Answer a check or a permission that waits for you', 'approve'],
-    permissions: ['What you always allow our own agent here, and how to take it back', 'permissions'],
+    permissions: [
+      'What you always allow our own agent here, and how to take it back',
+      'permissions',
+    ],
   },
   'Plans and their history': {
     'plan show': ['The plan of a session as a list', 'plan show'],
     'plan log': ['Who changed the plan, when and how', 'plan log 8e34db'],
     'plan import': ['Read a Markdown task list into a plan', 'plan import PLAN.md'],
-    'plan export': ['Write the plan as a Markdown task list', 'plan export --file PLAN.md'],
-    'plan move': ['Go on with a plan in another agent, checks included', 'plan move 8e34db opencode'],
-    'ledger verify': ['Check that no change of a plan was altered or lost', 'ledger verify --all'],
+    'plan export': [
+      'Write the plan as a Markdown task list',
+      'plan export --file PLAN.md',
+    ],
+    'plan move': [
+      'Go on with a plan in another agent, checks included',
+      'plan move 8e34db opencode',
+    ],
+    'ledger verify': [
+      'Check that no change of a plan was altered or lost',
+      'ledger verify --all',
+    ],
   },
   'Set up': {
     init: [
@@ -82,10 +114,22 @@ const groups: Readonly<Record<string, Words>> = {
     ],
     doctor: ['See whether everything works here, and what to type if not', 'doctor'],
     trust: ['Accept what this project’s untildone.json asks for', 'trust'],
-    config: ['Which settings apply here, and where each comes from', 'config --max-cost 5'],
-    'config init': ['Write a small untildone.json into this directory', 'config init --check "npm test"'],
-    gc: ['Archive sessions that nobody touched for a while', 'gc --older-than 30d --dry-run'],
-    completion: ['Complete commands and options with Tab in your shell', 'completion bash >> ~/.bashrc'],
+    config: [
+      'Which settings apply here, and where each comes from',
+      'config --max-cost 5',
+    ],
+    'config init': [
+      'Write a small untildone.json into this directory',
+      'config init --check "npm test"',
+    ],
+    gc: [
+      'Archive sessions that nobody touched for a while',
+      'gc --older-than 30d --dry-run',
+    ],
+    completion: [
+      'Complete commands and options with Tab in your shell',
+      'completion bash >> ~/.bashrc',
+    ],
   },
   'Started by other programs': {
     mcp: [
@@ -93,7 +137,10 @@ const groups: Readonly<Record<string, Words>> = {
       'mcp --tools todo_write,todo_read',
     ],
     hook: ['Answers one hook call of a host', 'hook claude-code < call.json'],
-    'check-runner': ['Works through the checks of one folder', 'check-runner DIRECTORY HOLDER'],
+    'check-runner': [
+      'Works through the checks of one folder',
+      'check-runner DIRECTORY HOLDER',
+    ],
   },
 };
 

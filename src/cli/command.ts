@@ -46,9 +46,13 @@ export interface Arguments {
 export const eventsOption = {
   json: { summary: 'Print one JSON event a line (NDJSON); see docs/run-events.md.' },
 } as const;
-export const jsonOption = { json: { summary: 'Print one JSON document instead of text.' } } as const;
+export const jsonOption = {
+  json: { summary: 'Print one JSON document instead of text.' },
+} as const;
 
-export const plainOption = { plain: { summary: 'Print lines instead of drawing the live view.' } } as const;
+export const plainOption = {
+  plain: { summary: 'Print lines instead of drawing the live view.' },
+} as const;
 
 /** A whole number of at least 1; null: the option was not given. */
 export function numberOf(given: Arguments, option: string): number | null {
@@ -59,8 +63,13 @@ export function numberOf(given: Arguments, option: string): number | null {
 }
 
 /** The settings that its help lists. */
-export function settingOptions({ takesSettings, options }: Command): Readonly<Record<string, Option>> {
+export function settingOptions({
+  takesSettings,
+  options,
+}: Command): Readonly<Record<string, Option>> {
   if (takesSettings === undefined) return {};
-  const flags = flagsFor(takesSettings).filter(({ name }) => !Object.hasOwn(options, name));
+  const flags = flagsFor(takesSettings).filter(
+    ({ name }) => !Object.hasOwn(options, name),
+  );
   return Object.fromEntries(flags.map(({ name, ...option }) => [name, option]));
 }

@@ -30,14 +30,21 @@ export const completion: Command = {
     }
     // Whoever reads ~/.bashrc again reads this again, and a constant cannot be set twice.
     const repeatable = written.join('\n').replaceAll(/^readonly /gmu, '');
-    const bash = [withoutBashCompletion, repeatable, 'complete -o default -F __untildone_complete untildone'];
+    const bash = [
+      withoutBashCompletion,
+      repeatable,
+      'complete -o default -F __untildone_complete untildone',
+    ];
     printLines(io, shell === 'bash' ? bash : written);
     return 0;
   },
 };
 
 /** @param words what was typed behind the name of the program; the last one is not finished */
-export async function complete(words: readonly string[], table: CommandTable): Promise<number> {
+export async function complete(
+  words: readonly string[],
+  table: CommandTable,
+): Promise<number> {
   const { default: tab } = await import('@bomb.sh/tab');
   for (const [name, summary] of Object.entries(table.groups)) tab.command(name, summary);
   tab.command('help', 'Explains a command').argument('command', (add) => {
@@ -55,7 +62,8 @@ export async function complete(words: readonly string[], table: CommandTable): P
     };
     const last = words.at(-2)?.replace(/^--/u, '') ?? '';
     // The shell completes names of files better than we would.
-    const takesFile = command.takes === '<FILE>' && words.at(-1)?.startsWith('-') === false;
+    const takesFile =
+      command.takes === '<FILE>' && words.at(-1)?.startsWith('-') === false;
     if (takesFile || /FILE/u.test(command.options[last]?.value ?? '')) {
       process.stdout.write(':0\n');
       return 0;
@@ -72,7 +80,10 @@ export async function complete(words: readonly string[], table: CommandTable): P
 }
 
 /** `once|session|always`, `[list|revoke]`, `<run|FILE>`. */
-function addChoices(value: string, add: (word: string, description: string) => void): void {
+function addChoices(
+  value: string,
+  add: (word: string, description: string) => void,
+): void {
   const words = value.includes('|') ? value.replace(/[[\]<>]/gu, '').split('|') : [];
   for (const word of words) if (word !== 'FILE') add(word, '');
 }

@@ -19,7 +19,13 @@ import type { WorkerView } from '../engine/worker-sessions.ts';
 import { hostOf } from '../hosts/hosts.ts';
 import { formatAge } from './describe-time.ts';
 import { count, shown } from './print.ts';
-import { continuationName, formatClock, type Standing, standingOf, tally } from './show/words.ts';
+import {
+  continuationName,
+  formatClock,
+  type Standing,
+  standingOf,
+  tally,
+} from './show/words.ts';
 
 /** Ids of neighbours begin alike, since they begin with the time; their ends are random. */
 const shortLength = 6;
@@ -31,7 +37,8 @@ export function shortId(id: string, others: readonly string[] = []): string {
   if (id.length <= longestTyped) return shown(id, longestTyped);
   const rivals = others.filter((other) => other !== id);
   let length = shortLength;
-  while (length < id.length && rivals.some((other) => other.endsWith(id.slice(-length)))) length += 1;
+  while (length < id.length && rivals.some((other) => other.endsWith(id.slice(-length))))
+    length += 1;
   const end = id.slice(-length);
   // A host's id may be anything; what looks like an option or a pattern is not typed.
   return /^[\p{L}\p{N}_][\p{L}\p{N}_.-]*$/u.test(end) ? end : shown(id, 60);
@@ -68,13 +75,19 @@ const pauses: Readonly<Record<NonNullable<Session['pause']>['by'], string>> = {
   system: 'paused by untildone',
 };
 
-export type DescribedState = ReturnType<typeof describeRecord> | ReturnType<typeof describeLostProcess>;
+export type DescribedState =
+  | ReturnType<typeof describeRecord>
+  | ReturnType<typeof describeLostProcess>;
 export type StateName = DescribedState['name'];
 
 const state = <const Name extends string>(name: Name, words: string) => ({ name, words });
 
 /** The states of a session that is in the middle of its work. */
-const atWorkStates: ReadonlySet<StateName> = new Set(['running', 'counting-down', 'waiting']);
+const atWorkStates: ReadonlySet<StateName> = new Set([
+  'running',
+  'counting-down',
+  'waiting',
+]);
 export const isAtWork = ({ name }: DescribedState): boolean => atWorkStates.has(name);
 
 /** @param found the session's process; null: it is not known, so the record alone counts (see `describeCurrentState`) */
@@ -89,27 +102,45 @@ export function describeState(
 }
 
 /** Nothing runs the session any more, and its record still says that it is at work. */
-function describeLostProcess({ id, descriptor: { host, parentId } }: Session, found: SessionProcessState) {
+function describeLostProcess(
+  { id, descriptor: { host, parentId } }: Session,
+  found: SessionProcessState,
+) {
   if (host === libraryHost && found === 'left')
-    return state('idle', 'idle: no program has it open; it goes on when one opens it again with this id');
+    return state(
+      'idle',
+      'idle: no program has it open; it goes on when one opens it again with this id',
+    );
   const resumes = `untildone run --resume ${shortId(parentId ?? id)}`;
-  const next = host === libraryHost ? 'it goes on when a program opens it again with this id' : resumes;
-  const what = found === 'gone' ? 'its process is gone (killed?)' : 'no process is at work in it';
+  const next =
+    host === libraryHost
+      ? 'it goes on when a program opens it again with this id'
+      : resumes;
+  const what =
+    found === 'gone' ? 'its process is gone (killed?)' : 'no process is at work in it';
   return state('gone', `${what}: ${next}`);
 }
 
 function describeRecord(session: Session, now: number) {
-  const { deleted, descriptor, latch, pause, timer, parked, settled, turn, lastStop } = session;
+  const { deleted, descriptor, latch, pause, timer, parked, settled, turn, lastStop } =
+    session;
   if (deleted) return state('deleted', 'deleted');
-  if (latch?.movedTo !== undefined) return state('latched', `its plan was moved to ${latch.movedTo}`);
+  if (latch?.movedTo !== undefined)
+    return state('latched', `its plan was moved to ${latch.movedTo}`);
   const later = describeLaterHold(session, now);
-  if (settled !== null && later !== null) return state('settled', `ended: ${settled.outcome}; ${later}`);
+  if (settled !== null && later !== null)
+    return state('settled', `ended: ${settled.outcome}; ${later}`);
   if (latch !== null) return state('latched', `stopped by you (${latch.how})`);
   const why = pause === null || pause.reason === null ? '' : `: ${pause.reason}`;
   if (pause !== null) return state('paused', `${pauses[pause.by]}${why}`);
-  const due = timer === null ? '' : `, ${timer.dueAt > now ? formatAge(timer.dueAt, now) : 'overdue'}`;
-  if (timer?.purpose === 'resend') return state('waiting', `waiting to send the continuation again${due}`);
-  if (parked?.cause === 'not-yet') return state('counting-down', `counting down: the agent goes on${due}`);
+  const due =
+    timer === null
+      ? ''
+      : `, ${timer.dueAt > now ? formatAge(timer.dueAt, now) : 'overdue'}`;
+  if (timer?.purpose === 'resend')
+    return state('waiting', `waiting to send the continuation again${due}`);
+  if (parked?.cause === 'not-yet')
+    return state('counting-down', `counting down: the agent goes on${due}`);
   if (parked !== null) {
     const cause = causes[parked.cause as keyof typeof causes] ?? parked.cause;
     return state('waiting', `waiting for ${cause}${due}`);
@@ -123,10 +154,15 @@ function describeRecord(session: Session, now: number) {
       ? state('running', 'running: a worker')
       : state('idle', 'idle: the worker has ended');
   if (isWaiting(session))
-    return state('idle', `waiting for your next message in ${hostTitle(descriptor.instance)}`);
+    return state(
+      'idle',
+      `waiting for your next message in ${hostTitle(descriptor.instance)}`,
+    );
   if (isImported(session)) return state('idle', 'imported; nobody works on it');
   if (turn === null) return state('idle', 'idle: nothing was asked of it yet');
-  return turn.ended ? state('idle', 'idle') : state('running', `running: turn ${turn.number}`);
+  return turn.ended
+    ? state('idle', 'idle')
+    : state('running', `running: turn ${turn.number}`);
 }
 
 /** A stop or a pause after the end of the turn, whose outcome stays (V12); null: there is none. */
@@ -165,7 +201,8 @@ function pendingWait({ waits }: Session): string | null {
 /** Everything that holds the session up, one line each. */
 export function describeWaits(session: Session, now: number): string[] {
   const { waits, jobs, rateLimitedUntil, injection, delegation } = session;
-  const asked = session.permissions?.requests.filter(({ answer }) => answer === null) ?? [];
+  const asked =
+    session.permissions?.requests.filter(({ answer }) => answer === null) ?? [];
   const pending = (amount: number, noun: string): string[] =>
     amount === 0 ? [] : [`${count(amount, noun)} without an answer`];
   const unsent = injection?.state === 'intended' || injection?.state === 'sent';
@@ -173,7 +210,8 @@ export function describeWaits(session: Session, now: number): string[] {
     ...(waits.recovering ? ['recovering from an error'] : []),
     ...(waits.compacting ? ['compacting the context'] : []),
     ...asked.map(
-      ({ tool, subject }) => `permission for ${tool}: ${visibleLine(subject)} (\`untildone approve\`)`,
+      ({ tool, subject }) =>
+        `permission for ${tool}: ${visibleLine(subject)} (\`untildone approve\`)`,
     ),
     ...pending(waits.permissions.length - asked.length, 'permission request'),
     ...pending(waits.questions.length, 'question'),
@@ -185,7 +223,9 @@ export function describeWaits(session: Session, now: number): string[] {
       ? [`the provider's limit, reset ${formatAge(rateLimitedUntil, now)}`]
       : []),
     ...(unsent
-      ? [`continuation ${injection.epoch} is ${injection.state} and was not seen in the host yet`]
+      ? [
+          `continuation ${injection.epoch} is ${injection.state} and was not seen in the host yet`,
+        ]
       : []),
   ];
 }
@@ -218,16 +258,22 @@ const kinds: Readonly<Record<Session['descriptor']['kind'], string>> = {
 /** Who runs the session, and how it is kept at work. */
 export function describeHost({ descriptor }: Session): string {
   const { host, instance, mode, kind, headless, parentId, driven } = descriptor;
-  if (driven !== undefined) return `${hostTitle(driven.host)}, which \`untildone run\` drives`;
+  if (driven !== undefined)
+    return `${hostTitle(driven.host)}, which \`untildone run\` drives`;
   if (host === 'plan-file') return 'none: an imported plan';
-  if (host === waitingHost) return `none: a plan that was moved to ${hostTitle(instance)}`;
-  if (host === 'untildone') return parentId === null ? 'our own agent' : 'our own agent: a worker';
+  if (host === waitingHost)
+    return `none: a plan that was moved to ${hostTitle(instance)}`;
+  if (host === 'untildone')
+    return parentId === null ? 'our own agent' : 'our own agent: a worker';
   const way = mode === 'asked' ? 'it asks before it stops' : 'it is told to go on';
   return `${host}, ${kinds[kind]}; ${way}${headless ? '; nobody is there to answer it' : ''}`;
 }
 
 /** @param run the state of the run that sent it */
-export function describeWorker({ id, agentType, title, result }: WorkerView, run: DescribedState): string {
+export function describeWorker(
+  { id, agentType, title, result }: WorkerView,
+  run: DescribedState,
+): string {
   const todo = title === null ? '' : ` “${shown(title, 80)}”`;
   const unended = run.name === 'gone' ? 'gone with its run' : 'not ended';
   return `${shortId(id)} ${shown(agentType, 40)}: ${result ?? unended}${todo}`;
@@ -252,8 +298,17 @@ export function describePlan(session: State): string {
 }
 
 /** `may stop: done`, `sent back to work: todos open`, `waits for the checks`. */
-export function describeAnswer({ answer, reason, outcome, textKind, observed }: Decision): string {
-  const sent = textKind === null ? 'sent back to work' : `sent back to work: ${continuationName(textKind)}`;
+export function describeAnswer({
+  answer,
+  reason,
+  outcome,
+  textKind,
+  observed,
+}: Decision): string {
+  const sent =
+    textKind === null
+      ? 'sent back to work'
+      : `sent back to work: ${continuationName(textKind)}`;
   const said = {
     continue: sent,
     wait: `waits for ${causes[reason as keyof typeof causes] ?? reason}`,
@@ -264,7 +319,11 @@ export function describeAnswer({ answer, reason, outcome, textKind, observed }: 
 }
 
 /** Continuations counted against their limits (G6), and the budgets that are set (G8). */
-export function describeLimits({ counters, usage }: Session, settings: Settings, now: number) {
+export function describeLimits(
+  { counters, usage }: Session,
+  settings: Settings,
+  now: number,
+) {
   const counted = [
     ['maxStagnant', counters.stagnant, 'without progress'],
     ['maxContinuations', counters.continuations, 'since a todo was finished'],

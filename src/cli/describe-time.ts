@@ -21,7 +21,12 @@ export function formatAge(at: number, now: number): string {
   return at > now ? `in ${formatSpan(at - now)}` : `${formatSpan(now - at)} ago`;
 }
 
-const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+const units: Readonly<Record<string, number>> = {
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+};
 
 /** `90m`, `12h`, `30d`, `4w` in milliseconds; null where the text says something else. */
 export function parseSpan(text: string): number | null {

@@ -27,7 +27,8 @@ export function examineHost(
 ) {
   const { name: host, title, pieces, knownVersions, oldestVersion, howToGet } = installer;
   const program = install.findProgram(installer.program, basis.env);
-  const said = program === null ? null : install.outputOf(program, ['--version'], basis.env);
+  const said =
+    program === null ? null : install.outputOf(program, ['--version'], basis.env);
   const hostVersion = /\d+\.\d+\.\d+(?:[\w.-]*\w)?/.exec(said ?? '')?.[0] ?? null;
   const survey = installer.survey(basis);
   const { plugin } = survey;
@@ -37,26 +38,43 @@ export function examineHost(
   const unknown = `${title} was not found on PATH (no program "${installer.program}").`;
   const there = `${title} ${hostVersion} at ${program}`;
   const isTooOld =
-    oldestVersion && (hostVersion ?? '').localeCompare(oldestVersion, 'en', { numeric: true }) < 0;
+    oldestVersion &&
+    (hostVersion ?? '').localeCompare(oldestVersion, 'en', { numeric: true }) < 0;
   // Of two plugins one acts; two hooks count a stop twice.
   const twice = pieces === 'plugin' ? note : broken;
   const both = `Installed twice: by init, and as a plugin (${plugin}).`;
   const rows: install.Examination = [
     [
       !program && wrong('host', unknown, howToGet),
-      !hostVersion && note('host', `${title} is at ${program}, but does not say its version.`),
-      isTooOld && wrong('host', `${there} is too old: untildone needs ${oldestVersion} or newer.`, howToGet),
+      !hostVersion &&
+        note('host', `${title} is at ${program}, but does not say its version.`),
+      isTooOld &&
+        wrong(
+          'host',
+          `${there} is too old: untildone needs ${oldestVersion} or newer.`,
+          howToGet,
+        ),
       knownVersions.includes(hostVersion ?? '') && ok('host', `${there}, known to work.`),
-      note('host', `${there}; tested with ${knownVersions.join(', ')}, so watch the first runs.`),
+      note(
+        'host',
+        `${there}; tested with ${knownVersions.join(', ')}, so watch the first runs.`,
+      ),
     ],
-    [!isInstalled && note(pieces, `Nothing is installed in ${title} here.`, initCommand(host))],
+    [
+      !isInstalled &&
+        note(pieces, `Nothing is installed in ${title} here.`, initCommand(host)),
+    ],
     [
       plugin && scopes.length > 0 && twice('plugin', both, installer.howToRemovePlugin),
       plugin && ok('plugin', `Installed as a plugin of ${title} (${plugin}).`),
     ],
-    ...scopes.map((scope) => examineScope(installer, survey, scope, { wanted: basis.version, shipped })),
+    ...scopes.map((scope) =>
+      examineScope(installer, survey, scope, { wanted: basis.version, shipped }),
+    ),
     ...(isInstalled ? survey.examine(scopes) : []),
-    ...(isInstalled && asked !== null ? [examineVariables(title, asked, survey, basis)] : []),
+    ...(isInstalled && asked !== null
+      ? [examineVariables(title, asked, survey, basis)]
+      : []),
   ];
   const looked = tellFirst(rows);
   // What is broken to the eye need not be called.
@@ -87,8 +105,14 @@ function prove(
       // One that ignores a polite signal would hang us for good.
       killSignal: 'SIGKILL',
     });
-    const isLate = answer.error !== undefined && 'code' in answer.error && answer.error.code === 'ETIMEDOUT';
-    if (isLate) return [note(name, `${basename(program)} did not answer within ${proofMs / 1000} s.`)];
+    const isLate =
+      answer.error !== undefined &&
+      'code' in answer.error &&
+      answer.error.code === 'ETIMEDOUT';
+    if (isLate)
+      return [
+        note(name, `${basename(program)} did not answer within ${proofMs / 1000} s.`),
+      ];
     const isRight = isProved(answer.stdout ?? '', state);
     if (isRight === null) return [];
     return [isRight ? ok(name, proved) : broken(name, failed, initCommand(host))];
@@ -119,7 +143,12 @@ function examineScope(
       file && !existsSync(file) && dead(`${piece} itself is gone: ${file}`),
       file && version === wanted && !isCopied(shipped, file) && dead(damaged + file),
     ]),
-    other && note(`${piece}-version`, `${where} by untildone ${other}; this is ${wanted}.`, mend),
+    other &&
+      note(
+        `${piece}-version`,
+        `${where} by untildone ${other}; this is ${wanted}.`,
+        mend,
+      ),
     lacking && broken(pieces, `${where}, but not complete: ${lacking} is missing.`, mend),
     ok(pieces, `${where}: ${summary}, complete.`),
   ];
@@ -133,21 +162,27 @@ function examineVariables(
   { env, cwd }: install.InstallBasis,
 ): install.Row {
   if (projectVariables === undefined) return [];
-  const found = [...new Set([cwd, survey.project])].map((folder) => projectVariables(folder, env));
+  const found = [...new Set([cwd, survey.project])].map((folder) =>
+    projectVariables(folder, env),
+  );
   const unreadable = `The settings of ${title} in this project cannot be read and may set any variable: untildone's hooks ignore every variable that they would read.`;
   // `init` writes UNTILDONE_HOME into a local file of the project if the state directory is not in its default place.
   const usual = join(stateDirectory({ ...env, UNTILDONE_HOME: undefined }), '/');
   const programs = install.allScopes.flatMap((scope) => survey.installed(scope));
-  const isMoved = programs.some(({ file }) => file !== undefined && !file.startsWith(usual));
+  const isMoved = programs.some(
+    ({ file }) => file !== undefined && !file.startsWith(usual),
+  );
   const isIgnored = (name: string) =>
-    (isReadByUs(name) || variables.includes(name)) && !(isMoved && name === 'UNTILDONE_HOME');
+    (isReadByUs(name) || variables.includes(name)) &&
+    !(isMoved && name === 'UNTILDONE_HOME');
   const names = [...new Set(found.flatMap((listed) => listed ?? []))].filter(isIgnored);
   const atStart = names.filter(isReadAtStart);
   const ignored = `The settings of ${title} in this project set ${names.join(', ')}: untildone's hooks ignore that.`;
   const early = `${atStart.join(', ')} can still change what a hook does: it takes effect when the hook starts.`;
   return [
     found.includes(null) && note('variables', unreadable, 'make them short and plain'),
-    atStart.length > 0 && note('variables', `${ignored} ${early}`, `take ${atStart.join(', ')} out of them`),
+    atStart.length > 0 &&
+      note('variables', `${ignored} ${early}`, `take ${atStart.join(', ')} out of them`),
     names.length > 0 && note('variables', ignored),
   ];
 }

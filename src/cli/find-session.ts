@@ -9,7 +9,13 @@ import { findOwnerProcess } from '../engine/session-owner.ts';
 import type { Store } from '../engine/store.ts';
 import { hostOfCommand } from '../hosts/host-processes.ts';
 import { type Arguments, type Command, jsonOption } from './command.ts';
-import { hostTitle, isImported, nameSession, sessionFields, shortId } from './describe-session.ts';
+import {
+  hostTitle,
+  isImported,
+  nameSession,
+  sessionFields,
+  shortId,
+} from './describe-session.ts';
 import { formatAge } from './describe-time.ts';
 import type { Io } from './io.ts';
 import { withStore } from './open-runtime.ts';
@@ -24,7 +30,11 @@ const mostRuns = 200;
 export const noSessionsYet = 'There are no sessions yet.';
 
 /** Opens the store and closes it behind `work`. Without one there is no session, and it creates none unless it `makes` one. */
-export async function withSessions<T>(io: Io, work: (store: Store) => Promise<T>, makes = false): Promise<T> {
+export async function withSessions<T>(
+  io: Io,
+  work: (store: Store) => Promise<T>,
+  makes = false,
+): Promise<T> {
   const result = await withStore(io, async (store) => ({ of: await work(store) }), makes);
   if (result === null) throw new UntildoneError('unknown-session', noSessionsYet);
   return result.of;
@@ -40,9 +50,13 @@ export type Here = Readonly<{
 }>;
 
 /** A document for programs, which begins with the session, and lines for people; a number: it was told, and this is the exit code. */
-export type Answer = number | Readonly<{ json: object; lines: readonly string[]; code?: number }>;
+export type Answer =
+  | number
+  | Readonly<{ json: object; lines: readonly string[]; code?: number }>;
 
-interface SessionCommand extends Pick<Command, 'takes' | 'about'>, Partial<Pick<Command, 'options'>> {
+interface SessionCommand
+  extends Pick<Command, 'takes' | 'about'>,
+    Partial<Pick<Command, 'options'>> {
   /** An agent is refused, and whoever sits at no terminal. */
   readonly humanOnly?: true;
   /** An agent may call it, but only for its own session. */
@@ -68,10 +82,13 @@ export function sessionCommand(command: SessionCommand): Command {
       check?.(given);
       const refusal = humanOnly ? await io.whyNoHuman() : null;
       if (refusal !== null) return refuse(io, refusal);
-      const word = Object.hasOwn(options, 'session') ? given.text('session') : given.positional(0);
+      const word = Object.hasOwn(options, 'session')
+        ? given.text('session')
+        : given.positional(0);
       return withSessions(io, async (store) => {
         const agent = agentOwnOnly ? await io.agentAbove() : null;
-        const own = agent === null ? null : await findAgentSession(store, word, io, agent);
+        const own =
+          agent === null ? null : await findAgentSession(store, word, io, agent);
         if (typeof own === 'string') return refuse(io, own);
         const session = own ?? (await find(store, word, io));
         const answered = await answer({ given, io, store, session, agent });
@@ -85,16 +102,29 @@ export function sessionCommand(command: SessionCommand): Command {
 }
 
 /** With its plan. */
-export async function findSession(store: Store, word: string | null, io: Io): Promise<State> {
-  const { id } = word === null ? await mostRecent(store, io) : await byWord(store, word, io);
+export async function findSession(
+  store: Store,
+  word: string | null,
+  io: Io,
+): Promise<State> {
+  const { id } =
+    word === null ? await mostRecent(store, io) : await byWord(store, word, io);
   const state = await store.state(id);
-  if (state === null) throw new UntildoneError('unknown-session', await unknown(store, id, io));
+  if (state === null)
+    throw new UntildoneError('unknown-session', await unknown(store, id, io));
   return state;
 }
 
 /** For `run --resume`: a session of a host is that host's, and its hooks would fall silent if we took it (P41). */
-export async function findOwnSession(store: Store, word: string | null, io: Io): Promise<State> {
-  const own = word === null ? (await sessionsHere(store, io, recentSessions)).find(isOwnMain) : undefined;
+export async function findOwnSession(
+  store: Store,
+  word: string | null,
+  io: Io,
+): Promise<State> {
+  const own =
+    word === null
+      ? (await sessionsHere(store, io, recentSessions)).find(isOwnMain)
+      : undefined;
   const found = await findSession(store, own?.id ?? word, io);
   const { host, kind, parentId } = found.descriptor;
   if (host === 'untildone' && kind !== 'subagent') return found;
@@ -105,7 +135,10 @@ export async function findOwnSession(store: Store, word: string | null, io: Io):
   const owner = `belongs to ${hostTitle(host)}`;
   const helps = `\`untildone plan move ${shortId(found.id)} run\` moves its plan to \`run\`, with its checks.`;
   if (word !== null)
-    throw new UntildoneError('usage', `Session ${name} ${owner}; go on with it there. ${helps}`);
+    throw new UntildoneError(
+      'usage',
+      `Session ${name} ${owner}; go on with it there. ${helps}`,
+    );
   const none = 'There is no session of `untildone run` in this directory.';
   throw new UntildoneError('unknown-session', `${none} ${name} ${owner}: ${helps}`);
 }
@@ -123,14 +156,19 @@ export async function findAgentSession(
 ): Promise<State | string> {
   const refused = (why: string) => `${why} ${adviceForHuman}`;
   const own = await findCallingSession(store, io, agent);
-  if (typeof own === 'string') return refused(`${own} An agent that needs a human calls todo_pause.`);
+  if (typeof own === 'string')
+    return refused(`${own} An agent that needs a human calls todo_pause.`);
   const meant = word === null ? own : await findSession(store, word, io);
   if (meant.id === own.id) return own;
   const only = `${agent} called this, and an agent may only pause its own session, ${nameSession(own)}.`;
   return refused(`${only} Session ${nameSession(meant)} stays as it is.`);
 }
 
-async function findCallingSession(store: Store, io: Io, agent: string): Promise<State | string> {
+async function findCallingSession(
+  store: Store,
+  io: Io,
+  agent: string,
+): Promise<State | string> {
   const named = await io.agentSessions();
   const run = await findRunAbove(store);
   if (run?.isNearest === true) return run.session;
@@ -138,7 +176,8 @@ async function findCallingSession(store: Store, io: Io, agent: string): Promise<
     run !== null && host === 'untildone' && (parentId ?? id) !== run.session.id;
   for (const id of named) {
     const found = await store.state(id);
-    const parent = found?.descriptor.kind === 'subagent' ? found.descriptor.parentId : null;
+    const parent =
+      found?.descriptor.kind === 'subagent' ? found.descriptor.parentId : null;
     const session = parent === null ? found : await store.state(parent);
     if (session !== null && isForeign(session)) continue;
     if (session !== null) return session;
@@ -149,15 +188,18 @@ async function findCallingSession(store: Store, io: Io, agent: string): Promise<
   const called = `${agent} called this, but`;
   if (named.length > 0) return `${called} there is no record of its session.`;
   const isOf = ({ descriptor: { host, kind } }: Session): boolean =>
-    kind === 'main' && (hostTitle(host) === agent || (host === 'untildone' && agent.includes('untildone')));
+    kind === 'main' &&
+    (hostTitle(host) === agent || (host === 'untildone' && agent.includes('untildone')));
   const running = await sessionsHere(
     store,
     io,
     recentSessions,
-    async (session) => isOf(session) && !isForeign(session) && (await hasUnfinishedTurn(store, session)),
+    async (session) =>
+      isOf(session) && !isForeign(session) && (await hasUnfinishedTurn(store, session)),
   );
   const [only] = running;
-  if (only === undefined) return `${called} none of its sessions is at work in this directory.`;
+  if (only === undefined)
+    return `${called} none of its sessions is at work in this directory.`;
   if (running.length > 1)
     return `${called} does not say from which session: ${formatSessions(running, io)} are at work.`;
   return (await store.state(only.id)) ?? `${called} its session is gone.`;
@@ -171,11 +213,15 @@ async function findRunAbove(store: Store) {
   const above = [...ancestorsOf(process.pid)];
   const owners = new Map<number | null, Session>();
   for (const session of await store.sessions({ limit: mostRuns }))
-    if (isOwnMain(session)) owners.set(await findOwnerProcess(store, session.id), session);
+    if (isOwnMain(session))
+      owners.set(await findOwnerProcess(store, session.id), session);
   const at = above.findIndex(({ id }) => owners.has(id));
   const session = await store.state(owners.get(above[at]?.id ?? null)?.id ?? '');
   if (at === -1 || session === null) return null;
-  return { session, isNearest: above.slice(0, at).every(({ argv }) => hostOfCommand(argv) === null) };
+  return {
+    session,
+    isNearest: above.slice(0, at).every(({ argv }) => hostOfCommand(argv) === null),
+  };
 }
 
 /** Counts a message of the human that still waits in the inbox: events of a host are taken in at its next stop. */
@@ -203,7 +249,10 @@ async function mostRecent(store: Store, io: Io): Promise<Session> {
     imported === undefined
       ? '`untildone status --all` lists those of all directories.'
       : `There is an imported plan, which you can name: ${shortId(imported.id)}.`;
-  throw new UntildoneError('unknown-session', `There is no session of this directory. ${helps}`);
+  throw new UntildoneError(
+    'unknown-session',
+    `There is no session of this directory. ${helps}`,
+  );
 }
 
 async function byWord(store: Store, word: string, io: Io): Promise<Session> {
@@ -215,7 +264,8 @@ async function byWord(store: Store, word: string, io: Io): Promise<Session> {
   const known = new Set(ending.map(({ id }) => id));
   const candidates = [...ending, ...starting.filter(({ id }) => !known.has(id))];
   const [only] = candidates;
-  if (only === undefined) throw new UntildoneError('unknown-session', await unknown(store, word, io));
+  if (only === undefined)
+    throw new UntildoneError('unknown-session', await unknown(store, word, io));
   if (candidates.length === 1) return only;
   // What `status` prints here must be enough here, whatever other directories hold.
   const here = candidates.filter(({ descriptor }) =>
@@ -232,7 +282,9 @@ async function byWord(store: Store, word: string, io: Io): Promise<Session> {
 async function unknown(store: Store, word: string, io: Io): Promise<string> {
   const recent = await store.sessions({ limit: namedCandidates + 1 });
   const known =
-    recent.length === 0 ? noSessionsYet : `The most recent ones are ${formatSessions(recent, io)}.`;
+    recent.length === 0
+      ? noSessionsYet
+      : `The most recent ones are ${formatSessions(recent, io)}.`;
   return `No session has an id that starts or ends with "${shown(word, 60)}". ${known}`;
 }
 
@@ -240,10 +292,15 @@ export function formatSessions(sessions: readonly Session[], { clock }: Io): str
   const ids = sessions.map(({ id }) => id);
   const named = sessions.slice(0, namedCandidates).map((session) => {
     const { id, title, descriptor, updatedAt } = session;
-    const about = [title === undefined ? [] : `“${shown(title, 40)}”`, hostTitle(descriptor.host)].flat();
+    const about = [
+      title === undefined ? [] : `“${shown(title, 40)}”`,
+      hostTitle(descriptor.host),
+    ].flat();
     return `${shortId(id, ids)} (${[...about, formatAge(updatedAt, clock.now())].join(', ')})`;
   });
-  return sessions.length > namedCandidates ? `${named.join(', ')} and others` : named.join(', ');
+  return sessions.length > namedCandidates
+    ? `${named.join(', ')} and others`
+    : named.join(', ');
 }
 
 /** Asynchronous, because some filters ask the store. */
@@ -260,7 +317,11 @@ export async function sessionsHere(
   isMeant: SessionFilter = (session) => !isImported(session),
 ): Promise<readonly Session[]> {
   for (const directory of projectDirectories(cwd)) {
-    const found = await newest((most) => store.sessions({ directory, limit: most }), limit, isMeant);
+    const found = await newest(
+      (most) => store.sessions({ directory, limit: most }),
+      limit,
+      isMeant,
+    );
     if (found.length > 0) return found;
   }
   return [];

@@ -10,10 +10,14 @@ const scratch = mkdtempSync(join(tmpdir(), 'untildone-host-commands-'));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
 function run(...argv: string[]) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['--no-warnings', program, ...argv], {
-    ...{ cwd: scratch, encoding: 'utf8', input: '' },
-    env: { PATH: process.env['PATH'] ?? '', HOME: scratch },
-  });
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    ['--no-warnings', program, ...argv],
+    {
+      ...{ cwd: scratch, encoding: 'utf8', input: '' },
+      env: { PATH: process.env['PATH'] ?? '', HOME: scratch },
+    },
+  );
   return { status, stdout, stderr };
 }
 
@@ -26,7 +30,8 @@ describe('the commands that hosts start', () => {
     expect(run('run')).toEqual({
       status: 2,
       stdout: '',
-      stderr: 'untildone: There is no command "run" here, only mcp, check-runner, status, why.\n',
+      stderr:
+        'untildone: There is no command "run" here, only mcp, check-runner, status, why.\n',
     });
     expect(run('why', 'nobody')).toMatchObject({
       status: 1,
@@ -43,17 +48,27 @@ describe('the commands that hosts start', () => {
     const folder = mkdtempSync(join(scratch, 'project-'));
     const theirs = join(folder, 'theirs');
     writeFileSync(join(folder, '.env'), `UNTILDONE_HOME=${theirs}\n`);
-    const info = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'x', version: '1' } };
+    const info = {
+      protocolVersion: '2025-06-18',
+      capabilities: {},
+      clientInfo: { name: 'x', version: '1' },
+    };
     const items = [{ title: 'Write the parser' }];
     const calls = [
       { method: 'initialize', params: info },
       { method: 'tools/call', params: { name: 'create_todo', arguments: { items } } },
     ];
-    const lines = calls.map((call, id) => JSON.stringify({ jsonrpc: '2.0', id, ...call }));
-    const { stdout, stderr } = spawnSync(process.execPath, ['--no-warnings', program, 'mcp'], {
-      ...{ cwd: folder, encoding: 'utf8', input: `${lines.join('\n')}\n` },
-      env: { PATH: process.env['PATH'] ?? '', HOME: folder, UNTILDONE_HOME: theirs },
-    });
+    const lines = calls.map((call, id) =>
+      JSON.stringify({ jsonrpc: '2.0', id, ...call }),
+    );
+    const { stdout, stderr } = spawnSync(
+      process.execPath,
+      ['--no-warnings', program, 'mcp'],
+      {
+        ...{ cwd: folder, encoding: 'utf8', input: `${lines.join('\n')}\n` },
+        env: { PATH: process.env['PATH'] ?? '', HOME: folder, UNTILDONE_HOME: theirs },
+      },
+    );
     expect(stdout).toContain('Write the parser');
     expect(stderr).toContain('set UNTILDONE_HOME: that is ignored');
     expect(existsSync(theirs)).toBe(false);

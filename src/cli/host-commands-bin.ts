@@ -14,7 +14,10 @@ if (known.includes(name)) {
   const { main } =
     typeof QUICK_COMMANDS === 'undefined'
       ? await import('./main.ts')
-      : (await import('./warm-start.ts')).startWarm(new URL(QUICK_COMMANDS, import.meta.url), null);
+      : (await import('./warm-start.ts')).startWarm(
+          new URL(QUICK_COMMANDS, import.meta.url),
+          null,
+        );
   process.exitCode = await main(argv);
 } else {
   const sentence = `There is no command "${oneLine(name, 40)}" here, only ${known.join(', ')}.`;

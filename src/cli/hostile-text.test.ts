@@ -1,7 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type CommandBench, createCommandBench } from '../../test/support/command-bench.ts';
+import {
+  type CommandBench,
+  createCommandBench,
+} from '../../test/support/command-bench.ts';
 
 let bench: CommandBench;
 
@@ -16,8 +19,9 @@ const evil =
   'x\u001b]52;c;aGk=\u0007\u001b[2J\u001b[31mred\u009b0m\u0085\nINJECTED\r\u202Eesrever\u2066\u0000\u007f';
 
 /** Everything by which text could act on a terminal, but for the end of a line. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this looks for
-const powers = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
+const powers =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this looks for
+  /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
 
 async function addHostileSession(): Promise<void> {
   const host = await bench.host({
@@ -30,7 +34,11 @@ async function addHostileSession(): Promise<void> {
   });
   await host.open();
   await host.says(evil);
-  const [first = '', second = ''] = await host.plans(evil, `${evil} second`, `${evil} third`);
+  const [first = '', second = ''] = await host.plans(
+    evil,
+    `${evil} second`,
+    `${evil} third`,
+  );
   await host.completes(first, evil);
   await host.happens({
     type: 'todo-updated',
@@ -41,11 +49,25 @@ async function addHostileSession(): Promise<void> {
   await host.happens({
     type: 'todos-created',
     actor: 'agent',
-    items: [{ id: 'c', title: 'checked', checks: [evil], completionCriteria: evil, context: evil }],
+    items: [
+      {
+        id: 'c',
+        title: 'checked',
+        checks: [evil],
+        completionCriteria: evil,
+        context: evil,
+      },
+    ],
   });
   await host.completes('c');
   await host.happens({
-    ...{ type: 'check-finished', todoId: 'c', check: evil, result: 'failed', flaky: false },
+    ...{
+      type: 'check-finished',
+      todoId: 'c',
+      check: evil,
+      result: 'failed',
+      flaky: false,
+    },
     ...{ tail: evil, fingerprint: null, final: true, writes: null },
   });
   await host.happens({
@@ -100,7 +122,12 @@ describe('security: hostile text', () => {
 
   it('in sentences about wrong words is tamed as well', async () => {
     await addHostileSession();
-    for (const argv of [['why', evil], ['status', `--${evil}`], [evil], ['plan', 'show', 's', evil]]) {
+    for (const argv of [
+      ['why', evil],
+      ['status', `--${evil}`],
+      [evil],
+      ['plan', 'show', 's', evil],
+    ]) {
       const { code, out, err } = await bench.run(...argv);
       expect(code).toBeGreaterThan(0);
       expect(`${out}${err}`).not.toMatch(powers);
@@ -115,7 +142,10 @@ describe('security: hostile text', () => {
     expect(policy.err.indexOf('\n')).toBe(policy.err.length - 1);
     const home = join(bench.project, 'ho\u001b[31mme');
     mkdirSync(join(home, 'untildone.db'), { recursive: true });
-    const place = await bench.runWith({ env: { ...bench.env, UNTILDONE_HOME: home } }, 'status');
+    const place = await bench.runWith(
+      { env: { ...bench.env, UNTILDONE_HOME: home } },
+      'status',
+    );
     expect(place.err).toContain('is a directory');
     expect(place.err).not.toMatch(powers);
   });
@@ -128,7 +158,11 @@ describe('colour', () => {
     expect((await bench.runWith({ isTTY: true }, 'status', '--all')).out).toContain(bold);
     expect((await bench.run('status', '--all')).out).not.toContain(bold);
     for (const off of [{ NO_COLOR: '1' }, { TERM: 'dumb' }]) {
-      const { out } = await bench.runWith({ isTTY: true, env: { ...bench.env, ...off } }, 'status', '--all');
+      const { out } = await bench.runWith(
+        { isTTY: true, env: { ...bench.env, ...off } },
+        'status',
+        '--all',
+      );
       expect(out).not.toMatch(powers);
     }
   });

@@ -26,7 +26,12 @@ export async function sendActs({ io, store, session }: Place, acts: readonly Hum
   const identifiers = createIdentifiers(io.clock);
   let handled: Handled | null = null;
   for (const act of acts) {
-    const made = { id: identifiers.next(), at: io.clock.now(), ...act, sessionId: session.id };
+    const made = {
+      id: identifiers.next(),
+      at: io.clock.now(),
+      ...act,
+      sessionId: session.id,
+    };
     handled = await runtime.handle(made);
     // What the event set going must be on the record before the store is closed.
     await handled.checks;
@@ -36,7 +41,10 @@ export async function sendActs({ io, store, session }: Place, acts: readonly Hum
 
 export type Acted = Awaited<ReturnType<typeof sendActs>>;
 
-export async function pauseSession(place: Place, reason: string | null = null): Promise<Acted> {
+export async function pauseSession(
+  place: Place,
+  reason: string | null = null,
+): Promise<Acted> {
   // A pause keeps the reason that it has.
   const isPaused = place.session.pause?.by === 'human' && reason === null;
   return sendActs(place, isPaused ? [] : [{ type: 'human-paused', reason }]);
@@ -48,27 +56,41 @@ export async function stopSession(place: Place, how: string): Promise<Acted> {
 
 /** An agent does not speak as the human: its `stop` or `pause` counts as `todo_pause` in its own session (V12). */
 export async function pauseAsAgent(place: Place, reason: string | null): Promise<Acted> {
-  return sendActs(place, [{ type: 'model-paused', reason: reason ?? '', byCommand: true }]);
+  return sendActs(place, [
+    { type: 'model-paused', reason: reason ?? '', byCommand: true },
+  ]);
 }
 
 export function resumeSession(place: Place): Promise<Acted> {
   const { latch, pause } = place.session;
-  return sendActs(place, latch === null && pause === null ? [] : [{ type: 'human-resumed' }]);
+  return sendActs(
+    place,
+    latch === null && pause === null ? [] : [{ type: 'human-resumed' }],
+  );
 }
 
 /** The same acts, called by a view. Each first asks whether a human calls it, and returns why it is refused; null: done. */
 export function createHumanActs(io: Io, store: Store, sessionId: string) {
-  const place = async (): Promise<Place> => ({ io, store, session: await findSession(store, sessionId, io) });
+  const place = async (): Promise<Place> => ({
+    io,
+    store,
+    session: await findSession(store, sessionId, io),
+  });
   const asHuman = async (work: () => Promise<unknown>): Promise<string | null> => {
     const refusal = await io.whyNoHuman();
     if (refusal === null) await work();
     return refusal;
   };
-  const hold = async (work: (place: Place) => Promise<unknown>): Promise<string | null> => {
+  const hold = async (
+    work: (place: Place) => Promise<unknown>,
+  ): Promise<string | null> => {
     const agent = await io.agentAbove();
-    const own = agent === null ? null : await findAgentSession(store, sessionId, io, agent);
+    const own =
+      agent === null ? null : await findAgentSession(store, sessionId, io, agent);
     if (typeof own === 'string') return own;
-    await (own === null ? work(await place()) : pauseAsAgent({ io, store, session: own }, null));
+    await (own === null
+      ? work(await place())
+      : pauseAsAgent({ io, store, session: own }, null));
     return null;
   };
   return {
@@ -95,15 +117,29 @@ export async function answerPermission(
   remembered: PermissionChoice,
 ): Promise<Session | null> {
   const session = await store.state(sessionId);
-  const request = session && waitingRequests(session).find((waiting) => waiting.requestId === requestId);
+  const request =
+    session &&
+    waitingRequests(session).find((waiting) => waiting.requestId === requestId);
   if (!session || !request) return null;
   const said = { id: createIdentifiers(io.clock).next(), at: io.clock.now() };
-  const wait = { kind: 'permission', requestId, granted: remembered !== 'no', remembered } as const;
-  const acted = await sendActs({ io, store, session }, [{ ...said, type: 'wait-ended', wait }]);
+  const wait = {
+    kind: 'permission',
+    requestId,
+    granted: remembered !== 'no',
+    remembered,
+  } as const;
+  const acted = await sendActs({ io, store, session }, [
+    { ...said, type: 'wait-ended', wait },
+  ]);
   const { directory } = session.descriptor;
   if (remembered === 'always' && directory !== null) {
     const place = { stateDirectory: stateDirectory(io.env), directory };
-    addGrant(place, { tool: request.tool, pattern: request.pattern, answerId: said.id, at: said.at });
+    addGrant(place, {
+      tool: request.tool,
+      pattern: request.pattern,
+      answerId: said.id,
+      at: said.at,
+    });
   }
   return acted.session;
 }

@@ -10,7 +10,12 @@ import { hostOfCommand } from '../hosts/host-processes.ts';
 import { findAgentAbove, findAgentSessions, whyNoHuman } from './human-terminal.ts';
 
 function ancestor(argv: readonly string[], variables: readonly string[] = []) {
-  return { id: 2, parentId: 1, argv, variables: new Map(variables.map((name) => [name, 'x'])) };
+  return {
+    id: 2,
+    parentId: 1,
+    argv,
+    variables: new Map(variables.map((name) => [name, 'x'])),
+  };
 }
 
 describe('which command is an agent host', () => {
@@ -19,10 +24,16 @@ describe('which command is an agent host', () => {
     [['/usr/local/bin/claude', '--resume'], 'Claude Code'],
     [['node', '/usr/lib/node_modules/@anthropic-ai/claude-code/cli.js'], 'Claude Code'],
     [['node', '--max-old-space-size=8192', '/opt/bin/gemini'], 'Gemini CLI'],
-    [['node', '--require', './hook.cjs', '/x/node_modules/@openai/codex/bin/codex.js'], 'Codex'],
+    [
+      ['node', '--require', './hook.cjs', '/x/node_modules/@openai/codex/bin/codex.js'],
+      'Codex',
+    ],
     [['/home/me/.opencode/bin/opencode'], 'OpenCode'],
     [
-      ['C:\\Program Files\\nodejs\\node.exe', 'C:\\x\\node_modules\\@qwen-code\\qwen-code\\dist\\index.js'],
+      [
+        'C:\\Program Files\\nodejs\\node.exe',
+        'C:\\x\\node_modules\\@qwen-code\\qwen-code\\dist\\index.js',
+      ],
       'Qwen Code',
     ],
     [['copilot.exe'], 'Copilot CLI'],
@@ -49,7 +60,9 @@ describe('design: an agent must not resume itself', () => {
   it('a session of ours or a host is seen in our own environment and in that of any process above', () => {
     expect(findAgentAbove({ UNTILDONE_SESSION: 's' }, [])).toBe('a session of untildone');
     expect(findAgentAbove({ CLAUDECODE: '1' }, [])).toBe('Claude Code');
-    expect(findAgentAbove({ UNTILDONE_SESSION: '' }, [ancestor(['bash']), ancestor(['sshd'])])).toBeNull();
+    expect(
+      findAgentAbove({ UNTILDONE_SESSION: '' }, [ancestor(['bash']), ancestor(['sshd'])]),
+    ).toBeNull();
     const above = [ancestor(['bash']), ancestor(['sh'], ['UNTILDONE_SESSION'])];
     expect(findAgentAbove({}, above)).toBe('a session of untildone');
     expect(whyNoHuman({}, [ancestor(['bash']), ancestor(['claude'])])).toBe(
@@ -81,12 +94,24 @@ describe('V12: the session that an agent’s command belongs to', () => {
   it.each([
     ['ours', { UNTILDONE_SESSION: 'run-1' }, ['run-1']],
     ['Claude Code', claude('c-1'), ['c-1']],
-    ['Claude Code that a run drives', { ...claude('c-1'), UNTILDONE_SESSION: 'run-1' }, ['c-1', 'run-1']],
+    [
+      'Claude Code that a run drives',
+      { ...claude('c-1'), UNTILDONE_SESSION: 'run-1' },
+      ['c-1', 'run-1'],
+    ],
     ['Codex', { CODEX_THREAD_ID: 't-1', CODEX_SESSION_ID: 's-1' }, ['s-1']],
     ['Qwen Code', { QWEN_CODE: '1', QWEN_CODE_SESSION_ID: 'q-1' }, ['q-1']],
     ['Copilot CLI', { COPILOT_CLI: '1', COPILOT_AGENT_SESSION_ID: 'p-1' }, ['p-1']],
-    ['OpenCode, by our plugin', { OPENCODE: '1', UNTILDONE_AGENT_SESSION: 'o-1' }, ['o-1']],
-    ['pi, by our extension', { PI_CODING_AGENT: '1', UNTILDONE_AGENT_SESSION: 'i-1' }, ['i-1']],
+    [
+      'OpenCode, by our plugin',
+      { OPENCODE: '1', UNTILDONE_AGENT_SESSION: 'o-1' },
+      ['o-1'],
+    ],
+    [
+      'pi, by our extension',
+      { PI_CODING_AGENT: '1', UNTILDONE_AGENT_SESSION: 'i-1' },
+      ['i-1'],
+    ],
     ['Gemini CLI, which names none', { GEMINI_CLI: '1' }, []],
     ['a human', {}, []],
   ])('%s', async (_name, variables, ids) => {
@@ -94,25 +119,41 @@ describe('V12: the session that an agent’s command belongs to', () => {
   });
 
   it('V12: the variables that the host gave its command count, not those that the agent set further down', async () => {
-    const above = [process(['sh'], claude('forged')), process(['bash'], claude('own')), process(['claude'])];
+    const above = [
+      process(['sh'], claude('forged')),
+      process(['bash'], claude('own')),
+      process(['claude']),
+    ];
     expect(await findAgentSessions(claude('forged'), above)).toEqual(['own']);
-    expect(await findAgentSessions(claude('own'), [process(['claude'])])).toEqual(['own']);
+    expect(await findAgentSessions(claude('own'), [process(['claude'])])).toEqual([
+      'own',
+    ]);
   });
 
   it('a host that the agent of another host started is nearer than that one', async () => {
-    const inPi = { ...claude('c-1'), PI_CODING_AGENT: '1', UNTILDONE_AGENT_SESSION: 'i-1' };
+    const inPi = {
+      ...claude('c-1'),
+      PI_CODING_AGENT: '1',
+      UNTILDONE_AGENT_SESSION: 'i-1',
+    };
     const inClaude = [
       process(['bash'], inPi),
       process(['claude'], { PI_CODING_AGENT: '1' }),
       process(['pi']),
     ];
     expect(await findAgentSessions(inPi, inClaude)).toEqual(['c-1', 'i-1']);
-    expect(await findAgentSessions(inPi, [process(['bash'], inPi), process(['pi'])])).toEqual(['i-1', 'c-1']);
+    expect(
+      await findAgentSessions(inPi, [process(['bash'], inPi), process(['pi'])]),
+    ).toEqual(['i-1', 'c-1']);
   });
 
   it('V12: its own variables count if no host is above it, or if other processes cannot be read', async () => {
-    expect(await findAgentSessions(claude('own'), [process(['bash']), process(['init'])])).toEqual(['own']);
-    expect(await findAgentSessions(claude('own'), [process(['bash']), process(['claude'])])).toEqual(['own']);
+    expect(
+      await findAgentSessions(claude('own'), [process(['bash']), process(['init'])]),
+    ).toEqual(['own']);
+    expect(
+      await findAgentSessions(claude('own'), [process(['bash']), process(['claude'])]),
+    ).toEqual(['own']);
   });
 });
 
@@ -141,8 +182,16 @@ describe('with real processes', () => {
     );
     const shell = ['/bin/bash', script];
     const argv = terminal ? ['script', '-qec', shell.join(' '), '/dev/null'] : shell;
-    const env = { PATH: process.env['PATH'], UNTILDONE_HOME: join(root, 'home'), HOME: root };
-    spawn('bash', ['-c', 'exec setsid --fork "$@"', 'bash', ...argv], { env, cwd: root, stdio: 'ignore' });
+    const env = {
+      PATH: process.env['PATH'],
+      UNTILDONE_HOME: join(root, 'home'),
+      HOME: root,
+    };
+    spawn('bash', ['-c', 'exec setsid --fork "$@"', 'bash', ...argv], {
+      env,
+      cwd: root,
+      stdio: 'ignore',
+    });
     for (let waited = 0; !existsSync(`${out}.done`); waited += 25) {
       if (waited > 15_000) throw new Error(`"${command}" did not end`);
       await sleep(25);
@@ -151,13 +200,15 @@ describe('with real processes', () => {
   }
 
   it('util-linux gives the terminal for these tests', () => {
-    expect(spawnSync('bash', ['-c', 'script --version'], { encoding: 'utf8' }).stdout).toContain(
-      'util-linux',
-    );
+    expect(
+      spawnSync('bash', ['-c', 'script --version'], { encoding: 'utf8' }).stdout,
+    ).toContain('util-linux');
   });
 
   it('a human at a terminal is heard, even where input and output are redirected', async () => {
-    expect(await orphaned(resume, true)).toBe('untildone: There are no sessions yet.\nexit 1\n');
+    expect(await orphaned(resume, true)).toBe(
+      'untildone: There are no sessions yet.\nexit 1\n',
+    );
   });
 
   it('without a controlling terminal it refuses', async () => {

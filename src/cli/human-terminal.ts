@@ -3,7 +3,11 @@
 import { closeSync, constants, openSync } from 'node:fs';
 import { hasLimitMark } from '../checks/process.ts';
 import { type AncestorProcess, ancestorsOf } from '../checks/process-ancestors.ts';
-import { hostOfCommand, hostOfVariables, sessionsOfVariables } from '../hosts/host-processes.ts';
+import {
+  hostOfCommand,
+  hostOfVariables,
+  sessionsOfVariables,
+} from '../hosts/host-processes.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -31,7 +35,8 @@ export function findAgentAbove(
   if (marked !== null) return marked;
   if (isMarked) return 'a session of untildone';
   for (const { argv, variables } of ancestors) {
-    const host = hostOfVariables((variable) => variables.has(variable)) ?? hostOfCommand(argv);
+    const host =
+      hostOfVariables((variable) => variables.has(variable)) ?? hostOfCommand(argv);
     if (host !== null) return host;
   }
   return null;

@@ -42,7 +42,8 @@ export function processIo(): Io {
     clock: systemClock,
     whyNoHuman: async () => (await import('./human-terminal.ts')).whyNoHuman(env),
     agentAbove: async () => (await import('./human-terminal.ts')).findAgentAbove(env),
-    agentSessions: async () => (await import('./human-terminal.ts')).findAgentSessions(env),
+    agentSessions: async () =>
+      (await import('./human-terminal.ts')).findAgentSessions(env),
   };
 }
 
@@ -52,7 +53,8 @@ function outputOf(stream: NodeJS.WriteStream): Output {
     open = false;
     // `| head -1` has read all it wanted. The work goes on and decides the exit code.
     if (error.code === 'EPIPE') return;
-    if (stream !== process.stderr) process.stderr.write(`untildone: The output failed (${error.code}).\n`);
+    if (stream !== process.stderr)
+      process.stderr.write(`untildone: The output failed (${error.code}).\n`);
     process.exit(1);
   });
   return { write: (text) => open && stream.write(text) };

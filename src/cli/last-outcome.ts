@@ -15,7 +15,10 @@ export const noOutcomeExitCode = 8;
  * The last decision about the turn. If the human stopped or paused the session after the end, later decisions only say that
  * (V12). Null: there is none.
  */
-export async function findTurnDecision(store: Store, session: State): Promise<StoredDecision | null> {
+export async function findTurnDecision(
+  store: Store,
+  session: State,
+): Promise<StoredDecision | null> {
   const [newest = null] = await store.decisions(session.id, 1);
   const { settled } = session;
   if (settled === null || describeLaterHold(session, settled.at) === null) return newest;
@@ -36,16 +39,22 @@ export async function findLastOutcome(
   const { outcome } = ended;
   const { goalChecks = [] } = (await frozenPolicy(store, session)) ?? {};
   const decisions = await store.decisions(session.id, recentDecisions);
-  const why = decisions.find(({ decision }) => decision.outcome === outcome)?.decision.sentence ?? null;
+  const why =
+    decisions.find(({ decision }) => decision.outcome === outcome)?.decision.sentence ??
+    null;
   return { outcome, sentence: endSentence(session, goalChecks, ended, why) };
 }
 
 type TurnEnd = Readonly<{ outcome: Outcome; reason: string }>;
 
 async function findLastEnd(store: Store, session: State): Promise<TurnEnd | null> {
-  const waiting = (await store.events({ sessionId: session.id, waiting: true })).map(eventOf);
+  const waiting = (await store.events({ sessionId: session.id, waiting: true })).map(
+    eventOf,
+  );
   const hasSpoken = waiting.some(({ type }) => type === 'human-spoke');
-  const last = waiting.findLast(({ type }) => type === 'human-spoke' || type === 'human-aborted');
+  const last = waiting.findLast(
+    ({ type }) => type === 'human-spoke' || type === 'human-aborted',
+  );
   // A stop that is parked will be decided again.
   if (last?.type === 'human-spoke' || session.parked !== null) return null;
   const settled = hasSpoken ? null : session.settled;

@@ -5,9 +5,13 @@ import { type Io, processIo, programVersion } from './io.ts';
 import { complain, printLines, reportFailure } from './print.ts';
 
 /** For the file with the quick commands, which does without. */
-export const renewPrograms = async (io: Io) => (await import('./renew-programs.ts')).renewPrograms(io);
+export const renewPrograms = async (io: Io) =>
+  (await import('./renew-programs.ts')).renewPrograms(io);
 
-export async function main(argv: readonly string[], io: Io = processIo()): Promise<number> {
+export async function main(
+  argv: readonly string[],
+  io: Io = processIo(),
+): Promise<number> {
   try {
     return await run(argv, io);
   } catch (error) {
@@ -28,9 +32,14 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
     const { complete } = await import('./completion.ts');
     return complete(rest.slice(rest.indexOf('--') + 1), commandTable);
   }
-  if (first === 'mcp' && !wantsHelp) sayWhatIsAwaited(io, 'a client that speaks MCP (a host starts it)');
+  if (first === 'mcp' && !wantsHelp)
+    sayWhatIsAwaited(io, 'a client that speaks MCP (a host starts it)');
   const { runProgram } = await import('./program.ts');
-  return runProgram(first === 'help' ? [...rest, '--help'] : [first, ...rest], io, commandTable);
+  return runProgram(
+    first === 'help' ? [...rest, '--help'] : [first, ...rest],
+    io,
+    commandTable,
+  );
 }
 
 /** A host reads exit code 2 as a refusal: whatever stands in its settings, a hook lets the agent stop. */
@@ -49,5 +58,6 @@ async function runHook(argv: readonly string[], io: Io): Promise<number> {
 /** Typed by hand, it would seem to hang. */
 function sayWhatIsAwaited(io: Io, what: string): void {
   const terminal = process.getBuiltinModule('node:tty');
-  if (terminal.isatty(0)) complain(io, `Waiting for ${what} on standard input. Ctrl-C ends it.`);
+  if (terminal.isatty(0))
+    complain(io, `Waiting for ${what} on standard input. Ctrl-C ends it.`);
 }

@@ -12,7 +12,12 @@ const bell = '\u0007';
 type Moment = Pick<Notice, 'outcome' | 'sentence' | 'at'>;
 
 /** `warn`: where a warning can be written at that moment. */
-export function createRunNotifier(io: Io, store: Store, session: AgentSession, warn: () => Io) {
+export function createRunNotifier(
+  io: Io,
+  store: Store,
+  session: AgentSession,
+  warn: () => Io,
+) {
   const { sessionId, policy } = session;
   const { notify } = policy.settings;
   const sends = notify.command !== null || notify.webhook !== null;
@@ -41,7 +46,11 @@ export function createRunNotifier(io: Io, store: Store, session: AgentSession, w
     /** The same question, of which the human is told. */
     asking<Answer>(ask: (question: string) => Answer): (question: string) => Answer {
       return (question) => {
-        begin({ outcome: null, at: io.clock.now(), sentence: `A check waits for your answer: ${question}` });
+        begin({
+          outcome: null,
+          at: io.clock.now(),
+          sentence: `A check waits for your answer: ${question}`,
+        });
         return ask(question);
       };
     },
@@ -53,7 +62,11 @@ export function createRunNotifier(io: Io, store: Store, session: AgentSession, w
 function momentOf(event: AgentEvent, sessionId: string): Moment | null {
   const { at } = event;
   if (event.type === 'permission-asked')
-    return { outcome: null, at, sentence: `The agent asks to be allowed to use ${event.tool}.` };
+    return {
+      outcome: null,
+      at,
+      sentence: `The agent asks to be allowed to use ${event.tool}.`,
+    };
   if (event.type === 'run-ended' && event.sessionId === sessionId)
     return { outcome: event.outcome, at, sentence: event.sentence };
   return null;

@@ -9,7 +9,12 @@ import type { Policy } from '../core/policy.ts';
 import { problemSentence } from '../core/problem.ts';
 import { type Settings, settingsForAgent } from '../core/settings.ts';
 import type { Session } from '../core/state.ts';
-import { frozenPolicy, type PolicyResult, type PolicySources, readPolicy } from '../engine/policy.ts';
+import {
+  frozenPolicy,
+  type PolicyResult,
+  type PolicySources,
+  readPolicy,
+} from '../engine/policy.ts';
 import { createRuntime, type Runtime } from '../engine/runtime.ts';
 import type { Store } from '../engine/store.ts';
 import { createIdentifiers } from '../engine/system.ts';
@@ -37,7 +42,11 @@ export async function openOrCreateStore(io: Io): Promise<Store> {
 }
 
 /** Runs `work` over the store and closes it; null: there is no store yet, and none was made. */
-export async function withStore<T>(io: Io, work: (store: Store) => Promise<T>, makes = false) {
+export async function withStore<T>(
+  io: Io,
+  work: (store: Store) => Promise<T>,
+  makes = false,
+) {
   if (!makes && !existsSync(storePath(io.env))) return null;
   const store = await openOrCreateStore(io);
   try {
@@ -48,13 +57,21 @@ export async function withStore<T>(io: Io, work: (store: Store) => Promise<T>, m
 }
 
 /** For commands that change something: events go through the engine, as those of hosts do. */
-export function openRuntime(io: Io, store: Store, adapt = (policy: Policy): Policy => policy) {
+export function openRuntime(
+  io: Io,
+  store: Store,
+  adapt = (policy: Policy): Policy => policy,
+) {
   const parts = openParts(io, store);
   return createRuntime({ ...parts, policy: (session) => adapt(parts.policy(session)) });
 }
 
 /** A broken configuration is told, and the defaults are used: it must not stand in the way of a command. */
-export function openParts(io: Io, store: Store, options: Partial<OpenOptions> = {}): Parts {
+export function openParts(
+  io: Io,
+  store: Store,
+  options: Partial<OpenOptions> = {},
+): Parts {
   return partsOver({
     store,
     clock: io.clock,
@@ -62,7 +79,10 @@ export function openParts(io: Io, store: Store, options: Partial<OpenOptions> = 
     whenBroken: 'defaults',
     onProblem(sentences) {
       for (const sentence of sentences) complain(io, `warning: ${sentence}`);
-      complain(io, 'warning: the configuration is broken, so the default settings are used here.');
+      complain(
+        io,
+        'warning: the configuration is broken, so the default settings are used here.',
+      );
     },
     // A command is gone before a check ends, and a check that was not run has not failed. What is unverified is run
     // at the next stop attempt, by whoever holds the host.
@@ -92,7 +112,9 @@ export function readPolicyFor(
 }
 
 /** The settings that a session's last decision was or the next one will be made with. */
-export function createSettingsReader(io: Io): (store: Store, session: Session) => Promise<Settings> {
+export function createSettingsReader(
+  io: Io,
+): (store: Store, session: Session) => Promise<Settings> {
   let parts: Parts | null = null;
   return async (store, session) => {
     parts ??= openParts(io, store);
@@ -110,14 +132,17 @@ const mostBytes = 1_048_576;
  */
 export function readPolicyFile(cwd: string, name: string): Settings {
   const path = resolve(cwd, name);
-  const wrong = (message: string) => new UntildoneError('invalid-config', `${shown(path, 300)} ${message}`);
+  const wrong = (message: string) =>
+    new UntildoneError('invalid-config', `${shown(path, 300)} ${message}`);
   const file = readTextFile(path, mostBytes);
   if (!file.ok) throw wrong(file.sentence);
   const json = parseJsonText(file.text);
   if (!json.ok) throw wrong(json.error);
   const result = validateConfig(json.value);
   if (result.ok) return mergeSettings({ flag: result.config }).settings;
-  throw wrong(`is wrong:\n${result.problems.map((problem) => `  ${problemSentence(problem)}`).join('\n')}`);
+  throw wrong(
+    `is wrong:\n${result.problems.map((problem) => `  ${problemSentence(problem)}`).join('\n')}`,
+  );
 }
 
 type PlanFilePlace = Pick<PlanFileSyncOptions, 'sessionId' | 'allowedId' | 'isNamed'> & {
@@ -125,10 +150,24 @@ type PlanFilePlace = Pick<PlanFileSyncOptions, 'sessionId' | 'allowedId' | 'isNa
 };
 
 /** Keeps a plan file and a session in step. What reads Markdown is loaded only here. */
-export async function openPlanFileSync(io: Io, store: Store, { realPath, ...place }: PlanFilePlace) {
-  const { createFileMemory, createPlanFileSync } = await import('../plan-file/plan-file-sync.ts');
+export async function openPlanFileSync(
+  io: Io,
+  store: Store,
+  { realPath, ...place }: PlanFilePlace,
+) {
+  const { createFileMemory, createPlanFileSync } = await import(
+    '../plan-file/plan-file-sync.ts'
+  );
   const memory = createFileMemory(stateDirectory(io.env), realPath, place.sessionId);
   const { clock } = io;
-  const known = { path: realPath, pinned: true, store, clock, identifiers: createIdentifiers(clock), memory };
-  return (engine: Runtime): PlanFileSync => createPlanFileSync({ ...known, engine, ...place });
+  const known = {
+    path: realPath,
+    pinned: true,
+    store,
+    clock,
+    identifiers: createIdentifiers(clock),
+    memory,
+  };
+  return (engine: Runtime): PlanFileSync =>
+    createPlanFileSync({ ...known, engine, ...place });
 }

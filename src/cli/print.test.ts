@@ -5,7 +5,9 @@ import { wrapLine, wrapPrompt } from './print.ts';
 
 describe('lines of commands on a narrow terminal', () => {
   it('C4: break between words, below their column', () => {
-    expect(wrapLine('  limits  0/5 without progress, 0/50 since a todo was finished', 40)).toEqual([
+    expect(
+      wrapLine('  limits  0/5 without progress, 0/50 since a todo was finished', 40),
+    ).toEqual([
       '  limits  0/5 without progress, 0/50',
       '          since a todo was finished',
     ]);

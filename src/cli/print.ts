@@ -61,7 +61,10 @@ export function createPaint(where: Pick<Io, 'isTTY' | 'env'> | boolean) {
 }
 
 /** Left column padded, so that the right ones stand below each other. */
-export function fields(rows: readonly (readonly [string, string] | null)[], indent = '  '): string[] {
+export function fields(
+  rows: readonly (readonly [string, string] | null)[],
+  indent = '  ',
+): string[] {
   const present = rows.filter((row) => row !== null);
   const width = Math.max(0, ...present.map(([name]) => name.length));
   return present.map(([name, value]) => `${indent}${name.padEnd(width)}  ${value}`);
@@ -73,7 +76,12 @@ export function count(amount: number, noun: string): string {
 }
 
 /** The one way in which a command that looks answers: a document for programs, or lines for people. Exit code 0. */
-export function tell(io: Io, asJson: boolean, json: unknown, lines: () => readonly string[]): number {
+export function tell(
+  io: Io,
+  asJson: boolean,
+  json: unknown,
+  lines: () => readonly string[],
+): number {
   if (asJson) printJson(io, json);
   else printWrapped(io, lines());
   return 0;

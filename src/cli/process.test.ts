@@ -5,7 +5,10 @@ import { readdirSync, readlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type CommandBench, createCommandBench } from '../../test/support/command-bench.ts';
+import {
+  type CommandBench,
+  createCommandBench,
+} from '../../test/support/command-bench.ts';
 import { openDatabase } from '../store/sqlite/open-database.ts';
 import { storePath } from '../store/state-directory.ts';
 
@@ -20,7 +23,10 @@ beforeAll(async () => {
   await host.says('Work');
   // More than a pipe holds, so that a reader who leaves is noticed.
   await host.plans(
-    ...Array.from({ length: 3000 }, (_, index) => `A todo with quite some words, number ${index}`),
+    ...Array.from(
+      { length: 3000 },
+      (_, index) => `A todo with quite some words, number ${index}`,
+    ),
   );
   await host.stops();
 });
@@ -33,7 +39,11 @@ function environment(extra: Record<string, string> = {}) {
 
 function shell(command: string, extra: Record<string, string> = {}) {
   const text = command.replaceAll('untildone', `"${process.execPath}" "${program}"`);
-  return spawnSync('bash', ['-c', text], { encoding: 'utf8', cwd: bench.project, env: environment(extra) });
+  return spawnSync('bash', ['-c', text], {
+    encoding: 'utf8',
+    cwd: bench.project,
+    env: environment(extra),
+  });
 }
 
 describe('as a process', () => {
@@ -51,9 +61,13 @@ describe('as a process', () => {
   });
 
   it('a reader that leaves early is no error: | head -1', () => {
-    const { stdout, stderr } = shell('set -o pipefail; untildone plan show | head -1; echo "exit $?"');
+    const { stdout, stderr } = shell(
+      'set -o pipefail; untildone plan show | head -1; echo "exit $?"',
+    );
     expect(stderr).toBe('');
-    expect(stdout).toBe('Plan of session alpha-0001 “Work”: 3000 todos: 3000 open\nexit 0\n');
+    expect(stdout).toBe(
+      'Plan of session alpha-0001 “Work”: 3000 todos: 3000 open\nexit 0\n',
+    );
   });
 
   it('an output that cannot be written is one sentence and exits 1', () => {
@@ -67,7 +81,9 @@ describe('as a process', () => {
     expect(shell('untildone status').stdout).not.toContain(painted);
     const onTerminal = "script -qec 'untildone status' /dev/null </dev/null";
     expect(shell(onTerminal, { TERM: 'xterm' }).stdout).toContain(painted);
-    expect(shell(onTerminal, { TERM: 'xterm', NO_COLOR: '1' }).stdout).not.toContain(painted);
+    expect(shell(onTerminal, { TERM: 'xterm', NO_COLOR: '1' }).stdout).not.toContain(
+      painted,
+    );
   });
 
   it('Ctrl-C ends it at once while it waits for another writer, and nothing was written', async () => {
@@ -105,7 +121,9 @@ async function storeIsOpen(id: number): Promise<void> {
 function openFiles(id: number): string[] {
   try {
     const folder = `/proc/${id}/fd`;
-    return readdirSync(folder).map((descriptor) => readlinkSync(`${folder}/${descriptor}`));
+    return readdirSync(folder).map((descriptor) =>
+      readlinkSync(`${folder}/${descriptor}`),
+    );
   } catch {
     // Safe: a file was closed while we looked; the next look sees the rest.
     return [];

@@ -25,7 +25,10 @@ function helpLayout(paint: Paint): Partial<Help> {
     styleTitle: (title) => paint('bold', title),
     subcommandTerm: (command) => command.name(),
     commandUsage(this: Help, command) {
-      const usage = this.boxWrap(commandUsage.call(this, command), (this.helpWidth ?? 80) - 'Usage: '.length);
+      const usage = this.boxWrap(
+        commandUsage.call(this, command),
+        (this.helpWidth ?? 80) - 'Usage: '.length,
+      );
       return usage.replaceAll('\n', `\n${' '.repeat('Usage: '.length)}`);
     },
     padWidth(this: Help, command, helper) {
@@ -47,7 +50,9 @@ class Program extends Commander {
 
   /** `untildone plan show`. */
   get title(): string {
-    return this.parent instanceof Program ? `${this.parent.title} ${this.name()}` : this.name();
+    return this.parent instanceof Program
+      ? `${this.parent.title} ${this.name()}`
+      : this.name();
   }
 
   override createCommand(name?: string): Program {
@@ -82,14 +87,22 @@ class Program extends Commander {
     const flags = help.visibleOptions(this).map(({ long }) => long ?? '');
     const names = help.visibleCommands(this).map((command) => command.name());
     const written = (isOption ? /'([^'=]*)/u.exec(message)?.[1] : args[0]) ?? '';
-    const meant = closest(written, isOption ? flags : [...names, ...(argument?.argChoices ?? [])]);
-    const isProse = ['goal', 'TEXT'].includes(argument?.name() ?? '') && code === 'commander.excessArguments';
+    const meant = closest(
+      written,
+      isOption ? flags : [...names, ...(argument?.argChoices ?? [])],
+    );
+    const isProse =
+      ['goal', 'TEXT'].includes(argument?.name() ?? '') &&
+      code === 'commander.excessArguments';
     const goal = wordsIn(args);
     const isGoal = parent === null && /\S\s+\S/u.test(goal);
-    const wanted = isProse || isGoal ? `: ${title}${isGoal ? ' run' : ''} ${inQuotes(goal)}` : null;
+    const wanted =
+      isProse || isGoal ? `: ${title}${isGoal ? ' run' : ''} ${inQuotes(goal)}` : null;
     const guess = meant === null ? wanted : ` ${meant}?`;
     const sentence = message
-      .replace(/^error: (?:command-argument value )?(.)/su, (_all, first: string) => first.toUpperCase())
+      .replace(/^error: (?:command-argument value )?(.)/su, (_all, first: string) =>
+        first.toUpperCase(),
+      )
       .replace(/ is invalid for argument .*?\./u, ' is not known here.')
       .replace(/\.?$/u, '.');
     const hint = guess === null ? `See ${title} --help.` : `Did you mean${guess}`;
@@ -100,10 +113,17 @@ class Program extends Commander {
 /** The beginning of a name means that name. Null: a wrong guess is worse than none. */
 function closest(written: string, known: readonly string[]): string | null {
   if (known.includes(written)) return null;
-  const begun = written.length > 2 ? known.find((name) => name.startsWith(written)) : undefined;
+  const begun =
+    written.length > 2 ? known.find((name) => name.startsWith(written)) : undefined;
   // `cluade` for claude-code.
-  const isNear = (name: string) => closestName(written, [name.slice(0, written.length)]) !== null;
-  return begun ?? closestName(written, known) ?? (written.length > 4 ? known.find(isNear) : null) ?? null;
+  const isNear = (name: string) =>
+    closestName(written, [name.slice(0, written.length)]) !== null;
+  return (
+    begun ??
+    closestName(written, known) ??
+    (written.length > 4 ? known.find(isNear) : null) ??
+    null
+  );
 }
 
 /** What stands before the first option. */
@@ -114,7 +134,9 @@ function wordsIn(args: readonly string[]): string {
 
 /** To be copied into a shell: nothing in it may act there. */
 function inQuotes(text: string): string {
-  return /^[\w .,:;/@%+=-]*$/u.test(text) ? `"${text}"` : `'${text.replaceAll("'", `'\\''`)}'`;
+  return /^[\w .,:;/@%+=-]*$/u.test(text)
+    ? `"${text}"`
+    : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 /** Lets commander know a command. Returns what was given, once it has read that. */
@@ -133,13 +155,18 @@ function define(program: Program, command: Command): Arguments {
     program.on(`option:${name}`, (value: string | null | undefined) => {
       // `--reason --json` is a forgotten value; one that begins with a dash is written `--reason=-x`.
       if (value === null && option.optional !== true)
-        throw new UntildoneError('usage', `--${name} needs a value: --${name}=${option.value}.`);
+        throw new UntildoneError(
+          'usage',
+          `--${name} needs a value: --${name}=${option.value}.`,
+        );
       values.set(name, [...(values.get(name) ?? []), value ?? '']);
     });
   }
   for (const [name, option] of Object.entries(settingOptions(command)))
     program.addOption(
-      commanderOption(name, option, true).helpGroup('Settings (docs/configuration.md has all of them):'),
+      commanderOption(name, option, true).helpGroup(
+        'Settings (docs/configuration.md has all of them):',
+      ),
     );
   // Nothing runs before all has been read.
   program.action(() => {});
@@ -163,15 +190,23 @@ function commanderOption(
   { value, optional, summary, excludes = [] }: Option,
   isSetting = false,
 ): CommanderOption {
-  const option = new CommanderOption(value === undefined ? `--${name}` : `--${name} [value]`, summary);
+  const option = new CommanderOption(
+    value === undefined ? `--${name}` : `--${name} [value]`,
+    summary,
+  );
   if (value !== undefined) option.flags = `--${name} ${optional ? `[${value}]` : value}`;
   // A setting can be said either way.
-  else if (option.negate && isSetting) option.flags = `--[no-]${name.slice('no-'.length)}`;
+  else if (option.negate && isSetting)
+    option.flags = `--[no-]${name.slice('no-'.length)}`;
   return option.conflicts([...excludes]);
 }
 
 /** The arguments of one command, without its name. */
-export function readArguments(command: Command, argv: readonly string[], name = 'COMMAND'): Arguments {
+export function readArguments(
+  command: Command,
+  argv: readonly string[],
+  name = 'COMMAND',
+): Arguments {
   const program = new Program('untildone').command(name) as Program;
   const given = define(program, command);
   program.parse([...argv], { from: 'user' });
@@ -188,12 +223,20 @@ const closing = [
 ];
 
 /** Runs the command that the words name, or prints the help that they ask for. */
-export async function runProgram(argv: readonly string[], io: Io, table: CommandTable): Promise<number> {
+export async function runProgram(
+  argv: readonly string[],
+  io: Io,
+  table: CommandTable,
+): Promise<number> {
   let run = async (): Promise<number> => 0;
   const width = terminalWidth(io) ?? (Number(io.env['COLUMNS']) || 80);
   const root = new Program('untildone');
   root.configureHelp(helpLayout(createPaint(io)));
-  root.exitOverride().enablePositionalOptions().helpCommand(false).showSuggestionAfterError(false);
+  root
+    .exitOverride()
+    .enablePositionalOptions()
+    .helpCommand(false)
+    .showSuggestionAfterError(false);
   root.helpOption('-h, --help', 'Show this.');
   root.configureOutput({
     writeOut: (text) => io.stdout.write(text),
@@ -216,7 +259,8 @@ export async function runProgram(argv: readonly string[], io: Io, table: Command
     const { group, summary, example, hidden } = row;
     const [name = '', below] = row.name.split(' ');
     const holder = root.commands.find((one) => one.name() === name);
-    const addGroup = () => root.command(name).helpGroup(`${group}:`).description(`${table.groups[name]}.`);
+    const addGroup = () =>
+      root.command(name).helpGroup(`${group}:`).description(`${table.groups[name]}.`);
     const parent: Commander = below === undefined ? root : (holder ?? addGroup());
     const made = parent
       .command(below ?? name, { hidden })
@@ -225,7 +269,9 @@ export async function runProgram(argv: readonly string[], io: Io, table: Command
     if (row !== called) continue;
     const command = await row.load();
     const about = command.about.map((paragraph) => paragraph.replaceAll('\n', ' '));
-    made.description([`${summary}.`, `For example:\n  ${example}`, ...about].join('\n\n'));
+    made.description(
+      [`${summary}.`, `For example:\n  ${example}`, ...about].join('\n\n'),
+    );
     const given = define(made as Program, command);
     run = () => command.run(given, io);
   }

@@ -22,10 +22,17 @@ describe('V10: a program of ours that a host starts', () => {
       '{"env":{"UNTILDONE_MODE":"off","DATABASE_URL":"x"}}',
     );
     writeFileSync(join(project, '.env'), 'UNTILDONE_HOME=/theirs\nGEMINI_CLI=1\n');
-    const env = { UNTILDONE_MODE: 'off', UNTILDONE_HOME: '/theirs', DATABASE_URL: 'x', TMPDIR: '/mine' };
+    const env = {
+      UNTILDONE_MODE: 'off',
+      UNTILDONE_HOME: '/theirs',
+      DATABASE_URL: 'x',
+      TMPDIR: '/mine',
+    };
     const { own, warning } = await environmentWith({ ...env, GEMINI_CLI: '1' });
     expect(own.env).toEqual({ DATABASE_URL: 'x', TMPDIR: '/mine' });
-    expect(warning).toContain('set UNTILDONE_MODE, UNTILDONE_HOME, GEMINI_CLI: that is ignored');
+    expect(warning).toContain(
+      'set UNTILDONE_MODE, UNTILDONE_HOME, GEMINI_CLI: that is ignored',
+    );
   });
 
   it('V10: keeps its environment as it is if the project sets nothing', async () => {

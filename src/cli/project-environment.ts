@@ -12,7 +12,11 @@ export async function withoutProjectVariables(io: Io) {
   );
   const strangers = found.includes(null) ? null : found.flatMap((names) => names ?? []);
   const alsoRead = adapters.flatMap(({ variables }) => variables);
-  const { environment, ignored } = withoutStrangers(io.env, { strangers, alsoRead, home: null });
+  const { environment, ignored } = withoutStrangers(io.env, {
+    strangers,
+    alsoRead,
+    home: null,
+  });
   const warning = ignored.length === 0 ? null : ignoredSentence(ignored, strangers);
   return { own: { ...io, env: environment }, warning };
 }

@@ -23,12 +23,18 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const write = (files: Readonly<Record<string, string>>) => {
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  for (const [name, text] of Object.entries(files))
+    writeFileSync(join(folder, name), text);
 };
 const commands = () => findTests(folder).map(({ command }) => command);
-const scripts = (all: Readonly<Record<string, unknown>>) => JSON.stringify({ scripts: all });
+const scripts = (all: Readonly<Record<string, unknown>>) =>
+  JSON.stringify({ scripts: all });
 
-const projects: readonly (readonly [string, Readonly<Record<string, string>>, readonly string[]])[] = [
+const projects: readonly (readonly [
+  string,
+  Readonly<Record<string, string>>,
+  readonly string[],
+])[] = [
   ['nothing', {}, []],
   [
     'npm',
@@ -40,7 +46,11 @@ const projects: readonly (readonly [string, Readonly<Record<string, string>>, re
     { 'package.json': scripts({ test: 'echo "Error: no test specified" && exit 1' }) },
     [],
   ],
-  ['scripts that are no texts', { 'package.json': scripts({ test: 5, check: '', lint: null }) }, []],
+  [
+    'scripts that are no texts',
+    { 'package.json': scripts({ test: 5, check: '', lint: null }) },
+    [],
+  ],
   ['a package.json that is no JSON', { 'package.json': '{ "scripts": ' }, []],
   [
     'pnpm',
@@ -48,17 +58,33 @@ const projects: readonly (readonly [string, Readonly<Record<string, string>>, re
     ['pnpm test', 'pnpm run check'],
   ],
   ['yarn', { 'package.json': scripts({ test: 'x' }), 'yarn.lock': '' }, ['yarn test']],
-  ['bun with a script', { 'package.json': scripts({ test: 'x' }), 'bun.lock': '' }, ['bun run test']],
+  [
+    'bun with a script',
+    { 'package.json': scripts({ test: 'x' }), 'bun.lock': '' },
+    ['bun run test'],
+  ],
   ['bun without one', { 'package.json': '{}', 'bun.lockb': '' }, ['bun test']],
   ['make', { Makefile: 'all: x\ntest: all\n\ttrue\ncheck := no\n' }, ['make test']],
-  ['pytest in pyproject', { 'pyproject.toml': '[tool.pytest.ini_options]\n' }, ['pytest']],
-  ['pytest with uv', { 'pyproject.toml': 'dev = ["pytest>=8"]\n', 'uv.lock': '' }, ['uv run pytest']],
+  [
+    'pytest in pyproject',
+    { 'pyproject.toml': '[tool.pytest.ini_options]\n' },
+    ['pytest'],
+  ],
+  [
+    'pytest with uv',
+    { 'pyproject.toml': 'dev = ["pytest>=8"]\n', 'uv.lock': '' },
+    ['uv run pytest'],
+  ],
   ['a pyproject without pytest', { 'pyproject.toml': '[project]\n' }, []],
   ['tox', { 'tox.ini': '' }, ['tox']],
   ['cargo', { 'Cargo.toml': '' }, ['cargo test']],
   ['go', { 'go.mod': '' }, ['go test ./...']],
   ['mix', { 'mix.exs': '' }, ['mix test']],
-  ['gradle with its wrapper', { gradlew: '', 'build.gradle.kts': '' }, ['./gradlew test']],
+  [
+    'gradle with its wrapper',
+    { gradlew: '', 'build.gradle.kts': '' },
+    ['./gradlew test'],
+  ],
   ['gradle', { 'build.gradle': '' }, ['gradle test']],
   ['maven', { 'pom.xml': '' }, ['mvn test']],
   ['dotnet', { 'Shop.sln': '', 'Shop.csproj': '' }, ['dotnet test']],
@@ -68,7 +94,11 @@ const projects: readonly (readonly [string, Readonly<Record<string, string>>, re
     { 'deno.jsonc': '{ /* mine */ "tasks": { "test": "deno test -A" } }' },
     ['deno task test'],
   ],
-  ['two languages', { 'package.json': scripts({ test: 'x' }), 'Cargo.toml': '' }, ['npm test', 'cargo test']],
+  [
+    'two languages',
+    { 'package.json': scripts({ test: 'x' }), 'Cargo.toml': '' },
+    ['npm test', 'cargo test'],
+  ],
 ];
 
 describe('findTests', () => {
@@ -79,7 +109,11 @@ describe('findTests', () => {
 
   it('V10: no word of the project becomes part of a command, whatever its files are called and say', () => {
     write({
-      'package.json': scripts({ 'test; rm -rf /': 'x', test: '\u001b[2J$(curl evil)', check: '`x`' }),
+      'package.json': scripts({
+        'test; rm -rf /': 'x',
+        test: '\u001b[2J$(curl evil)',
+        check: '`x`',
+      }),
       'x;touch pwned.sln': '',
       Makefile: 'test;evil: \n$(shell touch pwned):\n',
     });
@@ -99,7 +133,10 @@ describe('planChecks', () => {
     const { before, after } = planChecks(folder, ['npm test', './prove it.sh'], {});
     expect(before).toBeNull();
     expect(JSON.parse(after)).toEqual({
-      checks: { tests: { command: 'npm test' }, 'prove-it-sh': { command: './prove it.sh' } },
+      checks: {
+        tests: { command: 'npm test' },
+        'prove-it-sh': { command: './prove it.sh' },
+      },
       goal: ['tests', 'prove-it-sh'],
     });
   });
@@ -113,13 +150,19 @@ describe('planChecks', () => {
       '{\n\t// mine\n\t"goal": ["lint", "make-test"], // first\n\t"checks": { "lint": { "command": "biome" }, "make-test": {"command":"make test"} }\n}\n',
     );
     writeFileSync(file(), after);
-    expect(planChecks(folder, ['make test', 'biome'], {}).after, 'a second time adds nothing').toBe(after);
+    expect(
+      planChecks(folder, ['make test', 'biome'], {}).after,
+      'a second time adds nothing',
+    ).toBe(after);
   });
 
   it('a name that another check has is not taken', () => {
     write({ 'untildone.json': '{"checks":{"make-test":{"command":"other"}}}' });
     expect(JSON.parse(planChecks(folder, ['make test'], {}).after)).toMatchObject({
-      checks: { 'make-test': { command: 'other' }, 'make-test-2': { command: 'make test' } },
+      checks: {
+        'make-test': { command: 'other' },
+        'make-test-2': { command: 'make test' },
+      },
       goal: ['make-test-2'],
     });
   });

@@ -17,11 +17,21 @@ import {
   replaceSettingsFile,
   unlessRefused,
 } from '../hosts/install/files.ts';
-import { applyJson, type Json, type JsonEdit, valueAt } from '../hosts/install/json-text.ts';
+import {
+  applyJson,
+  type Json,
+  type JsonEdit,
+  valueAt,
+} from '../hosts/install/json-text.ts';
 import { recordOf } from '../hosts/untrusted.ts';
 
 /** `script`: what a file of the project says that the command does; a stranger's text. */
-export type FoundTest = Readonly<{ name: string; command: string; file: string; script?: string }>;
+export type FoundTest = Readonly<{
+  name: string;
+  command: string;
+  file: string;
+  script?: string;
+}>;
 
 /** A larger one is no file that people write. */
 const mostBytes = 1_048_576;
@@ -71,27 +81,36 @@ export function findTests(folder: string): readonly FoundTest[] {
     ...denoTests(files, textOf),
     ...others,
   ];
-  return all.filter(({ name }, index) => all.findIndex((one) => one.name === name) === index);
+  return all.filter(
+    ({ name }, index) => all.findIndex((one) => one.name === name) === index,
+  );
 }
 
 type TextOf = (file: string) => string;
 
 function scriptTests(files: readonly string[], textOf: TextOf): FoundTest[] {
   const file = 'package.json';
-  const [, manager = 'npm'] = packageManagers.find(([lock]) => files.includes(lock)) ?? [];
+  const [, manager = 'npm'] =
+    packageManagers.find(([lock]) => files.includes(lock)) ?? [];
   const scripts = recordOf(valueAt(textOf(file), ['scripts']));
   const found = ['test', 'check', 'lint'].flatMap((word): FoundTest[] => {
     const script = scripts[word];
-    if (typeof script !== 'string' || script.trim() === '' || placeholder.test(script)) return [];
-    const command = word === 'test' && manager !== 'bun' ? `${manager} test` : `${manager} run ${word}`;
+    if (typeof script !== 'string' || script.trim() === '' || placeholder.test(script))
+      return [];
+    const command =
+      word === 'test' && manager !== 'bun' ? `${manager} test` : `${manager} run ${word}`;
     return [{ name: word === 'test' ? 'tests' : word, command, file, script }];
   });
   const isBun = manager === 'bun' && !found.some(({ name }) => name === 'tests');
-  return isBun ? [{ name: 'tests', command: 'bun test', file: 'the lock file of Bun' }, ...found] : found;
+  return isBun
+    ? [{ name: 'tests', command: 'bun test', file: 'the lock file of Bun' }, ...found]
+    : found;
 }
 
 function makeTests(textOf: TextOf): FoundTest[] {
-  const file = ['GNUmakefile', 'makefile', 'Makefile'].find((name) => textOf(name) !== '');
+  const file = ['GNUmakefile', 'makefile', 'Makefile'].find(
+    (name) => textOf(name) !== '',
+  );
   if (file === undefined) return [];
   const text = textOf(file);
   return ['test', 'check'].flatMap((target) => {
@@ -106,7 +125,11 @@ function pythonTests(files: readonly string[], textOf: TextOf): FoundTest[] {
     ...['pyproject.toml', 'setup.cfg'].filter((name) => /\bpytest\b/.test(textOf(name))),
   ][0];
   if (file === undefined) return [];
-  const runner = files.includes('uv.lock') ? 'uv run ' : files.includes('poetry.lock') ? 'poetry run ' : '';
+  const runner = files.includes('uv.lock')
+    ? 'uv run '
+    : files.includes('poetry.lock')
+      ? 'poetry run '
+      : '';
   return [{ name: 'pytest', command: `${runner}pytest`, file }];
 }
 
@@ -114,7 +137,9 @@ function denoTests(files: readonly string[], textOf: TextOf): FoundTest[] {
   const file = ['deno.json', 'deno.jsonc'].find((name) => files.includes(name));
   if (file === undefined) return [];
   const task = valueAt(textOf(file), ['tasks', 'test']);
-  return [{ name: 'deno', command: task === undefined ? 'deno test' : 'deno task test', file }];
+  return [
+    { name: 'deno', command: task === undefined ? 'deno test' : 'deno task test', file },
+  ];
 }
 
 /**
@@ -128,15 +153,27 @@ export function addChecks(
 ) {
   const { mode, maxStagnant, maxContinuations, ceiling } = defaultSettings;
   const schema = schemaAddress(folder);
-  const settings = { ...(schema && { $schema: schema }), mode, maxStagnant, maxContinuations, ceiling };
+  const settings = {
+    ...(schema && { $schema: schema }),
+    mode,
+    maxStagnant,
+    maxContinuations,
+    ceiling,
+  };
   const refused = (problem: string) => ({ ok: false, problem }) as const;
-  const plan = unlessRefused(() => planChecks(folder, commands, isNew ? settings : {}), refused);
+  const plan = unlessRefused(
+    () => planChecks(folder, commands, isNew ? settings : {}),
+    refused,
+  );
   const path = join(folder, configFileName);
   if ('problem' in plan) return refused(`${path} ${plan.problem}; no check was added.`);
   const { before, after } = plan;
   const read = parseJsonText(after);
   const config = read.ok ? validateConfig(read.value) : read;
-  if (!config.ok) return refused(`${path} is wrong, so no check was added: \`untildone config\` says where.`);
+  if (!config.ok)
+    return refused(
+      `${path} is wrong, so no check was added: \`untildone config\` says where.`,
+    );
   if (before !== null && commands.length === 0)
     return refused(`${path} is there already and was left as it is.`);
   const problem = isDry || after === before ? null : replaceSettingsFile(plan);
@@ -156,7 +193,11 @@ export function planChecks(
     throw new Refusal('is a link, and is left as it is');
   const { text: before } = readSettingsFile(path);
   const members = Object.entries(before === null ? other : {});
-  const start: JsonEdit[] = members.map(([name, value]) => ({ kind: 'member', path: [name], value }));
+  const start: JsonEdit[] = members.map(([name, value]) => ({
+    kind: 'member',
+    path: [name],
+    value,
+  }));
   const apply = (text: string, edit: JsonEdit) => applyJson(text, edit, '');
   const found = findTests(folder);
   const after = commands.reduce(
@@ -165,7 +206,8 @@ export function planChecks(
       const known = Object.entries(checks).find(
         ([, check]) => formatCommand(recordOf(check)['command']) === command,
       )?.[0];
-      const wanted = found.find((one) => one.command === command)?.name ?? nameOf(command);
+      const wanted =
+        found.find((one) => one.command === command)?.name ?? nameOf(command);
       const name = known ?? freeName(wanted, (one) => one in checks);
       const edits: JsonEdit[] = [
         { kind: 'member', path: ['checks', name], value: { command } },
@@ -181,7 +223,8 @@ export function planChecks(
 /** A list becomes the line that people type, if a shell reads that line as the same words. */
 function formatCommand(command: unknown): unknown {
   const isPlain =
-    Array.isArray(command) && command.every((word) => typeof word === 'string' && isPlainWord(word));
+    Array.isArray(command) &&
+    command.every((word) => typeof word === 'string' && isPlainWord(word));
   return isPlain ? command.join(' ') : command;
 }
 
@@ -202,7 +245,8 @@ function freeName(wanted: string, isTaken: (name: string) => boolean): string {
  */
 export function schemaAddress(folder: string): string | null {
   const within = 'node_modules/untildone/dist/schema.json';
-  const isThere = (path: string) => lstatSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  const isThere = (path: string) =>
+    lstatSync(path, { throwIfNoEntry: false })?.isFile() === true;
   if (isThere(join(folder, within))) return `./${within}`;
   const own = packageFolder('dist', 'schema.json');
   return !isThere(own) || own.includes('_npx') ? null : pathToFileURL(own).href;

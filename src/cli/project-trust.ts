@@ -10,7 +10,12 @@ import { findCheck } from '../core/same-checks.ts';
 import { type PolicyResult, policyProblemSentence } from '../engine/policy.ts';
 import { acceptWishes, type Entry, entriesOf, pendingSentence } from '../engine/trust.ts';
 import { stateDirectory } from '../store/state-directory.ts';
-import { askAtTerminal, canAnswerHere, notUnderstood, readApproval } from './ask-at-terminal.ts';
+import {
+  askAtTerminal,
+  canAnswerHere,
+  notUnderstood,
+  readApproval,
+} from './ask-at-terminal.ts';
 import type { Io } from './io.ts';
 import { readPolicyFor } from './open-runtime.ts';
 import { complain, printWrapped, refuse, shown } from './print.ts';
@@ -22,23 +27,44 @@ export type Project = PolicyResult['project'];
 
 /** A question for a human who sits here: everything but a yes leaves it as it is. */
 export async function saysYes(question: string): Promise<boolean> {
-  const said = await askAtTerminal(`${question} [y: yes; Enter: leave it as it is] `, '--yes');
+  const said = await askAtTerminal(
+    `${question} [y: yes; Enter: leave it as it is] `,
+    '--yes',
+  );
   return readApproval(said ?? '')?.approved === true;
 }
 
 /** Exactly what was shown: a file that changed meanwhile is not accepted. */
-export function acceptProject(io: Io, shownProject: Pick<Project, 'asked'>, isQuiet = false): number {
+export function acceptProject(
+  io: Io,
+  shownProject: Pick<Project, 'asked'>,
+  isQuiet = false,
+): number {
   const { project } = readPolicyFor(io, realpathSync(io.cwd));
   const { key, folder, asked } = project;
-  if (key === null || folder === null || JSON.stringify(asked) !== JSON.stringify(shownProject.asked))
-    return refuse(io, 'The file changed while you were looking at it, so nothing was accepted. Look again.');
-  acceptWishes(stateDirectory(io.env), { key, folder, at: io.clock.now(), config: asked });
+  if (
+    key === null ||
+    folder === null ||
+    JSON.stringify(asked) !== JSON.stringify(shownProject.asked)
+  )
+    return refuse(
+      io,
+      'The file changed while you were looking at it, so nothing was accepted. Look again.',
+    );
+  acceptWishes(stateDirectory(io.env), {
+    key,
+    folder,
+    at: io.clock.now(),
+    config: asked,
+  });
   if (!isQuiet) printWrapped(io, ['Accepted. It holds from your next message on.']);
   return 0;
 }
 
 export function describeProject({ folder, asked, pending, warnings }: Project): string[] {
-  const refused = warnings.map((warning) => `! ${policyProblemSentence({ ...warning, file: null })}`);
+  const refused = warnings.map(
+    (warning) => `! ${policyProblemSentence({ ...warning, file: null })}`,
+  );
   if (pending === null) {
     if (folder === null) return ['No project file asks for anything here.'];
     return [
@@ -51,7 +77,9 @@ export function describeProject({ folder, asked, pending, warnings }: Project): 
   if (problems.length > 0)
     return [
       `${shown(file, 300)} cannot be used, so nothing in it can be accepted:`,
-      ...problems.map((problem) => `  ${policyProblemSentence({ ...problem, file: null })}`),
+      ...problems.map(
+        (problem) => `  ${policyProblemSentence({ ...problem, file: null })}`,
+      ),
     ];
   const paths = new Set(added.map((entry) => JSON.stringify(entry)));
   const known = entriesOf(asked).filter((entry) => !paths.has(JSON.stringify(entry)));
@@ -59,10 +87,15 @@ export function describeProject({ folder, asked, pending, warnings }: Project): 
     `${shown(file, 300)} ${added.length + known.length === 0 ? 'no longer asks for what you accepted' : 'asks for'}:`,
     ...known.map((entry) => `  ${entryLine(entry).trimStart()}  (accepted)`),
     ...added.map((entry) => `+ ${entryLine(entry).trimStart()}`),
-    ...removed.map((entry) => `- ${entryLine(entry).trimStart()}  (accepted, and not in the file any more)`),
+    ...removed.map(
+      (entry) =>
+        `- ${entryLine(entry).trimStart()}  (accepted, and not in the file any more)`,
+    ),
     ...refused,
     ...(added.length === 0 ? [] : ['What has a + is ignored until you accept it.']),
-    ...(removed.length === 0 ? [] : ['What has a - stays in force until you accept the change.']),
+    ...(removed.length === 0
+      ? []
+      : ['What has a - stays in force until you accept the change.']),
   ];
 }
 
@@ -82,7 +115,10 @@ export async function settleTrust(io: Io, says = false): Promise<void> {
   if (says) {
     const above = await io.agentAbove();
     if (above !== null)
-      throw new UntildoneError('usage', `Only a human may trust a project; this was said beneath ${above}.`);
+      throw new UntildoneError(
+        'usage',
+        `Only a human may trust a project; this was said beneath ${above}.`,
+      );
     show();
   } else if (!(await canAnswerHere(io))) {
     complain(io, `warning: ${pendingSentence(pending)}`);
@@ -111,13 +147,19 @@ export interface CheckRequest {
 function placeOfChecks(io: Io, isNew: boolean) {
   const here = realpathSync(io.cwd);
   const { project } = readPolicyFor(io, here);
-  return { before: project, folder: isNew || project.file === null ? here : dirname(project.file.path) };
+  return {
+    before: project,
+    folder: isNew || project.file === null ? here : dirname(project.file.path),
+  };
 }
 
 /** Why these checks cannot be written; null: they can. It writes nothing. */
 export function whyNoChecks(io: Io, commands: readonly string[]): string | null {
   if (commands.length === 0) return null;
-  const added = addChecks(placeOfChecks(io, false).folder, commands, { isNew: false, isDry: true });
+  const added = addChecks(placeOfChecks(io, false).folder, commands, {
+    isNew: false,
+    isDry: true,
+  });
   return added.ok ? null : added.problem;
 }
 
@@ -127,7 +169,8 @@ export async function setUpChecks(io: Io, request: CheckRequest): Promise<number
   const known = isDry ? [] : readGoalCommands(io);
   const { before, folder } = placeOfChecks(io, isNew);
   // A new file here stands in front of one above, and none of the checks of that one counts any more.
-  const isChecked = dirname(before.file?.path ?? '') === folder && (before.asked.goal ?? []).length > 0;
+  const isChecked =
+    dirname(before.file?.path ?? '') === folder && (before.asked.goal ?? []).length > 0;
   // A broken file takes no check; of one that is not accepted yet `settleTrust` tells.
   if (before.pending?.problems.length && request.commands.length === 0 && !isNew) {
     complain(io, `warning: ${pendingSentence(before.pending)}`);
@@ -147,7 +190,12 @@ export async function setUpChecks(io: Io, request: CheckRequest): Promise<number
     printWrapped(io, diffTexts(path, added.before, after).map(shownLine));
     return 0;
   }
-  const verb = added.before === null ? 'Wrote' : after === added.before ? 'Nothing to add to' : 'Added to';
+  const verb =
+    added.before === null
+      ? 'Wrote'
+      : after === added.before
+        ? 'Nothing to add to'
+        : 'Added to';
   const checks = commands.map(visibleLine).join(', ');
   printWrapped(io, [`${verb} ${shown(path, 300)}${checks === '' ? '' : `: ${checks}`}.`]);
   // Whoever had it written means it, and only it: what else waits in the file is shown and asked for as always.
@@ -172,17 +220,26 @@ function readGoalCommands(io: Io): readonly CommandCheck[] {
 }
 
 /** Skips checks that were accepted before, since they run at every stop anyway, and checks that nobody accepted. */
-async function tryAcceptedChecks(io: Io, commands: readonly string[], known: readonly CommandCheck[]) {
+async function tryAcceptedChecks(
+  io: Io,
+  commands: readonly string[],
+  known: readonly CommandCheck[],
+) {
   const before = known.map(formatCheckCommand);
   const accepted = readGoalCommands(io).filter((check) => {
     const command = formatCheckCommand(check);
     return commands.includes(command) && !before.includes(command);
   });
-  if (accepted.length > 0) await tryChecks(io, accepted, { directory: realpathSync(io.cwd) });
+  if (accepted.length > 0)
+    await tryChecks(io, accepted, { directory: realpathSync(io.cwd) });
 }
 
 /** Empty: nobody is here, or nobody wanted one. */
-async function chooseChecks(io: Io, folder: string, command: string): Promise<readonly string[]> {
+async function chooseChecks(
+  io: Io,
+  folder: string,
+  command: string,
+): Promise<readonly string[]> {
   const found = findTests(folder);
   if (!(await canAnswerHere(io))) {
     const known = 'This project looks as if this tests it';
@@ -210,7 +267,8 @@ function reportNoCheck(io: Io, commands: readonly string[]): readonly string[] {
 }
 
 async function askForCommand(): Promise<readonly string[]> {
-  const prompt = 'Which command tests this project? [such as make test; Enter: leave it as it is] ';
+  const prompt =
+    'Which command tests this project? [such as make test; Enter: leave it as it is] ';
   for (;;) {
     const said = (await askAtTerminal(prompt, '--check'))?.trim() ?? '';
     const commands = readTestCommand(said);
@@ -243,10 +301,14 @@ export async function askWhich(
     rows.map((row, index) => `  ${index + 1}  ${row}`),
   );
   const some = rows.length === 1 ? '' : ' 1, 2 …: only these;';
-  const answers = rows.length === 1 ? 'y, n or Enter' : 'y, n, Enter or the numbers of some';
+  const answers =
+    rows.length === 1 ? 'y, n or Enter' : 'y, n, Enter or the numbers of some';
   for (;;) {
     const said =
-      (await askAtTerminal(`${question} [y: yes;${some} n: no; Enter: leave it as it is] `, flags)) ?? '';
+      (await askAtTerminal(
+        `${question} [y: yes;${some} n: no; Enter: leave it as it is] `,
+        flags,
+      )) ?? '';
     const chosen = chooseRows(said.trim(), rows.length);
     if (chosen !== null) return chosen;
     process.stderr.write(`${notUnderstood(said, answers)}\n`);

@@ -10,5 +10,6 @@ import { complain } from './print.ts';
 export async function renewPrograms(io: Io): Promise<void> {
   const installers = await Promise.all(hosts.map((host) => host.installer()));
   const basis = installBasis(io, programVersion);
-  for (const sentence of renewInstalledPrograms(installers, basis, shippedFolder())) complain(io, sentence);
+  for (const sentence of renewInstalledPrograms(installers, basis, shippedFolder()))
+    complain(io, sentence);
 }

@@ -2,11 +2,16 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type CommandBench, createCommandBench } from '../../test/support/command-bench.ts';
+import {
+  type CommandBench,
+  createCommandBench,
+} from '../../test/support/command-bench.ts';
 import { openDatabase } from '../store/sqlite/open-database.ts';
 import { storePath } from '../store/state-directory.ts';
 
-const dump = fileURLToPath(new URL('../../test/contracts/store-0.1.0.sql', import.meta.url));
+const dump = fileURLToPath(
+  new URL('../../test/contracts/store-0.1.0.sql', import.meta.url),
+);
 let bench: CommandBench;
 
 beforeEach(async () => {

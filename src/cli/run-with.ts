@@ -21,7 +21,9 @@ export type DrivenAgent = Pick<
 
 const usage = (sentence: string) => new UntildoneError('usage', sentence);
 
-export const drivenHosts = hosts.flatMap(({ name, driver }) => (driver === undefined ? [] : [name]));
+export const drivenHosts = hosts.flatMap(({ name, driver }) =>
+  driver === undefined ? [] : [name],
+);
 
 /** null: our own agent does the work. */
 export async function drivenAgent(
@@ -33,7 +35,9 @@ export async function drivenAgent(
   const before = resumed?.descriptor.driven ?? null;
   const name = given.text('with') ?? before?.host ?? null;
   if (name === null && given.passedOn.length > 0)
-    throw usage('What stands behind `--` is for the program that --with names, and none is named.');
+    throw usage(
+      'What stands behind `--` is for the program that --with names, and none is named.',
+    );
   if (name === null) return null;
   // A plan that was moved here has nobody's conversation yet.
   if (resumed !== null && resumed.spoken !== undefined && before?.host !== name) {
@@ -43,7 +47,8 @@ export async function drivenAgent(
     );
   }
   const driver = await hostOf(name)?.driver?.();
-  const closest = drivenHosts.find((one) => one.startsWith(name)) ?? closestName(name, drivenHosts);
+  const closest =
+    drivenHosts.find((one) => one.startsWith(name)) ?? closestName(name, drivenHosts);
   const meant = closest === null ? '' : ` Did you mean ${closest}?`;
   if (driver === undefined)
     throw usage(
@@ -55,7 +60,11 @@ export async function drivenAgent(
     throw usage(
       `${driver.title} was not found on PATH (no program "${driver.program}"). To get it: ${driver.howToGet}`,
     );
-  const incomplete = whyNotShipped(shippedFolder(), ['hook.js', 'host-commands.js', 'server.js']);
+  const incomplete = whyNotShipped(shippedFolder(), [
+    'hook.js',
+    'host-commands.js',
+    'server.js',
+  ]);
   if (incomplete !== null) throw usage(incomplete);
   const named = origins['model'] === 'flag' ? settings.model : given.text('model');
   return {
@@ -90,7 +99,9 @@ function refuseForeign(
   const isForeign = (path: string) => {
     const name = path.split('.')[0] as keyof Settings;
     const { actsIn } = settingTable[name] ?? { actsIn: [] };
-    return origins[path] === 'flag' && String(actsIn) === 'run' && !forEveryRun.includes(name);
+    return (
+      origins[path] === 'flag' && String(actsIn) === 'run' && !forEveryRun.includes(name)
+    );
   };
   const foreign = Object.keys(origins).find(isForeign);
   if (foreign !== undefined)

@@ -5,8 +5,15 @@ import type { Event } from '../core/events.ts';
 function openBench() {
   const bench = createCommandBench();
   onTestFinished(bench.close);
-  const begin = async (sessionId: string, descriptor: object = {}, words = `Work as ${sessionId}.`) => {
-    const host = await bench.host({ sessionId, descriptor: { host: 'claude-code', ...descriptor } });
+  const begin = async (
+    sessionId: string,
+    descriptor: object = {},
+    words = `Work as ${sessionId}.`,
+  ) => {
+    const host = await bench.host({
+      sessionId,
+      descriptor: { host: 'claude-code', ...descriptor },
+    });
     await host.open();
     await host.says(words);
     await bench.clock.advance(60_000);
@@ -24,7 +31,9 @@ describe('C3: the session of a host that a command without a session takes', () 
     await ended.stops({ end: 'cancelled' });
     await ended.happens({ type: 'human-aborted', how: 'Esc' });
     expect((await bench.run('pause')).out).toContain('Session works-0001');
-    expect((await bench.run('resume')).out).toContain('Session works-0001 “Work as works-0001.” is resumed.');
+    expect((await bench.run('resume')).out).toContain(
+      'Session works-0001 “Work as works-0001.” is resumed.',
+    );
   });
 
   it('C3: is the one whose newest message still waits in the inbox, and none that was interrupted since', async () => {
@@ -37,10 +46,21 @@ describe('C3: the session of a host that a command without a session takes', () 
     }
     const store = await bench.store();
     // As the hook at a message of the human leaves it until the next stop.
-    const spoken = { messageId: 'm-2', turnId: 'm-2', text: 'Go on.', fingerprint: null, policyHash: null };
+    const spoken = {
+      messageId: 'm-2',
+      turnId: 'm-2',
+      text: 'Go on.',
+      fingerprint: null,
+      policyHash: null,
+    };
     const tell = (sessionId: string, more: object) =>
       store.append([
-        { sessionId, id: `${sessionId} ${bench.clock.now()}`, at: bench.clock.now(), ...more } as Event,
+        {
+          sessionId,
+          id: `${sessionId} ${bench.clock.now()}`,
+          at: bench.clock.now(),
+          ...more,
+        } as Event,
       ]);
     for (const id of ids.slice(0, 2)) await tell(id, { type: 'human-spoke', ...spoken });
     await bench.clock.advance(1000);
@@ -77,7 +97,9 @@ describe('C3: the session of a host that a command without a session takes', () 
     await begin('held-00001');
     await bench.run('pause', 'held-00001');
     await begin('works-0001');
-    expect((await bench.run('resume')).out).toContain('Session held-00001 “Work as held-00001.” is resumed.');
+    expect((await bench.run('resume')).out).toContain(
+      'Session held-00001 “Work as held-00001.” is resumed.',
+    );
     for (const id of ['held-00001', 'works-0001']) await bench.run('pause', id);
     const refused = await bench.run('resume');
     expect(refused.code).toBe(2);

@@ -33,7 +33,9 @@ export function createRunningSessionFinder(
       io,
       mostListed,
       async (session) =>
-        isMainSession(session) && (await fits(session)) && (await isRunning(store, session, now)),
+        isMainSession(session) &&
+        (await fits(session)) &&
+        (await isRunning(store, session, now)),
     );
     const [only] = running;
     const meant = running.length > 1 ? await chooseSession(running, io, command) : only;
@@ -51,9 +53,17 @@ function isHeld({ latch, pause }: Session): boolean {
 /** For `resume`: a session that is paused or stopped. */
 export const findHeldSession: typeof findSession = async (store, word, io) => {
   if (word !== null) return findSession(store, word, io);
-  const running = await createRunningSessionFinder((id) => `untildone resume ${id}`, isHeld)(store, null, io);
+  const running = await createRunningSessionFinder(
+    (id) => `untildone resume ${id}`,
+    isHeld,
+  )(store, null, io);
   if (isHeld(running)) return running;
-  const [held] = await sessionsHere(store, io, 1, (session) => isMainSession(session) && isHeld(session));
+  const [held] = await sessionsHere(
+    store,
+    io,
+    1,
+    (session) => isMainSession(session) && isHeld(session),
+  );
   return held === undefined ? running : findSession(store, held.id, io);
 };
 
@@ -76,10 +86,16 @@ async function chooseSession(
     const about = [...title, describeAgent(session), age].join(' · ');
     return [String(index + 1), `${shortId(session.id, ids)}  ${about}`] as const;
   });
-  printWrapped({ ...io, stdout: io.stderr }, [`${sessions.length} sessions run here:`, ...fields(rows)]);
+  printWrapped({ ...io, stdout: io.stderr }, [
+    `${sessions.length} sessions run here:`,
+    ...fields(rows),
+  ]);
   const answers = `a number from 1 to ${sessions.length}`;
   for (;;) {
-    const said = await askAtTerminal(`Which one? [${answers}; Enter: none] `, 'a session');
+    const said = await askAtTerminal(
+      `Which one? [${answers}; Enter: none] `,
+      'a session',
+    );
     if (said === null || said.trim() === '')
       throw new UntildoneError('usage', 'No session was chosen; nothing was done.');
     const chosen = /^\d+$/u.test(said.trim()) ? sessions[Number(said) - 1] : undefined;
@@ -89,14 +105,20 @@ async function chooseSession(
 }
 
 /** Why the session that was found does not run, for a human who named none; null: it runs. */
-export async function whyNothingRuns({ store, session, io }: Pick<Here, 'store' | 'session' | 'io'>) {
+export async function whyNothingRuns({
+  store,
+  session,
+  io,
+}: Pick<Here, 'store' | 'session' | 'io'>) {
   const now = io.clock.now();
   if (await isRunning(store, session, now)) return null;
   const name = nameSession(session);
   const { settled } = session;
   const state = await describeCurrentState(store, session, now);
-  if (state.name === 'gone') return `Nothing runs here: no process is at work in ${name} (killed?).`;
-  if (settled !== null) return `${name} has ended (${settled.outcome}); nothing runs here.`;
+  if (state.name === 'gone')
+    return `Nothing runs here: no process is at work in ${name} (killed?).`;
+  if (settled !== null)
+    return `${name} has ended (${settled.outcome}); nothing runs here.`;
   return `Nothing runs here. The most recent session is ${name}: ${shown(state.words, 300)}.`;
 }
 
@@ -106,5 +128,7 @@ export async function describeIdleSession(here: Here): Promise<string[]> {
   const why = given.positional(0) === null ? await whyNothingRuns(here) : null;
   if (why !== null) return [why];
   const { name: state } = await describeCurrentState(store, session, io.clock.now());
-  return state === 'gone' ? [`No process is at work in ${nameSession(session)} (killed?).`] : [];
+  return state === 'gone'
+    ? [`No process is at work in ${nameSession(session)} (killed?).`]
+    : [];
 }

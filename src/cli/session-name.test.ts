@@ -1,5 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { addStagnantSession, createCommandBench } from '../../test/support/command-bench.ts';
+import {
+  addStagnantSession,
+  createCommandBench,
+} from '../../test/support/command-bench.ts';
 import { nameSession, shortId } from './describe-session.ts';
 
 const one = '01a1de92-59b9-7ad0-bd28-ba40e58e34db';
@@ -42,17 +45,25 @@ describe('V11: the name of a session', () => {
     expect(err).toContain('"8e34db" is the start or the end of more than one session: ');
     expect(err).toContain('58e34db (“Build the parser”, scripted');
     const listed = JSON.parse((await bench.run('status', '--json')).out);
-    expect(listed.sessions[0]).toMatchObject({ id: neighbour, title: 'Build the parser' });
+    expect(listed.sessions[0]).toMatchObject({
+      id: neighbour,
+      title: 'Build the parser',
+    });
   });
 
   it('P17: what a server of our tools kept until the host was known is not listed once the host has it', async () => {
     const bench = createCommandBench();
     onTestFinished(() => bench.close());
     await addStagnantSession(bench, one);
-    const server = await bench.host({ sessionId: neighbour, descriptor: { host: 'mcp' } });
+    const server = await bench.host({
+      sessionId: neighbour,
+      descriptor: { host: 'mcp' },
+    });
     await server.open();
     const ids = async () =>
-      JSON.parse((await bench.run('status', '--json')).out).sessions.map(({ id }: { id: string }) => id);
+      JSON.parse((await bench.run('status', '--json')).out).sessions.map(
+        ({ id }: { id: string }) => id,
+      );
     expect(await ids()).toContain(neighbour);
     await server.happens({ type: 'session-deleted' });
     expect(await ids()).toEqual([one]);

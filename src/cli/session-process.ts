@@ -30,7 +30,11 @@ export async function describeCurrentState(
 }
 
 /** A paused run counts as running: its turn has not ended. */
-export async function isRunning(store: Store, session: Session, now: number): Promise<boolean> {
+export async function isRunning(
+  store: Store,
+  session: Session,
+  now: number,
+): Promise<boolean> {
   if (session.deleted || session.closed === true) return false;
   const found = await findSessionProcess(store, session, now);
   if (found !== null && found !== 'alive') return false;
@@ -43,7 +47,10 @@ export async function isRunning(store: Store, session: Session, now: number): Pr
 /** What a host with hooks tells waits in the inbox until its next stop: the record still shows the turn before. */
 async function hasNewMessage(store: Store, { id }: Session): Promise<boolean> {
   const waiting = await store.events({ sessionId: id, waiting: true });
-  return waiting.findLast(({ event }) => endsOrBegins.has(event.type))?.event.type === 'human-spoke';
+  return (
+    waiting.findLast(({ event }) => endsOrBegins.has(event.type))?.event.type ===
+    'human-spoke'
+  );
 }
 
 const endsOrBegins: ReadonlySet<string> = new Set([

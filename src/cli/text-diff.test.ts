@@ -14,8 +14,18 @@ describe('the difference of two texts', () => {
       ...[' b', ' c', ' d', '-e', '+E', ' f'],
     ]);
     expect(diffTexts('x', before, before)).toEqual([]);
-    expect(diffTexts('x', null, 'a\n')).toEqual(['--- /dev/null', '+++ x', '@@ -0,0 +1,1 @@', '+a']);
-    expect(diffTexts('x', 'a\n', null)).toEqual(['--- x', '+++ /dev/null', '@@ -1,1 +0,0 @@', '-a']);
+    expect(diffTexts('x', null, 'a\n')).toEqual([
+      '--- /dev/null',
+      '+++ x',
+      '@@ -0,0 +1,1 @@',
+      '+a',
+    ]);
+    expect(diffTexts('x', 'a\n', null)).toEqual([
+      '--- x',
+      '+++ /dev/null',
+      '@@ -1,1 +0,0 @@',
+      '-a',
+    ]);
   });
 
   it('C3: a missing final newline is a difference', () => {
@@ -33,7 +43,9 @@ describe('the difference of two texts', () => {
         fc.property(text, text, (before, after) => {
           fc.pre(before !== after);
           writeFileSync(file, before);
-          const patch = diffTexts('x', before, after).join('\n').replace('--- x\n+++ x', '--- a/x\n+++ b/x');
+          const patch = diffTexts('x', before, after)
+            .join('\n')
+            .replace('--- x\n+++ x', '--- a/x\n+++ b/x');
           execFileSync('git', ['apply', '--unidiff-zero', '-'], {
             cwd: scratch,
             input: `${patch}\n`,

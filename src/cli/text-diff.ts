@@ -3,7 +3,11 @@ import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
 import { shown } from './print.ts';
 
 /** As `diff -u` prints it. Null: no file. */
-export function diffTexts(path: string, before: string | null, after: string | null): string[] {
+export function diffTexts(
+  path: string,
+  before: string | null,
+  after: string | null,
+): string[] {
   if (before === after) return [];
   const name = (text: string | null) => (text === null ? '/dev/null' : path);
   const texts = [name(before), name(after), before ?? '', after ?? ''] as const;

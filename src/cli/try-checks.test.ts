@@ -1,4 +1,11 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -34,8 +41,11 @@ const createIo = (fields: Partial<Io>): Io => ({
   ...fields,
 });
 
-const tryThem = (checks: Parameters<typeof tryChecks>[1], fields: Partial<Io> = {}, patienceSeconds = 60) =>
-  tryChecks(createIo(fields), checks, { directory, patienceSeconds });
+const tryThem = (
+  checks: Parameters<typeof tryChecks>[1],
+  fields: Partial<Io> = {},
+  patienceSeconds = 60,
+) => tryChecks(createIo(fields), checks, { directory, patienceSeconds });
 
 async function pidOf(name: string): Promise<number> {
   const path = join(directory, name);
@@ -53,7 +63,9 @@ it('V1: a check that takes too long is ended with its processes, and the line sa
 
 it('V1: a check that exceeds its own timeout fails now', async () => {
   await tryThem([{ ...slow, timeoutMs: 200 }]);
-  expect(out).toContain('fails now (it did not end within 0.2 s and was stopped): agents here will be held');
+  expect(out).toContain(
+    'fails now (it did not end within 0.2 s and was stopped): agents here will be held',
+  );
 });
 
 it('first-use: Ctrl-C ends the try and its processes, skips the other checks, and says that the check stays', async () => {
@@ -61,7 +73,9 @@ it('first-use: Ctrl-C ends the try and its processes, skips the other checks, an
   const pid = await pidOf('began');
   process.emit('SIGINT');
   await tried;
-  expect(out).toMatch(/^You ended the try of echo .* after \d+\.\d s, and its processes with it\.\n/u);
+  expect(out).toMatch(
+    /^You ended the try of echo .* after \d+\.\d s, and its processes with it\.\n/u,
+  );
   expect(out).toContain(
     'All that was set up stays, the check too: agents here will be held until it passes.\n',
   );
@@ -81,7 +95,9 @@ it('security: a tried check gets the environment of a real check, and its secret
   await tryThem([{ ...shell('echo "token: $MY_TOKEN"; exit 1'), environment: [] }]);
   expect(out).toContain('\n  token:\n');
   out = '';
-  await tryThem([{ ...shell('echo "token: $MY_TOKEN"; exit 1'), environment: ['MY_TOKEN'] }]);
+  await tryThem([
+    { ...shell('echo "token: $MY_TOKEN"; exit 1'), environment: ['MY_TOKEN'] },
+  ]);
   expect(out).not.toContain('secret-0123456789');
 });
 
@@ -120,6 +136,9 @@ it.each([
   ['yes', null],
   ['y', null],
   ['yep', null],
-])('first-use 14: %j as the command that tests the project is understood as %j', (said, commands) => {
-  expect(readTestCommand(said)).toEqual(commands);
-});
+])(
+  'first-use 14: %j as the command that tests the project is understood as %j',
+  (said, commands) => {
+    expect(readTestCommand(said)).toEqual(commands);
+  },
+);

@@ -16,7 +16,11 @@ const mostFailedLines = 5;
 type TryOptions = Readonly<{ directory: string; patienceSeconds?: number }>;
 
 /** Runs one check after the other, since they may use the same files. Ctrl-C ends the running one and skips the rest. */
-export async function tryChecks(io: Io, checks: readonly CommandCheck[], options: TryOptions): Promise<void> {
+export async function tryChecks(
+  io: Io,
+  checks: readonly CommandCheck[],
+  options: TryOptions,
+): Promise<void> {
   const ending = new AbortController();
   const interrupt = (): void => ending.abort();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, interrupt);
@@ -73,9 +77,13 @@ async function tryCheck(
   ];
 }
 
-function whyFailed(check: CommandCheck, { exitCode, timedOut, sentence }: CheckResult): string {
+function whyFailed(
+  check: CommandCheck,
+  { exitCode, timedOut, sentence }: CheckResult,
+): string {
   const { expectExit } = check;
-  if (exitCode !== null && exitCode !== expectExit && !timedOut) return `exit ${exitCode}`;
+  if (exitCode !== null && exitCode !== expectExit && !timedOut)
+    return `exit ${exitCode}`;
   return `it ${whyNotPassed({ check: formatCheckCommand(check), sentence }).replace(/\.$/u, '')}`;
 }
 

@@ -22,7 +22,10 @@ export function startWarm(url: URL, folder: string | null, name = ''): Program {
   const isKept = folder !== null && process.versions['bun'] === undefined;
   const kept = isKept ? join(folder, `${name}-${process.version}`) : null;
   const code = kept === null ? undefined : readCode(kept, source);
-  const script = new Script(source.toString('latin1'), { filename: file, cachedData: code });
+  const script = new Script(source.toString('latin1'), {
+    filename: file,
+    cachedData: code,
+  });
   const program = script.runInThisContext() as (
     module: { exports: Program },
     require: (name: string) => unknown,
@@ -33,10 +36,12 @@ export function startWarm(url: URL, folder: string | null, name = ''): Program {
   const module = { exports: {} as Program };
   const builtin = (name: string) => process.getBuiltinModule(name);
   // Where a script imports by itself, Node prints a warning about an experiment.
-  const load = (name: string) => import(name.startsWith('.') ? new URL(name, url).href : name);
+  const load = (name: string) =>
+    import(name.startsWith('.') ? new URL(name, url).href : name);
   program(module, builtin, load, url.href, dirname(file));
   const { main } = module.exports;
-  if (kept === null || (code !== undefined && script.cachedDataRejected === false)) return module.exports;
+  if (kept === null || (code !== undefined && script.cachedDataRejected === false))
+    return module.exports;
 
   let isWritten = false;
   const keep = (): void => {
@@ -66,7 +71,9 @@ function readCode(kept: string, source: Buffer): Buffer | undefined {
   try {
     const bytes = readFileSync(kept);
     const code = bytes.subarray(checksumBytes);
-    return bytes.subarray(0, checksumBytes).equals(checksums(source, code)) ? code : undefined;
+    return bytes.subarray(0, checksumBytes).equals(checksums(source, code))
+      ? code
+      : undefined;
   } catch {
     // Safe: there is none yet.
     return undefined;

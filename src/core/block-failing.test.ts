@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { createCoreDriver, type DriverOptions, textOf } from '../../test/properties/core-driver.ts';
+import {
+  createCoreDriver,
+  type DriverOptions,
+  textOf,
+} from '../../test/properties/core-driver.ts';
 import { countPlan } from './state.ts';
 
 function planned(
@@ -36,7 +40,10 @@ describe('stopping after a tool error', () => {
   it('P12: the last one that fails twice ends the turn as blocked', () => {
     const { driver } = planned({}, 'install the tool');
     driver.stops({ toolError });
-    expect(driver.stops({ toolError }).decision).toMatchObject({ reason: 'all-blocked', outcome: 'blocked' });
+    expect(driver.stops({ toolError }).decision).toMatchObject({
+      reason: 'all-blocked',
+      outcome: 'blocked',
+    });
   });
 
   it('P12: a stop without an error, another todo, or a human message in between starts anew', () => {
@@ -57,9 +64,15 @@ describe('stopping after a tool error', () => {
   it('P12: a stop without an error that only waited starts anew too', () => {
     const { driver, first } = planned({}, 'a');
     driver.stops({ toolError });
-    driver.happens({ type: 'wait-started', wait: { kind: 'permission', requestId: 'r1' } });
+    driver.happens({
+      type: 'wait-started',
+      wait: { kind: 'permission', requestId: 'r1' },
+    });
     expect(driver.stops().decision?.answer).toBe('wait');
-    driver.happens({ type: 'wait-ended', wait: { kind: 'permission', requestId: 'r1', granted: true } });
+    driver.happens({
+      type: 'wait-ended',
+      wait: { kind: 'permission', requestId: 'r1', granted: true },
+    });
     expect(driver.stops({ toolError }).decision?.textKind).toBe('tool-error');
     expect(driver.todo(first).status).toBe('pending');
   });
@@ -76,7 +89,12 @@ describe('stopping after a tool error', () => {
   });
 
   it('V4: a dropped todo that is set aside is not written back as dropped', () => {
-    const { driver, first } = planned({}, { title: 'hard one', priority: 'high' }, 'gone too', 'stays');
+    const { driver, first } = planned(
+      {},
+      { title: 'hard one', priority: 'high' },
+      'gone too',
+      'stays',
+    );
     driver.stops({ toolError });
     driver.writes('stays');
     const twice = driver.stops({ toolError });
@@ -93,7 +111,11 @@ describe('stopping after a tool error', () => {
 
   it('P31: a failed check that is set aside makes room for the next failed one in the text', () => {
     const checks = ['own'];
-    const { driver, first, second } = planned({}, { title: 'a', checks }, { title: 'b', checks });
+    const { driver, first, second } = planned(
+      {},
+      { title: 'a', checks },
+      { title: 'b', checks },
+    );
     driver.works();
     for (const todoId of [first, second]) {
       driver.completes(todoId);
@@ -117,7 +139,12 @@ describe('stopping after a tool error', () => {
   it('S6: a slip in a todo tool is not remembered as the error at which a host stopped', () => {
     const { driver } = planned({}, 'install the tool');
     const source = { kind: 'work', promptId: null } as const;
-    const ended = { type: 'tool-ended', tool: 'TaskUpdate', error: 'no such task', source } as const;
+    const ended = {
+      type: 'tool-ended',
+      tool: 'TaskUpdate',
+      error: 'no such task',
+      source,
+    } as const;
     driver.happens({ ...ended, access: 'todo' });
     expect(driver.state.trail?.toolError).toBeNull();
     driver.happens({ ...ended, tool: 'Bash', access: 'write' });

@@ -1,14 +1,30 @@
 import { describe, expect, it } from 'vitest';
 import { createRandom } from '../../test/evidence/random.ts';
 import { agentOf, honestAgents, lazyAgents } from '../../test/properties/bulk-agents.ts';
-import { createCoreDriver, type DriverOptions, textOf } from '../../test/properties/core-driver.ts';
-import { all, type Patch, stopContext, withCounts, withSession } from '../../test/properties/rule-context.ts';
+import {
+  createCoreDriver,
+  type DriverOptions,
+  textOf,
+} from '../../test/properties/core-driver.ts';
+import {
+  all,
+  type Patch,
+  stopContext,
+  withCounts,
+  withSession,
+} from '../../test/properties/rule-context.ts';
 import { dueChallenge } from './settlement.ts';
 
-function planned(amount: number, options: DriverOptions = {}, fingerprint: string | null = null) {
+function planned(
+  amount: number,
+  options: DriverOptions = {},
+  fingerprint: string | null = null,
+) {
   const driver = createCoreDriver(options);
   driver.says('Please build it.', 'message-1', fingerprint);
-  const ids = driver.plans(...Array.from({ length: amount }, (_, index) => `todo ${index}`));
+  const ids = driver.plans(
+    ...Array.from({ length: amount }, (_, index) => `todo ${index}`),
+  );
   return {
     driver,
     ids,
@@ -24,11 +40,18 @@ describe('a bulk claim', () => {
     ends();
     const challenged = driver.stops();
     expect(challenged.decision?.textKind).toBe('bulk-claim');
-    expect(textOf(challenged)).toContain('3 todos were marked completed without any other tool call,');
-    expect(driver.stops().decision).toMatchObject({ answer: 'let-go', outcome: 'claimed' });
+    expect(textOf(challenged)).toContain(
+      '3 todos were marked completed without any other tool call,',
+    );
+    expect(driver.stops().decision).toMatchObject({
+      answer: 'let-go',
+      outcome: 'claimed',
+    });
     driver.says('are you sure?');
     driver.works('read');
-    expect(driver.stops().decision?.answer, 'they were claimed before this message').toBe('let-go');
+    expect(driver.stops().decision?.answer, 'they were claimed before this message').toBe(
+      'let-go',
+    );
     driver.says('then these too');
     ends('completed', driver.plans('d', 'e', 'f'));
     expect(driver.stops().decision?.textKind).toBe('bulk-claim');
@@ -49,14 +72,22 @@ describe('a bulk claim', () => {
     const driver = createCoreDriver();
     driver.says('Please build it.', 'message-1', 'tree-1');
     driver.works();
-    driver.writes(...['a', 'b', 'c'].map((content) => ({ content, status: 'completed' })));
-    expect(driver.stops({ fingerprint: 'tree-2' }).decision).toMatchObject({ answer: 'let-go' });
+    driver.writes(
+      ...['a', 'b', 'c'].map((content) => ({ content, status: 'completed' })),
+    );
+    expect(driver.stops({ fingerprint: 'tree-2' }).decision).toMatchObject({
+      answer: 'let-go',
+    });
     // Where nobody looked at the human's message, a call that can write counts as the change.
     const unseen = createCoreDriver();
     unseen.says();
     unseen.works();
-    unseen.writes(...['a', 'b', 'c'].map((content) => ({ content, status: 'completed' })));
-    expect(unseen.stops({ fingerprint: 'tree-2' }).decision).toMatchObject({ answer: 'let-go' });
+    unseen.writes(
+      ...['a', 'b', 'c'].map((content) => ({ content, status: 'completed' })),
+    );
+    expect(unseen.stops({ fingerprint: 'tree-2' }).decision).toMatchObject({
+      answer: 'let-go',
+    });
   });
 
   it('V4: as many other calls as claims are work, one fewer is not; two claims are a coincidence', () => {
@@ -79,15 +110,24 @@ describe('a bulk claim', () => {
     expect(back.driver.stops().decision?.textKind).toBe('standard');
     const { driver, ids } = planned(3);
     for (const todoId of ids) {
-      const done = { type: 'todo-completed', todoId, status: 'completed', outcome: 'by hand' } as const;
+      const done = {
+        type: 'todo-completed',
+        todoId,
+        status: 'completed',
+        outcome: 'by hand',
+      } as const;
       driver.happens({ ...done, actor: 'human' });
     }
     expect(driver.stops().decision?.answer).toBe('let-go');
     const checked = createCoreDriver();
     checked.says();
-    for (const id of checked.plans(...['a', 'b', 'c'].map((title) => ({ title, checks: ['own'] }))))
+    for (const id of checked.plans(
+      ...['a', 'b', 'c'].map((title) => ({ title, checks: ['own'] })),
+    ))
       checked.completes(id);
-    expect(checked.stops().decision, 'the checks run first').toMatchObject({ answer: 'wait' });
+    expect(checked.stops().decision, 'the checks run first').toMatchObject({
+      answer: 'wait',
+    });
   });
 
   it('V4: blocking and cancelling in bulk are challenged on their own account', () => {
@@ -97,9 +137,14 @@ describe('a bulk claim', () => {
     ends('cancelled', ids.slice(5));
     expect(textOf(driver.stops())).toContain('3 todos were marked completed');
     expect(driver.state.challenged).toEqual({ claims: true, ends: false });
-    expect(textOf(driver.stops())).toContain('3 todos were blocked or cancelled without any other tool call');
+    expect(textOf(driver.stops())).toContain(
+      '3 todos were blocked or cancelled without any other tool call',
+    );
     expect(driver.state.challenged).toEqual({ claims: true, ends: true });
-    expect(driver.stops().decision).toMatchObject({ reason: 'all-blocked', outcome: 'blocked' });
+    expect(driver.stops().decision).toMatchObject({
+      reason: 'all-blocked',
+      outcome: 'blocked',
+    });
   });
 
   it('V4: an agent whose calls nobody tells of is given the benefit, declared or not', () => {
@@ -111,7 +156,11 @@ describe('a bulk claim', () => {
     unheard.happens({
       type: 'plan-written',
       actor: 'agent',
-      items: ['a', 'b', 'c'].map((content) => ({ content, status: 'completed', freshId: content })),
+      items: ['a', 'b', 'c'].map((content) => ({
+        content,
+        status: 'completed',
+        freshId: content,
+      })),
     });
     expect(unheard.stops().decision?.answer).toBe('let-go');
   });
@@ -132,11 +181,15 @@ describe('V4: an unchanged workspace', () => {
   };
   const spoken = { epoch: 1, calls: 2, writes: 0, fingerprint: 'tree-1' };
   const isDue = (...patches: Patch[]) =>
-    dueChallenge(stopContext(bulk, withSession({ work: looked, spoken }), all(...patches))) === 'claims';
+    dueChallenge(
+      stopContext(bulk, withSession({ work: looked, spoken }), all(...patches)),
+    ) === 'claims';
 
   it('is one that was seen to be the same', () => {
     expect(isDue()).toBe(true);
-    expect(isDue(withSession({ work: { ...looked, fingerprint: 'tree-2' } }))).toBe(false);
+    expect(isDue(withSession({ work: { ...looked, fingerprint: 'tree-2' } }))).toBe(
+      false,
+    );
   });
 
   it('is not assumed where the last look came before the last call that can write, or one is running', () => {
@@ -149,9 +202,14 @@ describe('V4: an unchanged workspace', () => {
     expect(isDue(withSession({ spoken: unseen }))).toBe(false);
     expect(isDue(withSession({ work: { ...looked, fingerprint: null } }))).toBe(false);
     expect(isDue(withSession({ spoken: { ...unseen, writes: 1 } }))).toBe(true);
-    expect(isDue(withSession({ spoken: { ...unseen, writes: 1 }, work: { ...looked, started: 2 } }))).toBe(
-      false,
-    );
+    expect(
+      isDue(
+        withSession({
+          spoken: { ...unseen, writes: 1 },
+          work: { ...looked, started: 2 },
+        }),
+      ),
+    ).toBe(false);
   });
 
   it('may be seen late: a look before any call that can write shows how it stood at the message', () => {
@@ -171,15 +229,18 @@ describe('V4: an unchanged workspace', () => {
   it.each([
     ['with looks at it', 'tree-1', 'tree-2'],
     ['by the calls alone', null, null],
-  ])('is measured from the last message: what changed before it is another turn, %s', (_, before, after) => {
-    const { driver, ends } = planned(1, {}, before);
-    driver.works();
-    ends();
-    driver.stops({ fingerprint: after });
-    driver.says('And these.', 'message-2', after);
-    ends('completed', driver.plans('b', 'c', 'd'));
-    expect(driver.stops({ fingerprint: after }).decision?.textKind).toBe('bulk-claim');
-  });
+  ])(
+    'is measured from the last message: what changed before it is another turn, %s',
+    (_, before, after) => {
+      const { driver, ends } = planned(1, {}, before);
+      driver.works();
+      ends();
+      driver.stops({ fingerprint: after });
+      driver.says('And these.', 'message-2', after);
+      ends('completed', driver.plans('b', 'c', 'd'));
+      expect(driver.stops({ fingerprint: after }).decision?.textKind).toBe('bulk-claim');
+    },
+  );
 });
 
 describe('seeded agents', () => {

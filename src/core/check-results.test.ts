@@ -12,7 +12,11 @@ describe('a check of a todo', () => {
       checks: [{ todoId: first, check: 'own' }],
       stop: null,
     });
-    expect(driver.todo(first)).toMatchObject({ status: 'completed', verification: 'claimed', finalAt: null });
+    expect(driver.todo(first)).toMatchObject({
+      status: 'completed',
+      verification: 'claimed',
+      finalAt: null,
+    });
     driver.happens({ type: 'check-started', todoId: first, check: 'own' });
     expect(driver.todo(first).verification).toBe('running');
     expect(countPlan(driver.state.plan).running).toBe(1);
@@ -64,7 +68,10 @@ describe('a check of a todo', () => {
     driver.completes(first);
     driver.updates(first, { status: 'in_progress' });
     reports(driver, first, 'passed');
-    expect(driver.todo(first)).toMatchObject({ status: 'in_progress', verification: 'none' });
+    expect(driver.todo(first)).toMatchObject({
+      status: 'in_progress',
+      verification: 'none',
+    });
     driver.happens({ type: 'check-started', todoId: first, check: 'own' });
     expect(driver.todo(first).verification).toBe('none');
     const { plan } = driver.state;
@@ -74,9 +81,14 @@ describe('a check of a todo', () => {
 
   it('C2: observing runs no check, and so does off', () => {
     for (const mode of ['observe', 'off'] as const) {
-      const { driver, first } = planned({ settings: { mode } }, { title: 'parse', ...own });
+      const { driver, first } = planned(
+        { settings: { mode } },
+        { title: 'parse', ...own },
+      );
       expect(driver.completes(first).commands.map(({ type }) => type)).toEqual(['reply']);
-      expect(driver.stops().commands).toEqual([expect.objectContaining({ answer: 'let-go', message: null })]);
+      expect(driver.stops().commands).toEqual([
+        expect.objectContaining({ answer: 'let-go', message: null }),
+      ]);
     }
   });
 });
@@ -101,16 +113,26 @@ describe('a check that cannot start', () => {
     const { driver, first } = planned({}, { title: 'parse', ...own });
     driver.completes(first);
     reports(driver, first, 'cannot-start', { tail });
-    expect(driver.todo(first)).toMatchObject({ status: 'completed', verification: 'claimed', attempts: 0 });
+    expect(driver.todo(first)).toMatchObject({
+      status: 'completed',
+      verification: 'claimed',
+      attempts: 0,
+    });
     driver.stops();
     reports(driver, first, 'cannot-start', { tail });
-    expect(ends(driver).decision).toMatchObject({ outcome: 'blocked', reason: 'check-cannot-start' });
+    expect(ends(driver).decision).toMatchObject({
+      outcome: 'blocked',
+      reason: 'check-cannot-start',
+    });
     driver.says('I installed it');
     driver.works();
     driver.updates(first, { context: 'now it is there' });
     driver.stops();
     reports(driver, first, 'passed');
-    expect(driver.todo(first)).toMatchObject({ verification: 'passed', failureTail: null });
+    expect(driver.todo(first)).toMatchObject({
+      verification: 'passed',
+      failureTail: null,
+    });
     expect(ends(driver).decision).toMatchObject({ outcome: 'done' });
   });
 
@@ -120,7 +142,11 @@ describe('a check that cannot start', () => {
     reports(driver, first, 'passed');
     driver.stops();
     reports(driver, first, 'cannot-start');
-    expect(driver.todo(first)).toMatchObject({ status: 'completed', verification: 'claimed', evidence: [] });
+    expect(driver.todo(first)).toMatchObject({
+      status: 'completed',
+      verification: 'claimed',
+      evidence: [],
+    });
     expect(driver.ledger.at(-1)).toBe('check-failed');
     expect(ends(driver).decision?.reason).toBe('check-cannot-start');
   });
@@ -131,7 +157,10 @@ describe('a check that cannot start', () => {
     driver.stops();
     reports(driver, null, 'cannot-start');
     reports(driver, null, 'failed', { check: 'lint', tail: 'bad' });
-    expect(ends(driver).decision).toMatchObject({ answer: 'continue', textKind: 'failed-check' });
+    expect(ends(driver).decision).toMatchObject({
+      answer: 'continue',
+      textKind: 'failed-check',
+    });
   });
 });
 
@@ -158,9 +187,16 @@ describe('the final stop', () => {
     expect(driver.state.parked).not.toBeNull();
     expect(reports(driver, first, 'passed').decision?.answer).toBe('wait');
     expect(reports(driver, null, 'passed').decision?.answer).toBe('wait');
-    expect(reports(driver, second, 'passed').decision?.answer, 'what is stale comes last').toBe('wait');
+    expect(
+      reports(driver, second, 'passed').decision?.answer,
+      'what is stale comes last',
+    ).toBe('wait');
     const last = ends(driver);
-    expect(last.decision).toMatchObject({ answer: 'let-go', reason: 'nothing-open', outcome: 'done' });
+    expect(last.decision).toMatchObject({
+      answer: 'let-go',
+      reason: 'nothing-open',
+      outcome: 'done',
+    });
     expect(answerOf(last)?.message).toBe('done: unit and own passed');
 
     // V8: a question takes no proof away, work does.
@@ -194,7 +230,10 @@ describe('the final stop', () => {
     driver.stops();
     reports(driver, null, 'failed', { tail: 'two tests failed' });
     const failed = ends(driver);
-    expect(failed.decision).toMatchObject({ answer: 'continue', textKind: 'failed-check' });
+    expect(failed.decision).toMatchObject({
+      answer: 'continue',
+      textKind: 'failed-check',
+    });
     expect(textOf(failed)).toContain('| two tests failed');
     expect(driver.stops().commands).toContainEqual(
       expect.objectContaining({ type: 'run-checks', stop: driver.state.parked?.eventId }),
@@ -205,7 +244,11 @@ describe('the final stop', () => {
   });
 
   it('P31: a check of a todo that fails at the final stop is quoted at once, and its todo is the next one', () => {
-    const { driver, first, second } = planned({}, { title: 'parse', ...own }, { title: 'test', ...own });
+    const { driver, first, second } = planned(
+      {},
+      { title: 'parse', ...own },
+      { title: 'test', ...own },
+    );
     driver.completes(first);
     driver.completes(second);
     driver.stops();
@@ -222,7 +265,9 @@ describe('the final stop', () => {
     reports(driver, first, 'passed');
     const stopped = driver.stops();
     expect(stopped.decision).toMatchObject({ answer: 'wait', reason: 'nothing-open' });
-    expect(stopped.commands).toContainEqual(expect.objectContaining({ type: 'run-checks', checks: [] }));
+    expect(stopped.commands).toContainEqual(
+      expect.objectContaining({ type: 'run-checks', checks: [] }),
+    );
     expect(ends(driver).decision).toMatchObject({ answer: 'let-go', outcome: 'done' });
   });
 
@@ -232,7 +277,10 @@ describe('the final stop', () => {
     reports(driver, first, 'passed');
     driver.stops();
     const failed = reports(driver, first, 'failed', { tail: 'broken since' });
-    expect(failed.decision).toMatchObject({ answer: 'continue', textKind: 'failed-check' });
+    expect(failed.decision).toMatchObject({
+      answer: 'continue',
+      textKind: 'failed-check',
+    });
     expect(driver.todo(first)).toMatchObject({ status: 'in_progress', evidence: [] });
   });
 
@@ -254,11 +302,16 @@ describe('the final stop', () => {
     expect(driver.stops().decision).toMatchObject({ reason: 'no-plan', outcome: null });
     driver.says('change a file');
     driver.works();
-    expect(driver.stops().commands).toContainEqual(expect.objectContaining({ type: 'run-checks' }));
+    expect(driver.stops().commands).toContainEqual(
+      expect.objectContaining({ type: 'run-checks' }),
+    );
   });
 
   it('V5: a run that was lost in a crash is made again at the next stop', () => {
-    const { driver, first } = planned({ goalChecks: ['unit'] }, { title: 'parse', ...own });
+    const { driver, first } = planned(
+      { goalChecks: ['unit'] },
+      { title: 'parse', ...own },
+    );
     driver.completes(first);
     driver.stops();
     expect(driver.stops().commands).toContainEqual(
@@ -267,7 +320,10 @@ describe('the final stop', () => {
   });
 
   it('E4: a told host that idles twice shares one run', () => {
-    const { driver, first } = planned({ goalChecks: ['unit'], descriptor: { mode: 'told' } }, 'parse');
+    const { driver, first } = planned(
+      { goalChecks: ['unit'], descriptor: { mode: 'told' } },
+      'parse',
+    );
     driver.completes(first);
     driver.stops();
     const again = driver.stops();
@@ -291,7 +347,10 @@ describe('the final stop', () => {
   });
 
   it('M8: a deadline without a run that waits means nothing', () => {
-    const { driver } = planned({ goalChecks: ['unit'], descriptor: { mode: 'told' } }, 'parse');
+    const { driver } = planned(
+      { goalChecks: ['unit'], descriptor: { mode: 'told' } },
+      'parse',
+    );
     driver.happens({ type: 'checks-overdue' });
     expect(driver.state.checksOverdue).toBe(false);
     driver.happens({ type: 'wait-started', wait: { kind: 'recovery' } });
@@ -306,7 +365,10 @@ describe('the final stop', () => {
     driver.stops();
     reports(driver, null, 'passed');
     ends(driver);
-    expect(driver.state.settled).toMatchObject({ outcome: 'claimed', reason: 'nothing-open' });
+    expect(driver.state.settled).toMatchObject({
+      outcome: 'claimed',
+      reason: 'nothing-open',
+    });
   });
 });
 

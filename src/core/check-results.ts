@@ -20,24 +20,42 @@ export const checkReducers = byEvent({
   'check-finished'(before, event) {
     const state = isCalm(before, event) ? leave(before, event.tree) : before;
     if (event.result === 'waiting') return checkWaits(state, event);
-    return event.todoId === null ? goalChecked(state, event) : todoChecked(state, event, event.todoId);
+    return event.todoId === null
+      ? goalChecked(state, event)
+      : todoChecked(state, event, event.todoId);
   },
   /** The first look at each counts: later ones see what the agent did. */
   'baseline-seen'(state, { fingerprint, checks }) {
     const left = leave(state, fingerprint);
     const known = left.baseline ?? { fingerprint, writes: state.work.writes };
     const seen = Object.fromEntries(checks.map(({ check, result }) => [check, result]));
-    return { ...left, baseline: { ...known, checks: { ...seen, ...state.baseline?.checks } } };
+    return {
+      ...left,
+      baseline: { ...known, checks: { ...seen, ...state.baseline?.checks } },
+    };
   },
   /** M8: running ones too, since a run may have been lost in a crash. */
   'verification-asked'(state, { todoId }, policy) {
     if (policy.settings.mode !== 'enforce') return state;
     const { plan, goal } = state;
     const one = todoId === null ? null : findTodo(plan, todoId);
-    const wanted = todoId === null ? plan.filter(isUnverified) : one?.status === 'completed' ? [one] : [];
-    const running = Object.keys(goal).filter((check) => todoId === null && goal[check]?.state === 'running');
-    const checks = [...wanted.flatMap(checksOf), ...running.map((check) => ({ todoId: null, check }))];
-    return step(state, checks.length === 0 ? [] : [{ type: 'run-checks', checks, stop: null }]);
+    const wanted =
+      todoId === null
+        ? plan.filter(isUnverified)
+        : one?.status === 'completed'
+          ? [one]
+          : [];
+    const running = Object.keys(goal).filter(
+      (check) => todoId === null && goal[check]?.state === 'running',
+    );
+    const checks = [
+      ...wanted.flatMap(checksOf),
+      ...running.map((check) => ({ todoId: null, check })),
+    ];
+    return step(
+      state,
+      checks.length === 0 ? [] : [{ type: 'run-checks', checks, stop: null }],
+    );
   },
   'final-run-ended'(state, event) {
     const { finalRun } = state;
@@ -45,11 +63,14 @@ export const checkReducers = byEvent({
     const { hidden = [] } = event;
     const ended: State = { ...state, hidden, finalRun: { ...finalRun, ended: true } };
     const draft = new PlanDraft(ended, 'system', event.at);
-    if (event.edited.length > 0) draft.log('checks-edited', null, { files: event.edited.join(', ') });
+    if (event.edited.length > 0)
+      draft.log('checks-edited', null, { files: event.edited.join(', ') });
     return draft.finish().edited;
   },
   'checks-replaced'(state, { checks, at }) {
-    const goal = Object.fromEntries(Object.entries(state.goal).filter(([check]) => checks.includes(check)));
+    const goal = Object.fromEntries(
+      Object.entries(state.goal).filter(([check]) => checks.includes(check)),
+    );
     const draft = new PlanDraft({ ...state, goal }, 'human', at);
     draft.log('checks-edited', null, { checks: checks.join(', ') });
     return draft.finish().edited;
@@ -57,7 +78,8 @@ export const checkReducers = byEvent({
   'record-broken': (state, { sentence }) => ({ ...state, recordBroken: sentence }),
   'checks-overdue': (state) => ({
     ...state,
-    checksOverdue: state.parked?.cause === 'nothing-open' || state.parked?.cause === 'stagnant',
+    checksOverdue:
+      state.parked?.cause === 'nothing-open' || state.parked?.cause === 'stagnant',
   }),
 });
 
@@ -92,9 +114,14 @@ export function renameChecks(state: State, { checks }: Policy, at: number): Step
   draft.renameChecks();
   const { edited } = draft.finish();
   const { baseline, goal, progress } = state;
-  const keyById = <Value>(byName: Readonly<Record<string, Value>>): Readonly<Record<string, Value>> =>
+  const keyById = <Value>(
+    byName: Readonly<Record<string, Value>>,
+  ): Readonly<Record<string, Value>> =>
     Object.fromEntries(
-      Object.entries(byName).map(([name, value]) => [findCheck(checks, name)?.id ?? name, value]),
+      Object.entries(byName).map(([name, value]) => [
+        findCheck(checks, name)?.id ?? name,
+        value,
+      ]),
     );
   const renamed: State = {
     ...edited.state,
@@ -112,7 +139,11 @@ function setGoal(state: State, check: string, news: Partial<GoalCheck>): State {
 }
 
 /** Running or waiting changes no work: the ledger does not tell it. */
-function setVerification(state: State, todo: Todo, verification: 'running' | 'claimed'): State {
+function setVerification(
+  state: State,
+  todo: Todo,
+  verification: 'running' | 'claimed',
+): State {
   const plan = state.plan.with(state.plan.indexOf(todo), { ...todo, verification });
   return { ...state, plan, progress: { ...state.progress, planMoved: true } };
 }
@@ -149,8 +180,15 @@ function todoChecked(state: State, event: Finished, todoId: string): State | Ste
 
 function provedTodo(todo: Todo, state: State, event: Finished): Todo {
   const { check, flaky } = event;
-  const proof: TodoEvidence = { check, fingerprint: isCalm(state, event) ? event.fingerprint : null, flaky };
-  const proved = { ...todo, evidence: [...todo.evidence.filter((known) => known.check !== check), proof] };
+  const proof: TodoEvidence = {
+    check,
+    fingerprint: isCalm(state, event) ? event.fingerprint : null,
+    flaky,
+  };
+  const proved = {
+    ...todo,
+    evidence: [...todo.evidence.filter((known) => known.check !== check), proof],
+  };
   if (checksOf(proved).length > 0) return proved;
   const passedAt = todo.passedAt ?? event.at;
   return { ...proved, verification: 'passed', failureTail: null, passedAt };
@@ -168,7 +206,10 @@ function leave(state: State, fingerprint: string | null = null): State {
   return { ...state, work, baseline: { ...baseline, fingerprint, writes: work.writes } };
 }
 
-function hasWorked({ work, descriptor }: State, { fingerprint, writes }: NonNullable<State['baseline']>) {
+function hasWorked(
+  { work, descriptor }: State,
+  { fingerprint, writes }: NonNullable<State['baseline']>,
+) {
   if (descriptor.seesTools && work.writes === writes) return false;
   return work.writesSeen !== work.writes || work.fingerprint !== fingerprint;
 }
@@ -178,6 +219,7 @@ function hasWorked({ work, descriptor }: State, { fingerprint, writes }: NonNull
  * are not seen, only an agent that has stopped writes nothing.
  */
 function isCalm({ work, finalRun, descriptor }: State, event: Finished): boolean {
-  if (event.writes === null || !descriptor.seesTools) return event.final && finalRun?.overdue !== true;
+  if (event.writes === null || !descriptor.seesTools)
+    return event.final && finalRun?.overdue !== true;
   return event.writes === work.writes && work.started === work.writes;
 }

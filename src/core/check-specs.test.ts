@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { allowedProposal, checksForTitle, goalCheckIds, readCheckSettings } from './check-specs.ts';
+import {
+  allowedProposal,
+  checksForTitle,
+  goalCheckIds,
+  readCheckSettings,
+} from './check-specs.ts';
 import { validateConfig } from './config.ts';
 import { defaultSettings } from './settings.ts';
 
@@ -12,7 +17,9 @@ function settingsOf(config: object) {
 }
 
 function told(config: object): string[] {
-  return readCheckSettings(settingsOf(config)).problems.map(({ path, message }) => `${path}: ${message}`);
+  return readCheckSettings(settingsOf(config)).problems.map(
+    ({ path, message }) => `${path}: ${message}`,
+  );
 }
 
 describe('V1: checks of a configuration', () => {
@@ -20,7 +27,12 @@ describe('V1: checks of a configuration', () => {
     const settings = settingsOf({
       checks: {
         Tests: { command: ['npm', 'test'] },
-        Line: { command: 'npm test | tee log', timeoutSeconds: 1.5, expectExit: 3, files: ['src/**'] },
+        Line: {
+          command: 'npm test | tee log',
+          timeoutSeconds: 1.5,
+          expectExit: 3,
+          files: ['src/**'],
+        },
         Report: { file: 'report.md', matches: '^ok$' },
         Gone: { file: 'old', absent: true },
         There: { file: 'new' },
@@ -28,9 +40,17 @@ describe('V1: checks of a configuration', () => {
         Nice: { human: 'Does it look right?' },
       },
     });
-    expect(readCheckSettings(settings)).toEqual({ specs: readCheckSettings(settings).specs, problems: [] });
+    expect(readCheckSettings(settings)).toEqual({
+      specs: readCheckSettings(settings).specs,
+      problems: [],
+    });
     const common = { files: [], timeoutMs: 10_000 };
-    const command = { kind: 'command', directory: null, expectOutput: null, environment: [] };
+    const command = {
+      kind: 'command',
+      directory: null,
+      expectOutput: null,
+      environment: [],
+    };
     expect(readCheckSettings(settings).specs).toEqual({
       tests: {
         ...command,
@@ -48,7 +68,13 @@ describe('V1: checks of a configuration', () => {
         command: { shell: 'npm test | tee log' },
         expectExit: 3,
       },
-      report: { ...common, id: 'report', kind: 'file', path: 'report.md', expect: { matches: '^ok$' } },
+      report: {
+        ...common,
+        id: 'report',
+        kind: 'file',
+        path: 'report.md',
+        expect: { matches: '^ok$' },
+      },
       gone: { ...common, id: 'gone', kind: 'file', path: 'old', expect: 'absent' },
       there: { ...common, id: 'there', kind: 'file', path: 'new', expect: 'exists' },
       up: {
@@ -66,10 +92,19 @@ describe('V1: checks of a configuration', () => {
 
   it.each([
     [{}, 'checks.a: must have exactly one of command, file, http, human'],
-    [{ command: ['x'], human: 'x?' }, 'checks.a: must have exactly one of command, file, http, human'],
+    [
+      { command: ['x'], human: 'x?' },
+      'checks.a: must have exactly one of command, file, http, human',
+    ],
     [{ command: [] }, 'checks.a.command: must name a program'],
-    [{ command: ['x'], status: 200 }, 'checks.a.status: has no meaning for a check of kind command'],
-    [{ file: 'x', exists: true, matches: 'y' }, 'checks.a: must have at most one of exists, absent, matches'],
+    [
+      { command: ['x'], status: 200 },
+      'checks.a.status: has no meaning for a check of kind command',
+    ],
+    [
+      { file: 'x', exists: true, matches: 'y' },
+      'checks.a: must have at most one of exists, absent, matches',
+    ],
     [
       { file: '/etc/passwd' },
       'checks.a.file: must be a path inside the workspace, relative to it and without ".."',
@@ -82,7 +117,10 @@ describe('V1: checks of a configuration', () => {
       { http: 'file:///etc/passwd' },
       'checks.a.http: must be an address that begins with http:// or https://',
     ],
-    [{ http: 'http://' }, 'checks.a.http: must be an address that begins with http:// or https://'],
+    [
+      { http: 'http://' },
+      'checks.a.http: must be an address that begins with http:// or https://',
+    ],
     [
       { command: ['x'], expectOutput: '(' },
       'checks.a.expectOutput: must be a regular expression as JavaScript knows them',
@@ -91,7 +129,10 @@ describe('V1: checks of a configuration', () => {
       { command: ['x'], environment: ['A=B'] },
       'checks.a.environment[0]: must be the name of an environment variable',
     ],
-    [{ command: ['x'], files: ['../x'] }, 'checks.a.files[0]: ../x contains "..", which is refused.'],
+    [
+      { command: ['x'], files: ['../x'] },
+      'checks.a.files[0]: ../x contains "..", which is refused.',
+    ],
   ])('%j is told with its path and makes no check', (check, problem) => {
     expect(told({ checks: { a: check } })).toEqual([problem]);
     expect(readCheckSettings(settingsOf({ checks: { a: check } })).specs).toEqual({});
@@ -118,7 +159,10 @@ describe('V1: checks of a configuration', () => {
   });
 
   it('on the goal are named once, in lower case', () => {
-    expect(goalCheckIds(settingsOf({ goal: ['Tests', 'lint', 'tests'] }))).toEqual(['tests', 'lint']);
+    expect(goalCheckIds(settingsOf({ goal: ['Tests', 'lint', 'tests'] }))).toEqual([
+      'tests',
+      'lint',
+    ]);
   });
 });
 
@@ -184,7 +228,10 @@ describe('V3: what an agent proposes', () => {
 
   it('runs nothing that was not allowed, whatever it looks like', () => {
     const words = fc.array(
-      fc.oneof(fc.constantFrom('npm', 'test', 'run', 'lint', 'echo', 'a b', ';'), fc.string()),
+      fc.oneof(
+        fc.constantFrom('npm', 'test', 'run', 'lint', 'echo', 'a b', ';'),
+        fc.string(),
+      ),
     );
     fc.assert(
       fc.property(words, (argv) => {

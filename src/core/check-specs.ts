@@ -4,7 +4,17 @@ import { refuse } from './error.ts';
 import { compileNames, createPathSet, expandBraces, matchesNames } from './glob.ts';
 import { collectProblems, excerpt, joinPath, type Report } from './problem.ts';
 import { isPlainWord } from './same-checks.ts';
-import { described, either, flag, type Infer, integer, line, list, number, section } from './schema.ts';
+import {
+  described,
+  either,
+  flag,
+  type Infer,
+  integer,
+  line,
+  list,
+  number,
+  section,
+} from './schema.ts';
 import type { CheckSettings } from './settings.ts';
 
 export const argv = list(line(4000), 200);
@@ -17,9 +27,15 @@ export const check = {
       either(argv, line(4000)),
       'Program and arguments as a list, run without a shell; a text is a line for /bin/sh.',
     ),
-    directory: described(line(1000), 'Folder of the workspace in which the command runs.'),
+    directory: described(
+      line(1000),
+      'Folder of the workspace in which the command runs.',
+    ),
     expectExit: described(integer(0, 255), 'Exit status of a pass; not given: 0.'),
-    expectOutput: described(pattern, 'Regular expression that the output of the command must match too.'),
+    expectOutput: described(
+      pattern,
+      'Regular expression that the output of the command must match too.',
+    ),
     environment: described(
       list(line(200), 100),
       'Further environment variables that the command gets; harmless ones it always gets.',
@@ -27,10 +43,22 @@ export const check = {
     file: described(line(1000), 'Path of a file or folder, relative to the workspace.'),
     exists: described(flag, 'The file must exist; this is the default.'),
     absent: described(flag, 'There must be no such file or folder.'),
-    matches: described(pattern, 'Regular expression that the text of the file must match.'),
-    http: described(line(2000), 'Address that is asked with GET; redirects are not followed.'),
-    status: described(integer(100, 599), 'Status of the answer of a pass; not given: 200.'),
-    body: described(pattern, 'Regular expression that the body of the answer must match.'),
+    matches: described(
+      pattern,
+      'Regular expression that the text of the file must match.',
+    ),
+    http: described(
+      line(2000),
+      'Address that is asked with GET; redirects are not followed.',
+    ),
+    status: described(
+      integer(100, 599),
+      'Status of the answer of a pass; not given: 200.',
+    ),
+    body: described(
+      pattern,
+      'Regular expression that the body of the answer must match.',
+    ),
     anyHost: described(flag, 'Allows addresses of other machines than this one.'),
     human: described(line(1000), 'Question that a human answers with untildone approve.'),
     timeoutSeconds: described(
@@ -46,7 +74,10 @@ export const check = {
 };
 
 export const todoCheck = section({
-  title: described(line(1000), 'Pattern with * and ? for titles; letter case does not count.'),
+  title: described(
+    line(1000),
+    'Pattern with * and ? for titles; letter case does not count.',
+  ),
   checks: described(list(line(100), 100), 'Names of the checks that prove such a todo.'),
 });
 
@@ -95,7 +126,8 @@ export function readCheckSettings(settings: CheckSettings) {
   };
   for (const [name, setting] of Object.entries(settings.checks)) {
     const path = joinPath('checks', name);
-    if (name.startsWith(argvPrefix)) report(path, `a name must not begin with "${argvPrefix}"`);
+    if (name.startsWith(argvPrefix))
+      report(path, `a name must not begin with "${argvPrefix}"`);
     const spec = readCheck(name, setting, path, report);
     if (spec !== null) specs[name] = spec;
   }
@@ -104,7 +136,8 @@ export function readCheckSettings(settings: CheckSettings) {
     else if (allowed.length === 0) report(`allowChecks[${index}]`, 'must name a program');
     else specs[argvId(allowed)] = createCommandCheck(argvId(allowed), allowed);
   }
-  for (const [index, name] of settings.goal.entries()) reportUnknown(name, `goal[${index}]`);
+  for (const [index, name] of settings.goal.entries())
+    reportUnknown(name, `goal[${index}]`);
   for (const [index, { title, checks = [] }] of settings.todoChecks.entries()) {
     const path = `todoChecks[${index}]`;
     if (title === undefined) report(path, 'must have a title');
@@ -121,10 +154,15 @@ export function goalCheckIds(settings: CheckSettings): readonly string[] {
   return [...new Set(settings.goal.map(checkId))];
 }
 
-export function checksForTitle(settings: CheckSettings, title: string): readonly string[] {
+export function checksForTitle(
+  settings: CheckSettings,
+  title: string,
+): readonly string[] {
   const wanted = title.trim().toLowerCase();
   const fitting = settings.todoChecks.filter(({ title: pattern = '' }) =>
-    expandBraces(pattern.trim().toLowerCase())?.some((one) => matchesNames(compileNames([one]), [wanted])),
+    expandBraces(pattern.trim().toLowerCase())?.some((one) =>
+      matchesNames(compileNames([one]), [wanted]),
+    ),
   );
   return [...new Set(fitting.flatMap(({ checks }) => (checks ?? []).map(checkId)))];
 }
@@ -132,7 +170,10 @@ export function checksForTitle(settings: CheckSettings, title: string): readonly
 type Proposal = string | readonly string[];
 
 /** By name, as argv, or as argv in one line; null: no human allowed it. */
-export function allowedProposal(settings: CheckSettings, proposal: Proposal): string | null {
+export function allowedProposal(
+  settings: CheckSettings,
+  proposal: Proposal,
+): string | null {
   for (const allowed of settings.allowChecks) {
     const isName = typeof allowed === 'string';
     const id = isName ? checkId(allowed) : argvId(allowed);
@@ -179,9 +220,13 @@ function readCheck(id: string, setting: CheckSetting, path: string, report: Repo
   }
   const known: readonly string[] = [...fieldsByKind[kind], 'timeoutSeconds', 'files'];
   for (const field of Object.keys(setting)) {
-    if (!known.includes(field)) report(joinPath(path, field), `has no meaning for a check of kind ${kind}`);
+    if (!known.includes(field))
+      report(joinPath(path, field), `has no meaning for a check of kind ${kind}`);
   }
-  const { files = [], timeoutSeconds = kind === 'command' ? commandSeconds : otherSeconds } = setting;
+  const {
+    files = [],
+    timeoutSeconds = kind === 'command' ? commandSeconds : otherSeconds,
+  } = setting;
   reportPatterns(files, joinPath(path, 'files'), report);
   for (const field of ['expectOutput', 'matches', 'body'] as const) {
     const compiled = compileExpression(setting[field] ?? '');
@@ -196,23 +241,43 @@ function readCheck(id: string, setting: CheckSetting, path: string, report: Repo
       if (directory !== null) reportPath(directory, joinPath(path, 'directory'), report);
       for (const [index, name] of environment.entries()) {
         if (!/^[A-Za-z_]\w*$/u.test(name))
-          report(`${joinPath(path, 'environment')}[${index}]`, 'must be the name of an environment variable');
+          report(
+            `${joinPath(path, 'environment')}[${index}]`,
+            'must be the name of an environment variable',
+          );
       }
       const argv = typeof command === 'string' ? { shell: command } : command;
-      return { ...base, kind, command: argv, directory, expectExit, expectOutput, environment };
+      return {
+        ...base,
+        kind,
+        command: argv,
+        directory,
+        expectExit,
+        expectOutput,
+        environment,
+      };
     }
     case 'file': {
       const { file = '', exists, absent, matches } = setting;
       reportPath(file, joinPath(path, 'file'), report);
       if ([exists, absent, matches].filter((value) => value !== undefined).length > 1)
         report(path, 'must have at most one of exists, absent, matches');
-      const presence: 'absent' | 'exists' = absent === true || exists === false ? 'absent' : 'exists';
-      return { ...base, kind, path: file, expect: matches === undefined ? presence : { matches } };
+      const presence: 'absent' | 'exists' =
+        absent === true || exists === false ? 'absent' : 'exists';
+      return {
+        ...base,
+        kind,
+        path: file,
+        expect: matches === undefined ? presence : { matches },
+      };
     }
     case 'http': {
       const { http: url = '', status = 200, body = null, anyHost = false } = setting;
       if (!/^https?:\/\//iu.test(url) || !URL.canParse(url))
-        report(joinPath(path, 'http'), 'must be an address that begins with http:// or https://');
+        report(
+          joinPath(path, 'http'),
+          'must be an address that begins with http:// or https://',
+        );
       return { ...base, kind, url, expectStatus: status, expectBody: body, anyHost };
     }
     case 'human':
@@ -220,7 +285,10 @@ function readCheck(id: string, setting: CheckSetting, path: string, report: Repo
   }
 }
 
-export function createCommandCheck(id: string, command: CommandCheck['command']): CommandCheck {
+export function createCommandCheck(
+  id: string,
+  command: CommandCheck['command'],
+): CommandCheck {
   const timeoutMs = commandSeconds * 1000;
   const nothing = { directory: null, expectExit: 0, expectOutput: null, environment: [] };
   return { id, files: [], timeoutMs, kind: 'command', command, ...nothing };

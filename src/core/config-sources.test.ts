@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { environmentName, otherVariables, parseEnvironment, parseFlags } from './config.ts';
+import {
+  environmentName,
+  otherVariables,
+  parseEnvironment,
+  parseFlags,
+} from './config.ts';
 import { problemSentence } from './problem.ts';
 import { defaultSettings, settingNames } from './settings.ts';
 
@@ -23,7 +28,11 @@ describe('C1: settings from the environment', () => {
     ['UNTILDONE_SKIP_AGENTS', 'plan, review', { skipAgents: ['plan', 'review'] }],
     ['UNTILDONE_STOP_WORDS', '["no, stop"]', { stopWords: ['no, stop'] }],
     ['UNTILDONE_SKIP_AGENTS', '[]', { skipAgents: [] }],
-    ['UNTILDONE_AGENTS', '{"Build": {"ceiling": 9}}', { agents: { build: { ceiling: 9 } } }],
+    [
+      'UNTILDONE_AGENTS',
+      '{"Build": {"ceiling": 9}}',
+      { agents: { build: { ceiling: 9 } } },
+    ],
     ['UNTILDONE_MODEL', ' anthropic/claude-x ', { model: 'anthropic/claude-x' }],
     ['UNTILDONE_MODEL', 'none', { model: null }],
     ['UNTILDONE_CONTEXT_MAX_MESSAGES', '30', { context: { maxMessages: 30 } }],
@@ -34,19 +43,51 @@ describe('C1: settings from the environment', () => {
       { tools: { shellAllow: ['npm test', 'npm run *'] } },
     ],
     ['UNTILDONE_MODELS', '{"My": {"api": "chat"}}', { models: { my: { api: 'chat' } } }],
-    ['UNTILDONE_PRICES', '{"A/B": {"input": 1.5}}', { prices: { 'a/b': { input: 1.5 } } }],
+    [
+      'UNTILDONE_PRICES',
+      '{"A/B": {"input": 1.5}}',
+      { prices: { 'a/b': { input: 1.5 } } },
+    ],
   ])('%s=%s is understood', (variable, text, config) => {
-    expect(parseEnvironment({ [variable]: text })).toEqual({ ok: true, config, warnings: [] });
+    expect(parseEnvironment({ [variable]: text })).toEqual({
+      ok: true,
+      config,
+      warnings: [],
+    });
   });
 
   it.each([
     ['UNTILDONE_ENABLED', 'maybe', 'must be true or false, got "maybe"'],
-    ['UNTILDONE_MAX_CONTINUATIONS', 'ten', 'must be a whole number from 1 to 10000, got "ten"'],
-    ['UNTILDONE_MAX_CONTINUATIONS', '0x10', 'must be a whole number from 1 to 10000, got "0x10"'],
-    ['UNTILDONE_MAX_CONTINUATIONS', '1e999', 'must be a whole number from 1 to 10000, got Infinity'],
-    ['UNTILDONE_MAX_COST', 'lots', 'must be a number from 0 to 1000000, or null, got "lots"'],
-    ['UNTILDONE_MODE', '\u001b[2J', 'must be one of off, observe, enforce, got "\\u001b[2J"'],
-    ['UNTILDONE_SKIP_AGENTS', '[plan', 'must be a list of at most 1000 entries, got "[plan"'],
+    [
+      'UNTILDONE_MAX_CONTINUATIONS',
+      'ten',
+      'must be a whole number from 1 to 10000, got "ten"',
+    ],
+    [
+      'UNTILDONE_MAX_CONTINUATIONS',
+      '0x10',
+      'must be a whole number from 1 to 10000, got "0x10"',
+    ],
+    [
+      'UNTILDONE_MAX_CONTINUATIONS',
+      '1e999',
+      'must be a whole number from 1 to 10000, got Infinity',
+    ],
+    [
+      'UNTILDONE_MAX_COST',
+      'lots',
+      'must be a number from 0 to 1000000, or null, got "lots"',
+    ],
+    [
+      'UNTILDONE_MODE',
+      '\u001b[2J',
+      'must be one of off, observe, enforce, got "\\u001b[2J"',
+    ],
+    [
+      'UNTILDONE_SKIP_AGENTS',
+      '[plan',
+      'must be a list of at most 1000 entries, got "[plan"',
+    ],
     ['UNTILDONE_AGENTS', 'build', 'must be an object of at most 1000 names, got "build"'],
     ['UNTILDONE_ITERATIONS_CAP', '0', 'must be a whole number from 1 to 10000, got 0'],
     ['UNTILDONE_CONTEXT', '50', 'must be an object, got 50'],
@@ -68,7 +109,10 @@ describe('C1: settings from the environment', () => {
 
   it('names the place inside a list or an object', () => {
     expect(
-      problems({ UNTILDONE_SKIP_AGENTS: 'plan,,test', UNTILDONE_AGENTS: '{"a": {"mode": "x"}}' }),
+      problems({
+        UNTILDONE_SKIP_AGENTS: 'plan,,test',
+        UNTILDONE_AGENTS: '{"a": {"mode": "x"}}',
+      }),
     ).toEqual([
       'UNTILDONE_SKIP_AGENTS[1]: must be a visible text on one line of at most 100 characters, got ""',
       'UNTILDONE_AGENTS.a.mode: must be one of off, observe, enforce, got "x"',
@@ -76,14 +120,22 @@ describe('C1: settings from the environment', () => {
   });
 
   it('applies nothing when one variable is wrong, and still warns', () => {
-    const result = parseEnvironment({ UNTILDONE_MODE: 'off', UNTILDONE_CEILING: 'x', UNTILDONE_CEILNG: '1' });
+    const result = parseEnvironment({
+      UNTILDONE_MODE: 'off',
+      UNTILDONE_CEILING: 'x',
+      UNTILDONE_CEILNG: '1',
+    });
     expect(result).not.toHaveProperty('config');
     expect(result.warnings).toHaveLength(1);
   });
 
   it('takes an empty variable for one that is not set', () => {
     expect(
-      parseEnvironment({ UNTILDONE_MODE: '', UNTILDONE_CEILING: ' ', UNTILDONE_ENABLED: undefined }),
+      parseEnvironment({
+        UNTILDONE_MODE: '',
+        UNTILDONE_CEILING: ' ',
+        UNTILDONE_ENABLED: undefined,
+      }),
     ).toEqual({
       ok: true,
       config: {},
@@ -92,7 +144,10 @@ describe('C1: settings from the environment', () => {
   });
 
   it('warns of an unknown variable and names the closest setting, without failing', () => {
-    const result = parseEnvironment({ UNTILDONE_MAX_CONTINUATION: '3', UNTILDONE_COLOUR: 'red' });
+    const result = parseEnvironment({
+      UNTILDONE_MAX_CONTINUATION: '3',
+      UNTILDONE_COLOUR: 'red',
+    });
     expect(result.ok).toBe(true);
     expect(result.warnings.map(problemSentence)).toEqual([
       'UNTILDONE_MAX_CONTINUATION: is not a setting and is ignored; did you mean UNTILDONE_MAX_CONTINUATIONS?',
@@ -134,10 +189,17 @@ describe('C1: settings from the environment', () => {
     const environment = Object.fromEntries(
       settingNames.map((name) => {
         const value = defaultSettings[name];
-        return [environmentName(name), typeof value === 'string' ? value : JSON.stringify(value)];
+        return [
+          environmentName(name),
+          typeof value === 'string' ? value : JSON.stringify(value),
+        ];
       }),
     );
-    expect(parseEnvironment(environment)).toEqual({ ok: true, config: defaultSettings, warnings: [] });
+    expect(parseEnvironment(environment)).toEqual({
+      ok: true,
+      config: defaultSettings,
+      warnings: [],
+    });
   });
 });
 
@@ -150,13 +212,25 @@ describe('C1: settings from flags', () => {
     [['--no-enabled'], { enabled: false }],
     [['--max-cost=none'], { maxCost: null }],
     [['--stop-words=["a=b, c"]'], { stopWords: ['a=b, c'] }],
-    [['--skip-agents=plan,test', '--skip-agents', 'review'], { skipAgents: ['plan', 'test', 'review'] }],
+    [
+      ['--skip-agents=plan,test', '--skip-agents', 'review'],
+      { skipAgents: ['plan', 'test', 'review'] },
+    ],
     [['--mode=off', '--mode=observe'], { mode: 'observe' }],
     [['--agents={"Build": {"mode": "off"}}'], { agents: { build: { mode: 'off' } } }],
     [['--model', 'ollama/qwen3'], { model: 'ollama/qwen3' }],
-    [['--context-max-messages=30', '--context-limit=none'], { context: { maxMessages: 30, limit: null } }],
-    [['--context={"limit": 9000}', '--context-plan-todos=3'], { context: { limit: 9000, planTodos: 3 } }],
-    [['--context-plan-todos=3', '--context={"limit": 9000}'], { context: { limit: 9000, planTodos: 3 } }],
+    [
+      ['--context-max-messages=30', '--context-limit=none'],
+      { context: { maxMessages: 30, limit: null } },
+    ],
+    [
+      ['--context={"limit": 9000}', '--context-plan-todos=3'],
+      { context: { limit: 9000, planTodos: 3 } },
+    ],
+    [
+      ['--context-plan-todos=3', '--context={"limit": 9000}'],
+      { context: { limit: 9000, planTodos: 3 } },
+    ],
     [['--context-limit=9000', '--context-limit=8000'], { context: { limit: 8000 } }],
     [
       ['--tools-shell-allow=npm test', '--tools-shell-allow=["a, b"]'],
@@ -167,10 +241,22 @@ describe('C1: settings from flags', () => {
   });
 
   it.each([
-    [['--max-continuations=ten'], '--max-continuations: must be a whole number from 1 to 10000, got "ten"'],
-    [['--max-continuations', '-5'], '--max-continuations: must be a whole number from 1 to 10000, got -5'],
-    [['--max-continuations'], '--max-continuations: needs a value: --max-continuations=VALUE'],
-    [['--max-continuations='], '--max-continuations: needs a value: --max-continuations=VALUE'],
+    [
+      ['--max-continuations=ten'],
+      '--max-continuations: must be a whole number from 1 to 10000, got "ten"',
+    ],
+    [
+      ['--max-continuations', '-5'],
+      '--max-continuations: must be a whole number from 1 to 10000, got -5',
+    ],
+    [
+      ['--max-continuations'],
+      '--max-continuations: needs a value: --max-continuations=VALUE',
+    ],
+    [
+      ['--max-continuations='],
+      '--max-continuations: needs a value: --max-continuations=VALUE',
+    ],
     [['--mode', '--json'], '--mode: needs a value: --mode=VALUE'],
     [['--enabled=perhaps'], '--enabled: must be true or false, got "perhaps"'],
     [
@@ -178,7 +264,10 @@ describe('C1: settings from flags', () => {
       '--agents.a.ceiling: must be a whole number from 1 to 100000, got 0',
     ],
     [['--context=30'], '--context: must be an object, got 30'],
-    [['--iterations-base', 'x'], '--iterations-base: must be a whole number from 1 to 10000, got "x"'],
+    [
+      ['--iterations-base', 'x'],
+      '--iterations-base: must be a whole number from 1 to 10000, got "x"',
+    ],
   ])('%j is refused in clear words', (argv, sentence) => {
     const result = parseFlags(argv);
     expect(result.ok ? [] : result.problems.map(problemSentence)).toEqual([sentence]);
@@ -189,7 +278,12 @@ describe('C1: settings from flags', () => {
       ok: true,
       config: { minIntervalSeconds: 1.5 },
       rest: ['x'],
-      warnings: [{ path: '--min-interval-ms', message: 'is now --min-interval-seconds: write 1.5 there' }],
+      warnings: [
+        {
+          path: '--min-interval-ms',
+          message: 'is now --min-interval-seconds: write 1.5 there',
+        },
+      ],
     });
   });
 
@@ -226,15 +320,22 @@ describe('C1: settings from flags', () => {
   });
 
   it('stops at --', () => {
-    expect(parseFlags(['--', '--mode=off'])).toEqual({ ok: true, config: {}, rest: ['--', '--mode=off'] });
+    expect(parseFlags(['--', '--mode=off'])).toEqual({
+      ok: true,
+      config: {},
+      rest: ['--', '--mode=off'],
+    });
   });
 
-  it.each(['--no-mode', '--no-enabled=1', '--modes=off', '--max_continuations=1', '-mode'])(
-    '%s is not ours',
-    (argument) => {
-      expect(parseFlags([argument])).toEqual({ ok: true, config: {}, rest: [argument] });
-    },
-  );
+  it.each([
+    '--no-mode',
+    '--no-enabled=1',
+    '--modes=off',
+    '--max_continuations=1',
+    '-mode',
+  ])('%s is not ours', (argument) => {
+    expect(parseFlags([argument])).toEqual({ ok: true, config: {}, rest: [argument] });
+  });
 
   it('applies nothing when one flag is wrong', () => {
     expect(parseFlags(['--mode=off', '--ceiling=0', 'x'])).not.toHaveProperty('config');

@@ -54,38 +54,98 @@ const malformed: readonly (readonly [json: string, ...sentences: string[]])[] = 
   ['{"scope": "plan"}', 'scope: must be one of session, turn, got "plan"'],
   ['{"maxStagnant": 0}', 'maxStagnant: must be a whole number from 1 to 100, got 0'],
   ['{"maxStagnant": 101}', 'maxStagnant: must be a whole number from 1 to 100, got 101'],
-  ['{"maxContinuations": "ten"}', 'maxContinuations: must be a whole number from 1 to 10000, got "ten"'],
-  ['{"maxContinuations": "10"}', 'maxContinuations: must be a whole number from 1 to 10000, got "10"'],
-  ['{"maxContinuations": 2.5}', 'maxContinuations: must be a whole number from 1 to 10000, got 2.5'],
-  ['{"maxContinuations": -1}', 'maxContinuations: must be a whole number from 1 to 10000, got -1'],
-  ['{"maxContinuations": null}', 'maxContinuations: must be a whole number from 1 to 10000, got null'],
+  [
+    '{"maxContinuations": "ten"}',
+    'maxContinuations: must be a whole number from 1 to 10000, got "ten"',
+  ],
+  [
+    '{"maxContinuations": "10"}',
+    'maxContinuations: must be a whole number from 1 to 10000, got "10"',
+  ],
+  [
+    '{"maxContinuations": 2.5}',
+    'maxContinuations: must be a whole number from 1 to 10000, got 2.5',
+  ],
+  [
+    '{"maxContinuations": -1}',
+    'maxContinuations: must be a whole number from 1 to 10000, got -1',
+  ],
+  [
+    '{"maxContinuations": null}',
+    'maxContinuations: must be a whole number from 1 to 10000, got null',
+  ],
   ['{"ceiling": 1e99}', 'ceiling: must be a whole number from 1 to 100000, got 1e+99'],
-  ['{"ceiling": 1e999}', 'ceiling: must be a whole number from 1 to 100000, got Infinity'],
-  ['{"minIntervalMs": 3600001}', 'minIntervalMs: must be a whole number from 0 to 3600000, got 3600001'],
-  ['{"maxTodos": {}}', 'maxTodos: must be a whole number from 1 to 1000000, got an object'],
-  ['{"maxTitleBytes": 15}', 'maxTitleBytes: must be a whole number from 16 to 65536, got 15'],
+  [
+    '{"ceiling": 1e999}',
+    'ceiling: must be a whole number from 1 to 100000, got Infinity',
+  ],
+  [
+    '{"minIntervalMs": 3600001}',
+    'minIntervalMs: must be a whole number from 0 to 3600000, got 3600001',
+  ],
+  [
+    '{"maxTodos": {}}',
+    'maxTodos: must be a whole number from 1 to 1000000, got an object',
+  ],
+  [
+    '{"maxTitleBytes": 15}',
+    'maxTitleBytes: must be a whole number from 16 to 65536, got 15',
+  ],
   ['{"singleInProgress": null}', 'singleInProgress: must be true or false, got null'],
-  ['{"countdownSeconds": -0.1}', 'countdownSeconds: must be a number from 0 to 3600, got -0.1'],
-  ['{"toastDuration": 0.5}', 'toastDuration: must be a whole number from 0 to 60000, got 0.5'],
-  ['{"gracePeriod": false}', 'gracePeriod: must be a whole number from 0 to 60000, got false'],
-  ['{"timerMaxAgeMs": -1}', 'timerMaxAgeMs: must be a whole number from 0 to 86400000, got -1'],
+  [
+    '{"countdownSeconds": -0.1}',
+    'countdownSeconds: must be a number from 0 to 3600, got -0.1',
+  ],
+  [
+    '{"toastDuration": 0.5}',
+    'toastDuration: must be a whole number from 0 to 60000, got 0.5',
+  ],
+  [
+    '{"gracePeriod": false}',
+    'gracePeriod: must be a whole number from 0 to 60000, got false',
+  ],
+  [
+    '{"timerMaxAgeMs": -1}',
+    'timerMaxAgeMs: must be a whole number from 0 to 86400000, got -1',
+  ],
   ['{"contextShare": 0}', 'contextShare: must be a number from 0.1 to 1, got 0'],
   ['{"contextShare": 90}', 'contextShare: must be a number from 0.1 to 1, got 90'],
-  ['{"maxTokens": 0}', 'maxTokens: must be a whole number from 1 to 1000000000000, or null, got 0'],
-  ['{"maxCost": "1 EUR"}', 'maxCost: must be a number from 0 to 1000000, or null, got "1 EUR"'],
-  ['{"maxMinutes": -1}', 'maxMinutes: must be a number from 0 to 525600, or null, got -1'],
+  [
+    '{"maxTokens": 0}',
+    'maxTokens: must be a whole number from 1 to 1000000000000, or null, got 0',
+  ],
+  [
+    '{"maxCost": "1 EUR"}',
+    'maxCost: must be a number from 0 to 1000000, or null, got "1 EUR"',
+  ],
+  [
+    '{"maxMinutes": -1}',
+    'maxMinutes: must be a number from 0 to 525600, or null, got -1',
+  ],
   ['{"circuitAfter": 0}', 'circuitAfter: must be a whole number from 1 to 100, got 0'],
   ['{"sendAttempts": 11}', 'sendAttempts: must be a whole number from 1 to 10, got 11'],
-  ['{"minIntervalSeconds": 3601}', 'minIntervalSeconds: must be a number from 0 to 3600, got 3601'],
+  [
+    '{"minIntervalSeconds": 3601}',
+    'minIntervalSeconds: must be a number from 0 to 3600, got 3601',
+  ],
   ['{"toastSeconds": 61}', 'toastSeconds: must be a number from 0 to 60, got 61'],
-  ['{"sendBackoffMs": "fast"}', 'sendBackoffMs: must be a whole number from 0 to 600000, got "fast"'],
+  [
+    '{"sendBackoffMs": "fast"}',
+    'sendBackoffMs: must be a whole number from 0 to 600000, got "fast"',
+  ],
   [
     '{"backgroundWaitMinutes": []}',
     'backgroundWaitMinutes: must be a number from 0 to 10080, got an empty list',
   ],
   ['{"subagents": true}', 'subagents: must be one of off, on, got true'],
-  ['{"skipAgents": "plan"}', 'skipAgents: must be a list of at most 1000 entries, got "plan"'],
-  ['{"skipAgents": {"plan": true}}', 'skipAgents: must be a list of at most 1000 entries, got an object'],
+  [
+    '{"skipAgents": "plan"}',
+    'skipAgents: must be a list of at most 1000 entries, got "plan"',
+  ],
+  [
+    '{"skipAgents": {"plan": true}}',
+    'skipAgents: must be a list of at most 1000 entries, got an object',
+  ],
   [
     '{"skipAgents": ["plan", 7, ""]}',
     'skipAgents[1]: must be a visible text on one line of at most 100 characters, got 7',
@@ -107,7 +167,10 @@ const malformed: readonly (readonly [json: string, ...sentences: string[]])[] = 
     '{"agentTypes": ["\\ud800"]}',
     'agentTypes[0]: must be a visible text on one line of at most 100 characters, got "\\ud800"',
   ],
-  ['{"model": ""}', 'model: must be a visible text on one line of at most 200 characters, or null, got ""'],
+  [
+    '{"model": ""}',
+    'model: must be a visible text on one line of at most 200 characters, or null, got ""',
+  ],
   [
     '{"model": {"id": 1}}',
     'model: must be a visible text on one line of at most 200 characters, or null, got an object',
@@ -116,24 +179,48 @@ const malformed: readonly (readonly [json: string, ...sentences: string[]])[] = 
     '{"models": {"my": {"api": "soap"}}}',
     'models.my.api: must be one of chat, responses, anthropic, google, got "soap"',
   ],
-  ['{"models": {"my": {"apiKey": "sk-1234"}}}', 'models.my.apiKey: is not a setting that can be given here'],
-  ['{"prices": {"a/b": {"input": -1}}}', 'prices["a/b"].input: must be a number from 0 to 1000000, got -1'],
-  ['{"context": {"maxMessages": 7}}', 'context.maxMessages: must be a whole number from 8 to 10000, got 7'],
-  ['{"context": {"compactAt": 80}}', 'context.compactAt: must be a number from 0.1 to 1, got 80'],
-  ['{"iterations": {"cap": 0}}', 'iterations.cap: must be a whole number from 1 to 10000, got 0'],
+  [
+    '{"models": {"my": {"apiKey": "sk-1234"}}}',
+    'models.my.apiKey: is not a setting that can be given here',
+  ],
+  [
+    '{"prices": {"a/b": {"input": -1}}}',
+    'prices["a/b"].input: must be a number from 0 to 1000000, got -1',
+  ],
+  [
+    '{"context": {"maxMessages": 7}}',
+    'context.maxMessages: must be a whole number from 8 to 10000, got 7',
+  ],
+  [
+    '{"context": {"compactAt": 80}}',
+    'context.compactAt: must be a number from 0.1 to 1, got 80',
+  ],
+  [
+    '{"iterations": {"cap": 0}}',
+    'iterations.cap: must be a whole number from 1 to 10000, got 0',
+  ],
   [
     '{"agents": {"build": {"context": {"limit": 1}}}}',
     'agents.build.context.limit: must be a whole number from 1000 to 100000000, or null, got 1',
   ],
-  ['{"maxContinuation": 3}', 'maxContinuation: is not a setting; did you mean "maxContinuations"?'],
-  ['{"max_continuations": 3}', 'max_continuations: is not a setting; did you mean "maxContinuations"?'],
+  [
+    '{"maxContinuation": 3}',
+    'maxContinuation: is not a setting; did you mean "maxContinuations"?',
+  ],
+  [
+    '{"max_continuations": 3}',
+    'max_continuations: is not a setting; did you mean "maxContinuations"?',
+  ],
   ['{"MODE": "off"}', 'MODE: is not a setting; did you mean "mode"?'],
   ['{"colour": "red"}', 'colour: is not a setting'],
   ['{"": 1}', '[""]: is not a setting'],
   ['{"__proto__": {"mode": "off"}}', '__proto__: is not a setting'],
   ['{"constructor": 1}', 'constructor: is not a setting'],
   ['{"toString": 1}', 'toString: is not a setting'],
-  ['{"agents": []}', 'agents: must be an object of at most 1000 names, got an empty list'],
+  [
+    '{"agents": []}',
+    'agents: must be an object of at most 1000 names, got an empty list',
+  ],
   ['{"agents": null}', 'agents: must be an object of at most 1000 names, got null'],
   ['{"agents": {"build": true}}', 'agents.build: must be an object, got true'],
   [
@@ -144,15 +231,24 @@ const malformed: readonly (readonly [json: string, ...sentences: string[]])[] = 
     '{"agents": {"build": {"maxContinuation": 1}}}',
     'agents.build.maxContinuation: is not a setting that can be given here; did you mean "maxContinuations"?',
   ],
-  ['{"agents": {"build": {"scope": "turn"}}}', 'agents.build.scope: is not a setting that can be given here'],
-  ['{"agents": {"build": {"agents": {}}}}', 'agents.build.agents: is not a setting that can be given here'],
+  [
+    '{"agents": {"build": {"scope": "turn"}}}',
+    'agents.build.scope: is not a setting that can be given here',
+  ],
+  [
+    '{"agents": {"build": {"agents": {}}}}',
+    'agents.build.agents: is not a setting that can be given here',
+  ],
   ['{"agents": {"__proto__": {}}}', 'agents.__proto__: cannot be used as a name'],
   ['{"agents": {"Constructor": {}}}', 'agents.Constructor: cannot be used as a name'],
   [
     '{"agents": {" ": {}}}',
     'agents[" "]: the name must be a visible text on one line of at most 100 characters',
   ],
-  ['{"agents": {"Build": {}, "build": {}}}', 'agents.build: is given twice: "Build" is the same name'],
+  [
+    '{"agents": {"Build": {}, "build": {}}}',
+    'agents.build: is given twice: "Build" is the same name',
+  ],
   [
     '{"agents": {"my agent": {"mode": 1}}}',
     'agents["my agent"].mode: must be one of off, observe, enforce, got 1',
@@ -163,7 +259,10 @@ const malformed: readonly (readonly [json: string, ...sentences: string[]])[] = 
     'enabled: must be true or false, got "no"',
     'agents.a.ceiling: must be a whole number from 1 to 100000, got 0',
   ],
-  [JSON.stringify({ mode: `${red}x` }), 'mode: must be one of off, observe, enforce, got "\\u001b[31mx"'],
+  [
+    JSON.stringify({ mode: `${red}x` }),
+    'mode: must be one of off, observe, enforce, got "\\u001b[31mx"',
+  ],
   [JSON.stringify({ [`${red}x`]: 1 }), '["\\u001b[31mx"]: is not a setting'],
   [
     JSON.stringify({ mode: '\u202e\u009b' }),
@@ -187,7 +286,9 @@ describe('C1: a malformed configuration', () => {
   it('gives nothing of itself, even where most of it is right', () => {
     expect(validateConfig({ mode: 'off', ceiling: 5, maxTodos: 0 })).toEqual({
       ok: false,
-      problems: [{ path: 'maxTodos', message: 'must be a whole number from 1 to 1000000, got 0' }],
+      problems: [
+        { path: 'maxTodos', message: 'must be a whole number from 1 to 1000000, got 0' },
+      ],
     });
   });
 
@@ -211,7 +312,11 @@ describe('C1: a malformed configuration', () => {
   );
 
   it('never reaches a prototype', () => {
-    validateConfig(JSON.parse('{"__proto__": {"polluted": 1}, "agents": {"__proto__": {"polluted": 1}}}'));
+    validateConfig(
+      JSON.parse(
+        '{"__proto__": {"polluted": 1}, "agents": {"__proto__": {"polluted": 1}}}',
+      ),
+    );
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
 
@@ -232,9 +337,9 @@ describe('C1: a malformed configuration', () => {
     expect(sentences({ skipAgents: many })).toEqual([
       'skipAgents: must be a list of at most 1000 entries, got a list of 1001',
     ]);
-    expect(sentences({ agents: Object.fromEntries(many.map((name) => [name, 1])) })).toEqual([
-      'agents: must be an object of at most 1000 names, got an object',
-    ]);
+    expect(
+      sentences({ agents: Object.fromEntries(many.map((name) => [name, 1])) }),
+    ).toEqual(['agents: must be an object of at most 1000 names, got an object']);
   });
 });
 
@@ -265,22 +370,43 @@ describe('C1: a right configuration', () => {
   });
 
   it('first-use 30: a wrong value under an old name is a problem, and nothing is advised about it', () => {
-    const wrong = [{ path: 'minIntervalMs', message: expect.stringContaining('must be a whole number') }];
-    expect(validateConfig({ minIntervalMs: 'x' })).toEqual({ ok: false, problems: wrong });
+    const wrong = [
+      {
+        path: 'minIntervalMs',
+        message: expect.stringContaining('must be a whole number'),
+      },
+    ];
+    expect(validateConfig({ minIntervalMs: 'x' })).toEqual({
+      ok: false,
+      problems: wrong,
+    });
     expect(parseFlags(['--min-interval-ms=x'])).not.toHaveProperty('warnings');
-    expect(parseEnvironment({ UNTILDONE_MIN_INTERVAL_MS: 'x' })).toMatchObject({ ok: false, warnings: [] });
+    expect(parseEnvironment({ UNTILDONE_MIN_INTERVAL_MS: 'x' })).toMatchObject({
+      ok: false,
+      warnings: [],
+    });
   });
 
   it('first-use 30: takes the old name of a time in its old unit, and says what to write now', () => {
-    expect(validateConfig({ minIntervalMs: 1500, agents: { Build: { timerMaxAgeMs: 90_000 } } })).toEqual({
+    expect(
+      validateConfig({
+        minIntervalMs: 1500,
+        agents: { Build: { timerMaxAgeMs: 90_000 } },
+      }),
+    ).toEqual({
       ok: true,
       config: { minIntervalSeconds: 1.5, agents: { build: { timerMaxAgeMinutes: 1.5 } } },
       warnings: [
         { path: 'minIntervalMs', message: 'is now minIntervalSeconds: write 1.5 there' },
-        { path: 'agents.Build.timerMaxAgeMs', message: 'is now timerMaxAgeMinutes: write 1.5 there' },
+        {
+          path: 'agents.Build.timerMaxAgeMs',
+          message: 'is now timerMaxAgeMinutes: write 1.5 there',
+        },
       ],
     });
-    expect(validateConfig({ toastDuration: 400, gracePeriod: 0, sendBackoffMs: 250 })).toMatchObject({
+    expect(
+      validateConfig({ toastDuration: 400, gracePeriod: 0, sendBackoffMs: 250 }),
+    ).toMatchObject({
       config: { toastSeconds: 0.4, graceSeconds: 0, sendBackoffSeconds: 0.25 },
     });
   });
@@ -289,7 +415,12 @@ describe('C1: a right configuration', () => {
     expect(validateConfig({ toastDuration: 400, toastSeconds: 2 })).toEqual({
       ok: true,
       config: { toastSeconds: 2 },
-      warnings: [{ path: 'toastDuration', message: 'is now toastSeconds, which is given too and counts' }],
+      warnings: [
+        {
+          path: 'toastDuration',
+          message: 'is now toastSeconds, which is given too and counts',
+        },
+      ],
     });
   });
 
@@ -307,8 +438,16 @@ describe('C1: a right configuration', () => {
 });
 
 describe('C1: whatever JSON comes in', () => {
-  const names = [...Object.keys(defaultSettings), '__proto__', '$schema', 'hasOwnProperty'];
-  const keyed = fc.dictionary(fc.oneof(fc.constantFrom(...names), fc.string()), fc.jsonValue());
+  const names = [
+    ...Object.keys(defaultSettings),
+    '__proto__',
+    '$schema',
+    'hasOwnProperty',
+  ];
+  const keyed = fc.dictionary(
+    fc.oneof(fc.constantFrom(...names), fc.string()),
+    fc.jsonValue(),
+  );
   const agents = fc.record({ agents: fc.dictionary(fc.string(), keyed) });
 
   it('is answered with a value, and every problem is one printable line', () => {
@@ -328,7 +467,11 @@ describe('C1: whatever JSON comes in', () => {
       fc.property(fc.oneof(keyed, agents), (value) => {
         const first = validateConfig(value);
         // What was said about an old name is said once: the result has today's.
-        if (first.ok) expect(validateConfig(first.config)).toEqual({ ok: true, config: first.config });
+        if (first.ok)
+          expect(validateConfig(first.config)).toEqual({
+            ok: true,
+            config: first.config,
+          });
       }),
     );
   });
@@ -353,7 +496,10 @@ describe('C1: what a project may not say', () => {
   });
 
   it('is nothing where the project grants nothing', () => {
-    expect(withoutGrants({ ceiling: 7 })).toEqual({ config: { ceiling: 7 }, warnings: [] });
+    expect(withoutGrants({ ceiling: 7 })).toEqual({
+      config: { ceiling: 7 },
+      warnings: [],
+    });
   });
 });
 
@@ -365,18 +511,26 @@ describe('C1: precedence', () => {
     expect(merged.settings).toEqual(defaultSettings);
     const sections = ['context', 'iterations', 'tools', 'permissions', 'notify'];
     // Own words have no default of their own.
-    const paths = settingPaths.filter((path) => !sections.includes(path) && !/^(texts|toasts)\./.test(path));
-    expect(merged.origins).toEqual(Object.fromEntries(paths.map((path) => [path, 'default'])));
+    const paths = settingPaths.filter(
+      (path) => !sections.includes(path) && !/^(texts|toasts)\./.test(path),
+    );
+    expect(merged.origins).toEqual(
+      Object.fromEntries(paths.map((path) => [path, 'default'])),
+    );
   });
 
   it('is flags over environment over project file over user file over defaults, in every combination', () => {
     fc.assert(
       fc.property(fc.subarray([...sources]), (present) => {
         const ceilings = { user: 1, project: 2, environment: 3, flag: 4 } as const;
-        const layers: Layers = Object.fromEntries(present.map((name) => [name, { ceiling: ceilings[name] }]));
+        const layers: Layers = Object.fromEntries(
+          present.map((name) => [name, { ceiling: ceilings[name] }]),
+        );
         const strongest = present.at(-1);
         const merged = mergeSettings(layers);
-        expect(merged.settings.ceiling).toBe(strongest === undefined ? 500 : ceilings[strongest]);
+        expect(merged.settings.ceiling).toBe(
+          strongest === undefined ? 500 : ceilings[strongest],
+        );
         expect(merged.origins['ceiling']).toBe(strongest ?? 'default');
       }),
       { numRuns: 200 },
@@ -384,9 +538,16 @@ describe('C1: precedence', () => {
   });
 
   it('is decided setting by setting', () => {
-    const merged = mergeSettings({ user: { ceiling: 1, mode: 'off' }, flag: { ceiling: 2 } });
+    const merged = mergeSettings({
+      user: { ceiling: 1, mode: 'off' },
+      flag: { ceiling: 2 },
+    });
     expect(merged.settings).toEqual({ ...defaultSettings, ceiling: 2, mode: 'off' });
-    expect(merged.origins).toMatchObject({ ceiling: 'flag', mode: 'user', enabled: 'default' });
+    expect(merged.origins).toMatchObject({
+      ceiling: 'flag',
+      mode: 'user',
+      enabled: 'default',
+    });
   });
 
   it('lets a stronger null lift a weaker limit', () => {
@@ -396,9 +557,14 @@ describe('C1: precedence', () => {
   });
 
   it('replaces lists whole, by an empty one too', () => {
-    const merged = mergeSettings({ user: { skipAgents: ['a', 'b'] }, project: { skipAgents: ['c'] } });
+    const merged = mergeSettings({
+      user: { skipAgents: ['a', 'b'] },
+      project: { skipAgents: ['c'] },
+    });
     expect(merged.settings.skipAgents).toEqual(['c']);
-    expect(mergeSettings({ project: { skipAgents: [] } }).settings.skipAgents).toEqual([]);
+    expect(mergeSettings({ project: { skipAgents: [] } }).settings.skipAgents).toEqual(
+      [],
+    );
   });
 
   it('merges sections field by field, with an origin for each', () => {
@@ -406,7 +572,12 @@ describe('C1: precedence', () => {
       user: { context: { limit: 9000, planTodos: 5 } },
       flag: { context: { limit: null } },
     });
-    expect(merged.settings.context).toEqual({ maxMessages: 50, limit: null, compactAt: 0.8, planTodos: 5 });
+    expect(merged.settings.context).toEqual({
+      maxMessages: 50,
+      limit: null,
+      compactAt: 0.8,
+      planTodos: 5,
+    });
     expect(merged.origins).toMatchObject({
       'context.limit': 'flag',
       'context.planTodos': 'user',
@@ -422,7 +593,10 @@ describe('C1: precedence', () => {
     expect(merged.settings.models).toEqual({
       my: { apiKeyEnv: 'MY_KEY', baseUrl: 'https://example.org/v1' },
     });
-    expect(merged.origins).toMatchObject({ 'models.my.baseUrl': 'project', 'models.my.apiKeyEnv': 'user' });
+    expect(merged.origins).toMatchObject({
+      'models.my.baseUrl': 'project',
+      'models.my.apiKeyEnv': 'user',
+    });
   });
 
   it('merges agents per agent and setting, with an origin for each', () => {

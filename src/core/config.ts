@@ -52,9 +52,16 @@ export function validateConfig(value: unknown): ConfigResult {
   return resultOf(config, problems(), odd.problems());
 }
 
-function resultOf(config: PartialSettings, problems: readonly Problem[], warnings: readonly Problem[]) {
+function resultOf(
+  config: PartialSettings,
+  problems: readonly Problem[],
+  warnings: readonly Problem[],
+) {
   const warned = warnings.length === 0 ? {} : { warnings };
-  const read = problems.length === 0 ? ({ ok: true, config } as const) : ({ ok: false, problems } as const);
+  const read =
+    problems.length === 0
+      ? ({ ok: true, config } as const)
+      : ({ ok: false, problems } as const);
   return { ...read, ...warned };
 }
 
@@ -82,7 +89,14 @@ const keyVariable =
   /_API_KEY$|^(?:(?:GH|GITHUB|GITLAB|NPM|NODE_AUTH|HF|ANTHROPIC_AUTH|CLAUDE_CODE_OAUTH|AWS_SESSION)_TOKEN|AWS_SECRET_ACCESS_KEY|GOOGLE_APPLICATION_CREDENTIALS)$/i;
 
 /** A repository must not grant anything: an agent could write the file. Left out here, it hides no other source. */
-export function withoutGrants({ permissions, notify, tools, agents, checks, ...rest }: PartialSettings) {
+export function withoutGrants({
+  permissions,
+  notify,
+  tools,
+  agents,
+  checks,
+  ...rest
+}: PartialSettings) {
   // What a notice runs or calls is the human's own: a project would be told when they are away.
   const ignored = Object.entries({ permissions, notify }).flatMap(([section, given]) =>
     Object.keys(given ?? {}).map((name) => `${section}.${name}`),
@@ -109,11 +123,14 @@ export function withoutGrants({ permissions, notify, tools, agents, checks, ...r
     ...(checks && {
       checks: mapValues(checks, ({ environment, ...check }, name) => ({
         ...check,
-        ...(environment && { environment: environment.filter(isHarmless(joinPath('checks', name))) }),
+        ...(environment && {
+          environment: environment.filter(isHarmless(joinPath('checks', name))),
+        }),
       })),
     }),
   };
-  const elsewhere = 'is ignored in the project’s untildone.json: set it in your user file or with a flag';
+  const elsewhere =
+    'is ignored in the project’s untildone.json: set it in your user file or with a flag';
   const key =
     'is ignored: a project’s file cannot hand a key to a command; put the check into your user file';
   return {
@@ -125,8 +142,13 @@ export function withoutGrants({ permissions, notify, tools, agents, checks, ...r
   };
 }
 
-function mapValues<T, R>(record: Readonly<Record<string, T>>, change: (value: T, name: string) => R) {
-  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value, name)]));
+function mapValues<T, R>(
+  record: Readonly<Record<string, T>>,
+  change: (value: T, name: string) => R,
+) {
+  return Object.fromEntries(
+    Object.entries(record).map(([name, value]) => [name, change(value, name)]),
+  );
 }
 
 /** `renamed`: it is the setting's old name, in a smaller unit. */
@@ -170,13 +192,24 @@ function placesBy(spelled: (path: string) => string): ReadonlyMap<string, Place>
     const { old } = place.kind;
     if (old === undefined) return [];
     const { kind, per } = oldKind(place.kind);
-    return [[spelled(old.name), { ...place, kind, renamed: { per, now: spelled(path) } }] as const];
+    return [
+      [
+        spelled(old.name),
+        { ...place, kind, renamed: { per, now: spelled(path) } },
+      ] as const,
+    ];
   });
   return new Map([...before, ...now]);
 }
 
 /** `said`: as it was spelled. */
-function readPlace({ kind, renamed }: Place, text: string, said: string, report: Report, notice: Report) {
+function readPlace(
+  { kind, renamed }: Place,
+  text: string,
+  said: string,
+  report: Report,
+  notice: Report,
+) {
   const value = readInto(kind, valueFromText(kind, text), said, report, notice);
   // A wrong value was reported.
   if (renamed === undefined || typeof value !== 'number') return value;
@@ -210,7 +243,9 @@ function valueFromText(kind: Kind, text: string): unknown {
       return ['false', '0', 'no', 'off'].includes(word) ? false : text;
     case 'integer':
     case 'number':
-      return /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i.test(plain) ? Number(plain) : text;
+      return /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i.test(plain)
+        ? Number(plain)
+        : text;
     case 'nullable':
       // A word of its own: `--reasoning-effort none`.
       if (kind.of.type === 'choice' && kind.of.values.includes(plain)) return plain;
@@ -258,7 +293,8 @@ export function parseEnvironment(
   const config: Settled = {};
   const found: [Place, unknown][] = [];
   for (const [variable, text] of Object.entries(environment)) {
-    if (!variable.startsWith(prefix) || text === undefined || text.trim() === '') continue;
+    if (!variable.startsWith(prefix) || text === undefined || text.trim() === '')
+      continue;
     const place = placeByVariable.get(variable);
     if (place !== undefined) {
       found.push([place, readPlace(place, text, variable, wrong.report, odd.report)]);
@@ -268,7 +304,8 @@ export function parseEnvironment(
     }
   }
   // An environment has no order: a field counts more than its section as a whole, a name of today more than an old one.
-  const weight = ({ field, renamed }: Place) => (renamed !== undefined ? 0 : field === null ? 1 : 2);
+  const weight = ({ field, renamed }: Place) =>
+    renamed !== undefined ? 0 : field === null ? 1 : 2;
   found.sort(([one], [other]) => weight(one) - weight(other));
   for (const [place, value] of found) settle(config, place, value);
   const warnings = odd.problems();
@@ -278,11 +315,14 @@ export function parseEnvironment(
 type Settled = Record<string, unknown>;
 
 function settle(config: Settled, { setting, field }: Place, value: unknown): void {
-  config[setting] = field === null ? value : { ...(config[setting] as object), [field]: value };
+  config[setting] =
+    field === null ? value : { ...(config[setting] as object), [field]: value };
 }
 
 function unknownVariable(variable: string): string {
-  const known = [...placeByVariable.keys(), ...otherVariables].map((name) => name.slice(prefix.length));
+  const known = [...placeByVariable.keys(), ...otherVariables].map((name) =>
+    name.slice(prefix.length),
+  );
   const closest = closestName(variable.slice(prefix.length), known);
   const told = 'is not a setting and is ignored';
   return closest === null ? told : `${told}; did you mean ${prefix}${closest}?`;
@@ -308,8 +348,10 @@ export function parseFlags(argv: readonly string[]): FlagsResult {
       continue;
     }
     const { name, place } = flag;
-    const text = flag.text ?? (left[0]?.startsWith('--') === false ? left.shift() : undefined);
-    if (text === undefined || text.trim() === '') report(name, `needs a value: ${name}=VALUE`);
+    const text =
+      flag.text ?? (left[0]?.startsWith('--') === false ? left.shift() : undefined);
+    if (text === undefined || text.trim() === '')
+      report(name, `needs a value: ${name}=VALUE`);
     else {
       const value = readPlace(place, text, name, report, odd.report);
       settle(config, place, added(place, config[place.setting], value));
@@ -322,11 +364,14 @@ export function parseFlags(argv: readonly string[]): FlagsResult {
 type Listed = Readonly<{ name: string; value?: string; summary: string }>;
 
 /** What `--help` lists where such settings act, in short; what only a file can say well is left out. */
-export function flagsFor(place: Setting['actsIn'][number] | 'everywhere'): readonly Listed[] {
+export function flagsFor(
+  place: Setting['actsIn'][number] | 'everywhere',
+): readonly Listed[] {
   return [...places].flatMap(([path, { kind }]) => {
     const setting = kind as Setting;
     const isLarge =
-      kind.type === 'either' || /section|named/.test(kind.type === 'list' ? kind.of.type : kind.type);
+      kind.type === 'either' ||
+      /section|named/.test(kind.type === 'list' ? kind.of.type : kind.type);
     if (isLarge || (place !== 'everywhere' && !setting.actsIn.includes(place))) return [];
     const name = `${setting.default === true ? 'no-' : ''}${flagName(path).slice(2)}`;
     const value = valueWord(kind);
@@ -338,20 +383,29 @@ function valueWord(kind: Kind): string | null {
   if (kind.type === 'nullable') return valueWord(kind.of);
   if (kind.type === 'boolean') return null;
   if (kind.type === 'choice') return kind.values.join('|');
-  return kind.type === 'integer' || kind.type === 'number' ? 'N' : kind.type === 'list' ? 'LIST' : 'TEXT';
+  return kind.type === 'integer' || kind.type === 'number'
+    ? 'N'
+    : kind.type === 'list'
+      ? 'LIST'
+      : 'TEXT';
 }
 
 /** Its first statement, and the default where that is a word. */
 function shortSummary({ summary, default: byDefault, type }: Setting): string {
-  const first = type === 'choice' ? summary.replace(/\.$/, '') : summary.split(/[;:.]/)[0];
+  const first =
+    type === 'choice' ? summary.replace(/\.$/, '') : summary.split(/[;:.]/)[0];
   const shown = typeof byDefault === 'boolean' ? (byDefault ? 'on' : 'off') : byDefault;
-  return ['number', 'string'].includes(typeof shown) ? `${first} (default: ${shown}).` : `${first}.`;
+  return ['number', 'string'].includes(typeof shown)
+    ? `${first} (default: ${shown}).`
+    : `${first}.`;
 }
 
 function added({ kind, field }: Place, setting: unknown, value: unknown): unknown {
   const earlier = field === null ? setting : (setting as Settled | undefined)?.[field];
   if (Array.isArray(earlier) && Array.isArray(value)) return [...earlier, ...value];
-  return kind.type === 'section' ? { ...(earlier as object), ...(value as object) } : value;
+  return kind.type === 'section'
+    ? { ...(earlier as object), ...(value as object) }
+    : value;
 }
 
 function recogniseFlag(argument: string) {
@@ -385,14 +439,20 @@ export function mergeSettings(layers: Layers): { settings: Settings; origins: Or
 }
 
 /** `said`: from weak to strong, never empty. */
-function mergeValues(kind: Kind, path: string, said: readonly Said[], found: [string, Origin][]): unknown {
+function mergeValues(
+  kind: Kind,
+  path: string,
+  said: readonly Said[],
+  found: [string, Origin][],
+): unknown {
   const entries: [string, unknown][] = [];
   for (const [key, inner] of innerKinds(kind, said)) {
     const saidHere = said.flatMap(({ origin, value: whole }) => {
       const value = Object.getOwnPropertyDescriptor(whole, key)?.value;
       return value === undefined ? [] : [{ origin, value }];
     });
-    if (saidHere.length > 0) entries.push([key, mergeValues(inner, joinPath(path, key), saidHere, found)]);
+    if (saidHere.length > 0)
+      entries.push([key, mergeValues(inner, joinPath(path, key), saidHere, found)]);
   }
   if (entries.length > 0) return Object.fromEntries(entries);
   const strongest = said.at(-1);
@@ -402,7 +462,8 @@ function mergeValues(kind: Kind, path: string, said: readonly Said[], found: [st
 
 /** The keys that such a value can have here; none for a plain value. */
 function innerKinds(kind: Kind, said: readonly Said[]): (readonly [string, Kind])[] {
-  if (kind.type === 'section' && kind.isOneValue !== true) return Object.entries(kind.fields);
+  if (kind.type === 'section' && kind.isOneValue !== true)
+    return Object.entries(kind.fields);
   if (kind.type !== 'named') return [];
   const names = new Set(said.flatMap(({ value }) => Object.keys(value as object)));
   return [...names].map((name) => [name, kind.of]);

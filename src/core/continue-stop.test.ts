@@ -35,7 +35,13 @@ describe('a continuation', () => {
       level: 1,
       observed: false,
       epoch: epoch + 1,
-      inputs: { open: 2, stagnant: 0, continuations: 0, total: 0, next: 'write the parser' },
+      inputs: {
+        open: 2,
+        stagnant: 0,
+        continuations: 0,
+        total: 0,
+        next: 'write the parser',
+      },
     });
     expect(driver.state).toMatchObject({
       epoch: epoch + 1,
@@ -52,7 +58,10 @@ describe('a continuation', () => {
   it('G7: three reminders, each firmer, then the turn ends stagnant', () => {
     const { driver } = planned(['write the parser']);
     expect([1, 2, 3].map(() => driver.stops().decision?.level)).toEqual([1, 2, 3]);
-    expect(driver.stops().decision).toMatchObject({ reason: 'stagnant', outcome: 'stagnant' });
+    expect(driver.stops().decision).toMatchObject({
+      reason: 'stagnant',
+      outcome: 'stagnant',
+    });
     expect(driver.state.counters.total).toBe(3);
   });
 
@@ -60,7 +69,9 @@ describe('a continuation', () => {
     const { driver } = planned(['a'], { settings: { maxContinuations: 4 } });
     for (let stop = 0; stop < 4; stop++) {
       driver.works();
-      expect(driver.stops({ fingerprint: `tree-${stop}` }).decision?.answer).toBe('continue');
+      expect(driver.stops({ fingerprint: `tree-${stop}` }).decision?.answer).toBe(
+        'continue',
+      );
     }
     driver.works();
     expect(driver.stops({ fingerprint: 'tree-9' }).decision).toMatchObject({
@@ -89,7 +100,10 @@ describe('a continuation', () => {
 
   it('C2: observing records what would have been said and does nothing', () => {
     for (const mode of ['asked', 'told'] as const) {
-      const { driver } = planned(['a'], { settings: { mode: 'observe' }, descriptor: { mode } });
+      const { driver } = planned(['a'], {
+        settings: { mode: 'observe' },
+        descriptor: { mode },
+      });
       const { epoch, counters } = driver.state;
       const step = driver.stops();
       expect(step.decision).toMatchObject({
@@ -101,9 +115,23 @@ describe('a continuation', () => {
       expect(step.commands).toEqual(
         mode === 'told'
           ? []
-          : [{ type: 'answer', answer: 'let-go', epoch, text: null, message: null, dueAt: null }],
+          : [
+              {
+                type: 'answer',
+                answer: 'let-go',
+                epoch,
+                text: null,
+                message: null,
+                dueAt: null,
+              },
+            ],
       );
-      expect(driver.state).toMatchObject({ epoch, counters, injection: null, lastContinuationAt: null });
+      expect(driver.state).toMatchObject({
+        epoch,
+        counters,
+        injection: null,
+        lastContinuationAt: null,
+      });
       expect(driver.state.turn?.ended).toBe(true);
     }
   });
@@ -122,8 +150,14 @@ describe('dropped todos', () => {
       droppedNamedAt: driver.now,
     });
     expect(driver.stops().decision?.textKind).toBe('standard');
-    driver.writes({ content: 'easy', status: 'completed' }, { content: 'last', status: 'completed' });
-    expect(driver.stops().decision).toMatchObject({ answer: 'let-go', outcome: 'claimed' });
+    driver.writes(
+      { content: 'easy', status: 'completed' },
+      { content: 'last', status: 'completed' },
+    );
+    expect(driver.stops().decision).toMatchObject({
+      answer: 'let-go',
+      outcome: 'claimed',
+    });
     expect(countPlan(driver.state.plan).unexplained).toBe(1);
   });
 

@@ -13,8 +13,15 @@ describe('countPlan', () => {
   });
 
   it('T2: dropped counts only while the todo is open, unnamed only until a continuation named it', () => {
-    expect(tally(aTodo({ droppedAt: 5 }))).toMatchObject({ pending: 1, dropped: 1, unnamedDrops: 1 });
-    expect(tally(aTodo({ droppedAt: 5, droppedNamedAt: 6 }))).toMatchObject({ dropped: 1, unnamedDrops: 0 });
+    expect(tally(aTodo({ droppedAt: 5 }))).toMatchObject({
+      pending: 1,
+      dropped: 1,
+      unnamedDrops: 1,
+    });
+    expect(tally(aTodo({ droppedAt: 5, droppedNamedAt: 6 }))).toMatchObject({
+      dropped: 1,
+      unnamedDrops: 0,
+    });
     expect(tally(aTodo({ droppedAt: 5, status: 'completed' }))).toMatchObject({
       dropped: 0,
       unnamedDrops: 0,
@@ -23,7 +30,11 @@ describe('countPlan', () => {
 
   it('V1: a completion is uncovered, unverified or passed, and never two of them', () => {
     const completed = { status: 'completed', verification: 'claimed' } as const;
-    expect(tally(aTodo(completed))).toMatchObject({ uncovered: 1, unverified: 0, passed: 0 });
+    expect(tally(aTodo(completed))).toMatchObject({
+      uncovered: 1,
+      unverified: 0,
+      passed: 0,
+    });
     expect(tally(aTodo({ ...completed, checks: ['unit'] }))).toMatchObject({
       uncovered: 0,
       unverified: 1,
@@ -37,21 +48,36 @@ describe('countPlan', () => {
     expect(tally(aTodo({ status: 'cancelled' })).unexplained).toBe(1);
     expect(tally(aTodo({ status: 'cancelled', reason: 'because' })).unexplained).toBe(0);
     const since = (todo: Partial<Todo>) => countPlan([aTodo(todo)], 4);
-    expect(since({ status: 'completed', endedIn: 4 })).toMatchObject({ claims: 1, ends: 0 });
-    expect(since({ status: 'blocked', endedIn: 5 })).toMatchObject({ claims: 0, ends: 1 });
+    expect(since({ status: 'completed', endedIn: 4 })).toMatchObject({
+      claims: 1,
+      ends: 0,
+    });
+    expect(since({ status: 'blocked', endedIn: 5 })).toMatchObject({
+      claims: 0,
+      ends: 1,
+    });
     expect(since({ status: 'cancelled', reason: 'because', endedIn: 5 })).toMatchObject({
       claims: 0,
       ends: 1,
     });
-    expect(since({ status: 'completed', endedIn: 3 }).claims, 'before the message').toBe(0);
-    expect(since({ status: 'completed', endedIn: null }).claims, 'by someone else').toBe(0);
-    expect(since({ status: 'completed', endedIn: 4, checks: ['unit'] }).claims, 'its check judges it').toBe(
+    expect(since({ status: 'completed', endedIn: 3 }).claims, 'before the message').toBe(
       0,
     );
+    expect(since({ status: 'completed', endedIn: null }).claims, 'by someone else').toBe(
+      0,
+    );
+    expect(
+      since({ status: 'completed', endedIn: 4, checks: ['unit'] }).claims,
+      'its check judges it',
+    ).toBe(0);
   });
 
   it('adds up over a plan', () => {
-    const plan = [aTodo(), aTodo({ status: 'completed' }), aTodo({ status: 'completed', checks: ['unit'] })];
+    const plan = [
+      aTodo(),
+      aTodo({ status: 'completed' }),
+      aTodo({ status: 'completed', checks: ['unit'] }),
+    ];
     expect(countPlan(plan)).toMatchObject({
       pending: 1,
       completed: 2,

@@ -10,7 +10,9 @@ import type { Todo } from './todo.ts';
 const workers: Settings = { ...defaultSettings, agentTypes: ['tester', 'writer'] };
 
 function plan(...titles: string[]): Todo[] {
-  return titles.map((title, index) => aTodo({ id: `t${index + 1}`, title, order: (index + 1) * 1024 }));
+  return titles.map((title, index) =>
+    aTodo({ id: `t${index + 1}`, title, order: (index + 1) * 1024 }),
+  );
 }
 
 function create(
@@ -24,7 +26,12 @@ function create(
     title: '',
     ...(typeof item === 'string' ? { title: item } : item),
   }));
-  const edited = edit(rows, { type: 'todos-created', actor: 'agent', items: wanted }, settings, session);
+  const edited = edit(
+    rows,
+    { type: 'todos-created', actor: 'agent', items: wanted },
+    settings,
+    session,
+  );
   return { ...edited, titles: edited.state.plan.map(({ title }) => title) };
 }
 
@@ -58,9 +65,21 @@ describe('createTodos', () => {
 
   it('M1: appends by default, and inserts at a 1-based position without touching another row', () => {
     expect(create(plan('A', 'B'), ['C', 'D']).titles).toEqual(['A', 'B', 'C', 'D']);
-    expect(create(plan('A', 'B'), [{ title: 'X', order: 1 }]).titles).toEqual(['X', 'A', 'B']);
-    expect(create(plan('A', 'B'), [{ title: 'X', order: 2 }]).titles).toEqual(['A', 'X', 'B']);
-    expect(create(plan('A', 'B'), [{ title: 'X', order: 3 }]).titles).toEqual(['A', 'B', 'X']);
+    expect(create(plan('A', 'B'), [{ title: 'X', order: 1 }]).titles).toEqual([
+      'X',
+      'A',
+      'B',
+    ]);
+    expect(create(plan('A', 'B'), [{ title: 'X', order: 2 }]).titles).toEqual([
+      'A',
+      'X',
+      'B',
+    ]);
+    expect(create(plan('A', 'B'), [{ title: 'X', order: 3 }]).titles).toEqual([
+      'A',
+      'B',
+      'X',
+    ]);
     const far = create(plan('A', 'B'), [{ title: 'X', order: 99 }, 'Y']);
     expect(far.titles).toEqual(['A', 'B', 'X', 'Y']);
     expect(far.reply.changed).toEqual([]);
@@ -78,9 +97,11 @@ describe('createTodos', () => {
     let rows: readonly Todo[] = plan('A', 'B');
     for (let index = 0; index < 150; index++) {
       rows = create(rows, [{ id: `x${index}`, title: `X${index}`, order: 2 }]).state.plan;
-      expect(rows.every(({ order }, place) => place === 0 || order > (rows[place - 1]?.order ?? 0))).toBe(
-        true,
-      );
+      expect(
+        rows.every(
+          ({ order }, place) => place === 0 || order > (rows[place - 1]?.order ?? 0),
+        ),
+      ).toBe(true);
     }
     expect(rows.map(({ title }) => title).slice(0, 3)).toEqual(['A', 'X149', 'X148']);
     expect(rows.at(-1)?.title).toBe('B');
@@ -92,7 +113,8 @@ describe('createTodos', () => {
     expect(reply.refused[0]?.sentence).toContain('tester, writer');
     expect(reply.created).toHaveLength(1);
     expect(
-      create([], [{ title: 'A', agentType: 'x' }], defaultSettings).reply.refused[0]?.sentence,
+      create([], [{ title: 'A', agentType: 'x' }], defaultSettings).reply.refused[0]
+        ?.sentence,
     ).toContain('none');
   });
 
@@ -128,7 +150,10 @@ describe('createTodos', () => {
 
   it('T6: above maxTodos, or with an id twice, nothing is added', () => {
     const many = create(plan('A', 'B'), ['C'], { ...defaultSettings, maxTodos: 2 });
-    expect(many.reply).toMatchObject({ applied: false, refused: [{ index: null, code: 'too-many-todos' }] });
+    expect(many.reply).toMatchObject({
+      applied: false,
+      refused: [{ index: null, code: 'too-many-todos' }],
+    });
     const twice = create(
       [],
       [
@@ -136,12 +161,18 @@ describe('createTodos', () => {
         { id: 'x', title: 'B' },
       ],
     );
-    expect(twice.reply).toMatchObject({ applied: false, refused: [{ index: null, code: 'duplicate-id' }] });
+    expect(twice.reply).toMatchObject({
+      applied: false,
+      refused: [{ index: null, code: 'duplicate-id' }],
+    });
   });
 
   it('T6: an id that exists already is refused for its item alone', () => {
     const { reply } = create(plan('A'), [{ id: 't1', title: 'B' }, 'C']);
-    expect(reply).toMatchObject({ refused: [{ index: 0, code: 'known-id' }], created: [{ title: 'C' }] });
+    expect(reply).toMatchObject({
+      refused: [{ index: 0, code: 'known-id' }],
+      created: [{ title: 'C' }],
+    });
   });
 
   it('T7: the same title open twice is reported, in the plan and within one call', () => {
@@ -174,9 +205,16 @@ describe('two families of todo tools', () => {
     const driver = createCoreDriver();
     driver.says();
     const [ours = ''] = driver.plans('Write the parser');
-    const item = { id: 'host-1', hostKey: '7', title: 'write the parser.', status: 'in_progress' };
+    const item = {
+      id: 'host-1',
+      hostKey: '7',
+      title: 'write the parser.',
+      status: 'in_progress',
+    };
     driver.happens({ type: 'todos-created', actor: 'agent', items: [item] });
-    expect(driver.todos()).toMatchObject([{ id: ours, hostKey: '7', status: 'in_progress' }]);
+    expect(driver.todos()).toMatchObject([
+      { id: ours, hostKey: '7', status: 'in_progress' },
+    ]);
     driver.happens({
       type: 'todo-completed',
       actor: 'agent',
@@ -210,7 +248,8 @@ describe('two families of todo tools', () => {
       hostKey,
       title: 'Write the parser',
     }));
-    for (const item of items) driver.happens({ type: 'todos-created', actor: 'agent', items: [item] });
+    for (const item of items)
+      driver.happens({ type: 'todos-created', actor: 'agent', items: [item] });
     expect(driver.todos()).toHaveLength(2);
   });
 });

@@ -10,7 +10,10 @@ const policy = { settings: defaultSettings, goalChecks: [] };
 
 describe('decide', () => {
   it('G1: refuses an unknown event with a sentence and changes nothing', () => {
-    const event = { ...anEvent.activitySeen(), type: 'coffee-spilled' } as unknown as Event;
+    const event = {
+      ...anEvent.activitySeen(),
+      type: 'coffee-spilled',
+    } as unknown as Event;
     expect(() => decide(aSession(), event, policy)).toThrow(
       expect.objectContaining({
         name: 'UntildoneError',

@@ -37,21 +37,31 @@ const endingWaits: ReadonlySet<EventType> = new Set([
 export function decide(state: State, event: Event, policy: Policy): Step {
   if (!Object.hasOwn(reducers, event.type)) {
     const shown = JSON.stringify(event.type)?.slice(0, 80);
-    throw new UntildoneError('unknown-event', `Unknown event type ${shown}; nothing was changed.`);
+    throw new UntildoneError(
+      'unknown-event',
+      `Unknown event type ${shown}; nothing was changed.`,
+    );
   }
   const at = Math.max(state.updatedAt, event.at);
   const elsewhere = decidedElsewhere(state, event);
   if (elsewhere !== null) return step({ ...elsewhere, updatedAt: at });
   // The table is made by type: each event meets its own function.
-  const reduce = reducers[event.type] as (state: State, event: Event, policy: Policy) => State | Step;
+  const reduce = reducers[event.type] as (
+    state: State,
+    event: Event,
+    policy: Policy,
+  ) => State | Step;
   const settings = settingsForAgent(policy.settings, state.agent.name);
   const own = settings === policy.settings ? policy : { ...policy, settings };
   const reduced = reduce(state, at === event.at ? event : { ...event, at }, own);
   const ownStep = 'plan' in reduced ? step(reduced) : reduced;
   const isNewPolicy = ownStep.state.policyHash !== state.policyHash;
-  const first = isNewPolicy ? joinSteps(ownStep, renameChecks(ownStep.state, own, at)) : ownStep;
+  const first = isNewPolicy
+    ? joinSteps(ownStep, renameChecks(ownStep.state, own, at))
+    : ownStep;
   // A cause of waiting ends a countdown, and its toasts, at once (E3).
   const isHeld = event.type === 'wait-started' && first.state.timer?.purpose === 'due';
-  const result = isHeld || endingWaits.has(event.type) ? reconsider(first, own, at) : first;
+  const result =
+    isHeld || endingWaits.has(event.type) ? reconsider(first, own, at) : first;
   return { ...result, state: { ...followHost(result.state, event), updatedAt: at } };
 }

@@ -44,7 +44,9 @@ export type Decision = Readonly<{
 }>;
 
 /** Of what a human is told who looks elsewhere. `outcome` null: the agent waits for their answer, by `approve` or in the host. */
-export type Moment = Pick<Decision, 'outcome' | 'sentence'> & { readonly isApproval?: boolean };
+export type Moment = Pick<Decision, 'outcome' | 'sentence'> & {
+  readonly isApproval?: boolean;
+};
 
 export const askedSentence = 'The agent waits for your answer.';
 
@@ -54,11 +56,16 @@ export function momentToTell(
   events: readonly Event[],
   decisions: readonly Decision[],
 ): Moment | null {
-  const ended = decisions.findLast(({ outcome, observed }) => outcome !== null && !observed);
+  const ended = decisions.findLast(
+    ({ outcome, observed }) => outcome !== null && !observed,
+  );
   if (ended !== undefined) return kind === 'subagent' ? null : ended;
-  const isApproval = events.some((event) => event.type === 'check-finished' && event.result === 'waiting');
+  const isApproval = events.some(
+    (event) => event.type === 'check-finished' && event.result === 'waiting',
+  );
   const isQuestion = (event: Event) =>
-    event.type === 'wait-started' && (event.wait.kind === 'permission' || event.wait.kind === 'question');
+    event.type === 'wait-started' &&
+    (event.wait.kind === 'permission' || event.wait.kind === 'question');
   return isApproval || events.some(isQuestion)
     ? { outcome: null, sentence: askedSentence, isApproval }
     : null;
@@ -100,7 +107,12 @@ export type Command =
   | InjectCommand
   | AnswerCommand
   | RunChecksCommand
-  | Readonly<{ type: 'notify'; level: 'info' | 'warning'; title: string; message: string }>
+  | Readonly<{
+      type: 'notify';
+      level: 'info' | 'warning';
+      title: string;
+      message: string;
+    }>
   | Readonly<{ type: 'reply'; reply: PlanReply }>;
 
 /** A todo that is not the same object as before was changed. */
@@ -111,7 +123,11 @@ export type Step = Readonly<{
   ledger: readonly LedgerDraft[];
 }>;
 
-export function step(state: State, commands: Step['commands'] = [], ledger: Step['ledger'] = []): Step {
+export function step(
+  state: State,
+  commands: Step['commands'] = [],
+  ledger: Step['ledger'] = [],
+): Step {
   return { state, commands, decision: null, ledger };
 }
 
@@ -127,10 +143,16 @@ export function joinSteps(first: Step, second: Step): Step {
 
 /** What each event does to a session; most only change its state. The settings are those of its agent. */
 export type Reducers = {
-  readonly [Type in EventType]: (state: State, event: EventOf<Type>, policy: Policy) => State | Step;
+  readonly [Type in EventType]: (
+    state: State,
+    event: EventOf<Type>,
+    policy: Policy,
+  ) => State | Step;
 };
 
 /** A part of the table, typed by its keys. */
-export function byEvent<Type extends EventType>(part: Pick<Reducers, Type>): Pick<Reducers, Type> {
+export function byEvent<Type extends EventType>(
+  part: Pick<Reducers, Type>,
+): Pick<Reducers, Type> {
   return part;
 }

@@ -1,12 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { type CoreDriver, createCoreDriver, textOf } from '../../test/properties/core-driver.ts';
+import {
+  type CoreDriver,
+  createCoreDriver,
+  textOf,
+} from '../../test/properties/core-driver.ts';
 import type { WorkerResult } from './events.ts';
 import { countPlan } from './state.ts';
 
 const settings = { agentTypes: ['coder', 'tester'] };
 
 function planned(mode: 'enforce' | 'observe' = 'enforce') {
-  const descriptor = { tools: { pause: 'todo_pause', verify: 'todo_verify', delegate: 'delegate' } };
+  const descriptor = {
+    tools: { pause: 'todo_pause', verify: 'todo_verify', delegate: 'delegate' },
+  };
   const driver = createCoreDriver({ settings: { ...settings, mode }, descriptor });
   driver.says();
   const [parser = '', docs = ''] = driver.plans(
@@ -32,7 +38,12 @@ function delegates(driver: CoreDriver, todoId: string) {
   return { workerId, reply };
 }
 
-function ends(driver: CoreDriver, workerId: string, result: WorkerResult, sentence = 'It gave up.') {
+function ends(
+  driver: CoreDriver,
+  workerId: string,
+  result: WorkerResult,
+  sentence = 'It gave up.',
+) {
   return driver.happens({ type: 'delegation-ended', workerId, result, sentence });
 }
 
@@ -46,7 +57,11 @@ describe('a todo that goes to a worker', () => {
     const { workerId, reply } = delegates(driver, parser);
     expect(reply).toMatchObject({ applied: true, refused: [] });
     expect(driver.todo(parser).status).toBe('in_progress');
-    expect(driver.state.delegation).toMatchObject({ workerId, todoId: parser, ended: null });
+    expect(driver.state.delegation).toMatchObject({
+      workerId,
+      todoId: parser,
+      ended: null,
+    });
     ends(driver, workerId, 'done', 'The parser is there.');
     expect(driver.state.delegation?.ended).toMatchObject({ result: 'done' });
     expect(driver.todo(parser)).toMatchObject({ status: 'in_progress', attempts: 0 });
@@ -83,14 +98,19 @@ describe('a todo that goes to a worker', () => {
     const { driver, parser } = planned();
     const id = choose(driver, parser);
     const before = driver.todos();
-    expect(delegates(driver, id).reply).toMatchObject({ applied: false, refused: [{ code }] });
+    expect(delegates(driver, id).reply).toMatchObject({
+      applied: false,
+      refused: [{ code }],
+    });
     expect(driver.todos()).toEqual(before);
     expect(driver.state.delegation).toBeUndefined();
   });
 
   it('S4: the continuation says that the next todo goes to its worker', () => {
     const { driver } = planned();
-    expect(textOf(driver.stops())).toContain('It goes to the worker “coder”: call delegate.');
+    expect(textOf(driver.stops())).toContain(
+      'It goes to the worker “coder”: call delegate.',
+    );
   });
 });
 
@@ -100,14 +120,22 @@ describe('a worker that does not finish', () => {
     (result) => {
       const { driver, parser } = planned();
       fails(driver, parser, result);
-      expect(driver.todo(parser)).toMatchObject({ status: 'in_progress', attempts: 1, workerFailures: 1 });
+      expect(driver.todo(parser)).toMatchObject({
+        status: 'in_progress',
+        attempts: 1,
+        workerFailures: 1,
+      });
       fails(driver, parser, result);
       expect(driver.todo(parser)).toMatchObject({
         status: 'blocked',
         attempts: 2,
         reason: 'its worker failed 2 times, most recently: It gave up.',
       });
-      expect(countPlan(driver.state.plan)).toMatchObject({ blocked: 1, pending: 1, inProgress: 0 });
+      expect(countPlan(driver.state.plan)).toMatchObject({
+        blocked: 1,
+        pending: 1,
+        inProgress: 0,
+      });
       expect(textOf(driver.stops())).toContain('“write the docs”');
     },
   );
@@ -115,14 +143,22 @@ describe('a worker that does not finish', () => {
   it('S6: failures of one todo are not those of another, whatever lies between them', () => {
     const { driver, parser, docs } = planned();
     for (const id of [parser, docs]) fails(driver, id);
-    expect([driver.todo(parser).status, driver.todo(docs).status]).toEqual(['in_progress', 'in_progress']);
+    expect([driver.todo(parser).status, driver.todo(docs).status]).toEqual([
+      'in_progress',
+      'in_progress',
+    ]);
     fails(driver, parser);
-    expect([driver.todo(parser).status, driver.todo(docs).status]).toEqual(['blocked', 'in_progress']);
+    expect([driver.todo(parser).status, driver.todo(docs).status]).toEqual([
+      'blocked',
+      'in_progress',
+    ]);
   });
 
   it('P12: a check that failed before is not the worker’s failure', () => {
     const { driver, parser } = planned();
-    const plan = driver.todos().map((todo) => (todo.id === parser ? { ...todo, attempts: 1 } : todo));
+    const plan = driver
+      .todos()
+      .map((todo) => (todo.id === parser ? { ...todo, attempts: 1 } : todo));
     driver.state = { ...driver.state, plan };
     fails(driver, parser);
     expect(driver.todo(parser)).toMatchObject({ status: 'in_progress', attempts: 2 });
@@ -143,7 +179,9 @@ describe('a worker that does not finish', () => {
     ends(driver, workerId, 'failed');
     const before = { todo: driver.todo(parser), delegation: driver.state.delegation };
     ends(driver, workerId, 'failed');
-    expect({ todo: driver.todo(parser), delegation: driver.state.delegation }).toEqual(before);
+    expect({ todo: driver.todo(parser), delegation: driver.state.delegation }).toEqual(
+      before,
+    );
   });
 
   it('S6: a todo that was settled while the worker was at it stays as it was settled', () => {
@@ -159,6 +197,9 @@ describe('a worker that does not finish', () => {
     const { driver, parser } = planned('observe');
     fails(driver, parser);
     fails(driver, parser);
-    expect(driver.todo(parser)).toMatchObject({ status: 'in_progress', workerFailures: 2 });
+    expect(driver.todo(parser)).toMatchObject({
+      status: 'in_progress',
+      workerFailures: 2,
+    });
   });
 });

@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { createCoreDriver, type DriverOptions, injectionOf } from '../../test/properties/core-driver.ts';
+import {
+  createCoreDriver,
+  type DriverOptions,
+  injectionOf,
+} from '../../test/properties/core-driver.ts';
 
 function toldHost(options: DriverOptions = {}) {
   const driver = createCoreDriver({ ...options, descriptor: { mode: 'told' } });
@@ -29,7 +33,11 @@ describe('timers', () => {
     driver.stops();
     driver.now += 2000;
     const { epoch, timer } = driver.state;
-    const old = driver.happens({ type: 'timer-fired', epoch: epoch - 1, dueAt: driver.now });
+    const old = driver.happens({
+      type: 'timer-fired',
+      epoch: epoch - 1,
+      dueAt: driver.now,
+    });
     expect(old).toMatchObject({ commands: [], decision: null });
     expect(driver.state.timer).toEqual(timer);
     expect(injectionOf(driver.fires())).not.toBeNull();
@@ -50,7 +58,11 @@ describe('timers', () => {
     const driver = toldHost();
     driver.stops();
     const { timer } = driver.state;
-    const early = driver.happens({ type: 'timer-fired', epoch: timer?.epoch ?? 0, dueAt: timer?.dueAt ?? 0 });
+    const early = driver.happens({
+      type: 'timer-fired',
+      epoch: timer?.epoch ?? 0,
+      dueAt: timer?.dueAt ?? 0,
+    });
     expect(early.decision?.reason).toBe('not-yet');
     expect(early.commands, 'no second notice for the same countdown').toEqual([]);
     expect(driver.state.timer).toEqual(timer);
@@ -77,7 +89,9 @@ describe('timers', () => {
   });
 
   it('C1: how late a timer may be can be set for one agent', () => {
-    const driver = toldHost({ settings: { agents: { build: { timerMaxAgeMinutes: 5 / 60 } } } });
+    const driver = toldHost({
+      settings: { agents: { build: { timerMaxAgeMinutes: 5 / 60 } } },
+    });
     driver.stops();
     expect(driver.fires(5001).decision?.reason).toBe('timer-expired');
   });
@@ -100,7 +114,11 @@ describe('timers', () => {
 describe('an injection', () => {
   it('V5: is intended, then sent, then observed', () => {
     const { driver, epoch } = injected();
-    expect(driver.state.injection).toMatchObject({ epoch, state: 'intended', attempts: 0 });
+    expect(driver.state.injection).toMatchObject({
+      epoch,
+      state: 'intended',
+      attempts: 0,
+    });
     driver.happens({ type: 'delivery-reported', news: 'sent', error: null, epoch });
     expect(driver.state.injection?.state).toBe('sent');
     driver.happens({ type: 'delivery-reported', news: 'observed', error: null, epoch });
@@ -111,10 +129,29 @@ describe('an injection', () => {
 
   it('V5: news about another epoch means nothing', () => {
     const { driver, epoch } = injected();
-    driver.happens({ type: 'delivery-reported', news: 'sent', error: null, epoch: epoch - 1 });
-    driver.happens({ type: 'delivery-reported', news: 'observed', error: null, epoch: epoch - 1 });
-    driver.happens({ type: 'delivery-reported', news: 'failed', epoch: epoch - 1, error: 'no' });
-    expect(driver.state.injection).toMatchObject({ epoch, state: 'intended', attempts: 0 });
+    driver.happens({
+      type: 'delivery-reported',
+      news: 'sent',
+      error: null,
+      epoch: epoch - 1,
+    });
+    driver.happens({
+      type: 'delivery-reported',
+      news: 'observed',
+      error: null,
+      epoch: epoch - 1,
+    });
+    driver.happens({
+      type: 'delivery-reported',
+      news: 'failed',
+      epoch: epoch - 1,
+      error: 'no',
+    });
+    expect(driver.state.injection).toMatchObject({
+      epoch,
+      state: 'intended',
+      attempts: 0,
+    });
     expect(driver.state.timer).toBeNull();
   });
 
@@ -122,13 +159,23 @@ describe('an injection', () => {
     const { driver, epoch, fails } = injected();
     for (const backoff of [500, 1000]) {
       fails();
-      expect(driver.state.timer).toEqual({ purpose: 'resend', dueAt: driver.now + backoff, epoch });
+      expect(driver.state.timer).toEqual({
+        purpose: 'resend',
+        dueAt: driver.now + backoff,
+        epoch,
+      });
       expect(driver.fires().commands).toEqual([{ type: 'inject', epoch, text: null }]);
     }
     const last = fails();
-    expect(last.decision).toMatchObject({ answer: 'let-go', reason: 'delivery-failed', outcome: 'failed' });
+    expect(last.decision).toMatchObject({
+      answer: 'let-go',
+      reason: 'delivery-failed',
+      outcome: 'failed',
+    });
     expect(last.decision?.inputs).toEqual({ attempts: 3, error: 'no answer' });
-    expect(last.commands).toEqual([expect.objectContaining({ type: 'notify', level: 'warning' })]);
+    expect(last.commands).toEqual([
+      expect.objectContaining({ type: 'notify', level: 'warning' }),
+    ]);
     expect(driver.state).toMatchObject({
       injection: { state: 'failed', attempts: 3 },
       turn: { ended: true },
@@ -139,7 +186,9 @@ describe('an injection', () => {
   });
 
   it('C1: tries and backoff can be set for one agent', () => {
-    const { driver, fails } = injected({ settings: { agents: { build: { sendAttempts: 1 } } } });
+    const { driver, fails } = injected({
+      settings: { agents: { build: { sendAttempts: 1 } } },
+    });
     expect(fails().decision?.reason).toBe('delivery-failed');
     expect(driver.state.timer).toBeNull();
   });
@@ -158,7 +207,12 @@ describe('an injection', () => {
 
   it('V5: a failure that is reported after the text was seen, or after the agent stopped again, sends nothing', () => {
     const seen = injected();
-    seen.driver.happens({ type: 'delivery-reported', news: 'observed', error: null, epoch: seen.epoch });
+    seen.driver.happens({
+      type: 'delivery-reported',
+      news: 'observed',
+      error: null,
+      epoch: seen.epoch,
+    });
     seen.fails();
     expect(seen.driver.state.timer).toBeNull();
     const stopped = injected();
@@ -181,7 +235,12 @@ describe('an injection', () => {
     driver.plans('write the parser');
     driver.stops();
     const { epoch } = driver.state;
-    const failed = driver.happens({ type: 'delivery-reported', news: 'failed', epoch, error: 'gone' });
+    const failed = driver.happens({
+      type: 'delivery-reported',
+      news: 'failed',
+      epoch,
+      error: 'gone',
+    });
     expect(failed.commands).toEqual([]);
     expect(driver.state.timer).toBeNull();
   });
@@ -198,18 +257,36 @@ describe('a continuation that was lost with its process', () => {
   it('V5: is sent again under the same epoch, and is not counted twice', () => {
     const { driver, epoch } = injected();
     driver.now += 600_000;
-    const lost = driver.happens({ type: 'delivery-reported', news: 'lost', error: null, epoch });
+    const lost = driver.happens({
+      type: 'delivery-reported',
+      news: 'lost',
+      error: null,
+      epoch,
+    });
     expect(lost.commands).toEqual([{ type: 'inject', epoch, text: null }]);
-    expect(driver.state).toMatchObject({ epoch, injection: { state: 'intended' }, counters: { total: 1 } });
+    expect(driver.state).toMatchObject({
+      epoch,
+      injection: { state: 'intended' },
+      counters: { total: 1 },
+    });
   });
 
   it('G9: counts as a try, so that a text which ends its host each time is not sent for ever', () => {
     const { driver, epoch } = injected({ settings: { sendAttempts: 2 } });
     expect(
-      driver.happens({ type: 'delivery-reported', news: 'lost', error: null, epoch }).commands,
+      driver.happens({ type: 'delivery-reported', news: 'lost', error: null, epoch })
+        .commands,
     ).toHaveLength(1);
-    const second = driver.happens({ type: 'delivery-reported', news: 'lost', error: null, epoch });
-    expect(second.decision).toMatchObject({ reason: 'delivery-failed', outcome: 'failed' });
+    const second = driver.happens({
+      type: 'delivery-reported',
+      news: 'lost',
+      error: null,
+      epoch,
+    });
+    expect(second.decision).toMatchObject({
+      reason: 'delivery-failed',
+      outcome: 'failed',
+    });
     expect(second.decision?.inputs).toMatchObject({ attempts: 2 });
     expect(injectionOf(second)).toBeNull();
   });
@@ -217,10 +294,19 @@ describe('a continuation that was lost with its process', () => {
   it('V5: and is older than ten minutes is given up, and the session paused: it must not spend tokens today', () => {
     for (const state of ['intended', 'sent'] as const) {
       const { driver, epoch } = injected();
-      if (state === 'sent') driver.happens({ type: 'delivery-reported', news: 'sent', error: null, epoch });
+      if (state === 'sent')
+        driver.happens({ type: 'delivery-reported', news: 'sent', error: null, epoch });
       driver.now += 600_001;
-      const lost = driver.happens({ type: 'delivery-reported', news: 'lost', error: null, epoch });
-      expect(lost.decision, state).toMatchObject({ reason: 'timer-expired', outcome: 'paused' });
+      const lost = driver.happens({
+        type: 'delivery-reported',
+        news: 'lost',
+        error: null,
+        epoch,
+      });
+      expect(lost.decision, state).toMatchObject({
+        reason: 'timer-expired',
+        outcome: 'paused',
+      });
       expect(injectionOf(lost)).toBeNull();
       expect(driver.state).toMatchObject({
         epoch: epoch + 1,
@@ -244,7 +330,12 @@ describe('a continuation that was lost with its process', () => {
     const loses = ({ driver, epoch }: ReturnType<typeof injected>) =>
       driver.happens({ type: 'delivery-reported', news: 'lost', error: null, epoch });
     const seen = injected();
-    seen.driver.happens({ type: 'delivery-reported', news: 'observed', error: null, epoch: seen.epoch });
+    seen.driver.happens({
+      type: 'delivery-reported',
+      news: 'observed',
+      error: null,
+      epoch: seen.epoch,
+    });
     expect(loses(seen).commands).toEqual([]);
     const spoken = injected();
     spoken.driver.says('wait', 'new-1');
@@ -259,7 +350,12 @@ describe('a continuation that was lost with its process', () => {
     stopped.driver.stops();
     expect(loses(stopped).commands).toEqual([]);
     const old = injected();
-    old.driver.happens({ type: 'delivery-reported', news: 'lost', error: null, epoch: old.epoch - 1 });
+    old.driver.happens({
+      type: 'delivery-reported',
+      news: 'lost',
+      error: null,
+      epoch: old.epoch - 1,
+    });
     expect(old.driver.state.injection?.state).toBe('intended');
   });
 
@@ -269,9 +365,10 @@ describe('a continuation that was lost with its process', () => {
     driver.plans('write the parser');
     driver.stops();
     const { epoch } = driver.state;
-    expect(driver.happens({ type: 'delivery-reported', news: 'lost', error: null, epoch }).commands).toEqual(
-      [],
-    );
+    expect(
+      driver.happens({ type: 'delivery-reported', news: 'lost', error: null, epoch })
+        .commands,
+    ).toEqual([]);
   });
 });
 
@@ -299,8 +396,13 @@ describe('the host’s own limit', () => {
       outcome: 'exhausted',
       inputs: { cap: 8, open: 2 },
     });
-    expect(capped.commands).toMatchObject([{ type: 'answer', answer: 'let-go', text: null }]);
-    expect(driver.state.settled).toMatchObject({ outcome: 'exhausted', reason: 'host-cap' });
+    expect(capped.commands).toMatchObject([
+      { type: 'answer', answer: 'let-go', text: null },
+    ]);
+    expect(driver.state.settled).toMatchObject({
+      outcome: 'exhausted',
+      reason: 'host-cap',
+    });
     expect(driver.state.turn?.ended).toBe(true);
   });
 });

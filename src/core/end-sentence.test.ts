@@ -13,7 +13,9 @@ const told: DriverOptions = { descriptor: { mode: 'told', immediate: true } };
 
 /** The line that people are shown, in hosts that ask and in hosts that are told. */
 function shown(step: Step) {
-  const toasts = step.commands.flatMap((command) => (command.type === 'notify' ? [command.message] : []));
+  const toasts = step.commands.flatMap((command) =>
+    command.type === 'notify' ? [command.message] : [],
+  );
   return answerOf(step)?.message ?? toasts.join('\n');
 }
 
@@ -64,7 +66,10 @@ describe('the line at the end of a turn', () => {
   });
 
   it('C4: a check on the goal that fails is named if no todo is open', () => {
-    const { driver, first } = planned({ goalChecks: [npmTest], settings: { maxStagnant: 1 } }, 'parse');
+    const { driver, first } = planned(
+      { goalChecks: [npmTest], settings: { maxStagnant: 1 } },
+      'parse',
+    );
     driver.works();
     driver.completes(first);
     for (const _ of [1, 2]) {
@@ -73,7 +78,11 @@ describe('the line at the end of a turn', () => {
       ends(driver);
     }
     expect(driver.decisions.at(-1)?.outcome).toBe('stagnant');
-    expect(driver.commands.map((command) => ('message' in command ? command.message : null)).at(-1)).toMatch(
+    expect(
+      driver.commands
+        .map((command) => ('message' in command ? command.message : null))
+        .at(-1),
+    ).toMatch(
       /^not done: npm test fails, sent back \w+( times)? \(stagnant\)\. No progress/u,
     );
   });
@@ -90,7 +99,10 @@ describe('the line at the end of a turn', () => {
 
   it('P27: changed protected paths are named as such, not as a check that fails', () => {
     const goalChecks = ['protected paths', 'unit'];
-    const { driver, first } = planned({ goalChecks, settings: { maxStagnant: 1 } }, 'parse');
+    const { driver, first } = planned(
+      { goalChecks, settings: { maxStagnant: 1 } },
+      'parse',
+    );
     driver.works();
     driver.completes(first);
     for (const _ of [1, 2]) {
@@ -99,12 +111,17 @@ describe('the line at the end of a turn', () => {
       reports(driver, null, 'passed', { check: 'unit' });
       ends(driver);
     }
-    const messages = driver.commands.flatMap((command) => ('message' in command ? [command.message] : []));
+    const messages = driver.commands.flatMap((command) =>
+      'message' in command ? [command.message] : [],
+    );
     expect(messages.at(-1)).toMatch(/^not done: protected paths changed, sent back/u);
   });
 
   it('C4: the result of a check in an earlier turn is not told', () => {
-    const { driver, first } = planned({ goalChecks: [npmTest], settings: { maxStagnant: 1 } }, 'parse');
+    const { driver, first } = planned(
+      { goalChecks: [npmTest], settings: { maxStagnant: 1 } },
+      'parse',
+    );
     driver.works();
     driver.completes(first);
     for (const _ of [1, 2]) {
@@ -126,7 +143,9 @@ describe('the line at the end of a turn', () => {
     const [todo] = driver.plans('a');
     driver.works();
     driver.completes(todo ?? '');
-    expect(shown(driver.stops())).toMatch(/^claimed, not proved\. Nothing is open; 1 todo rests on/u);
+    expect(shown(driver.stops())).toMatch(
+      /^claimed, not proved\. Nothing is open; 1 todo rests on/u,
+    );
     driver.says('And b.');
     driver.plans('b');
     driver.happens({ type: 'model-paused', reason: 'I need a key' });
@@ -141,13 +160,18 @@ describe('the line at the end of a turn', () => {
     driver.plans('a');
     driver.happens({ type: 'activity-seen' });
     driver.happens({ type: 'human-aborted', how: 'escape' });
-    expect(shown(driver.stops())).toMatch(/^not done: 1 of 1 todo open \(aborted\)\. You stopped the agent/u);
+    expect(shown(driver.stops())).toMatch(
+      /^not done: 1 of 1 todo open \(aborted\)\. You stopped the agent/u,
+    );
     expect(driver.stops().commands).toEqual([]);
   });
 
   it('C4: nothing is shown for a subagent, for a program that `run --with` drives, or if there was nothing to verify', () => {
     const hidden: DriverOptions[] = [
-      { descriptor: { kind: 'subagent', parentId: 'main' }, settings: { subagents: 'on' } },
+      {
+        descriptor: { kind: 'subagent', parentId: 'main' },
+        settings: { subagents: 'on' },
+      },
       { descriptor: { driven: { host: 'pi', id: null, mode: 'write', flags: [] } } },
     ];
     for (const options of hidden.flatMap((one) => [
@@ -165,7 +189,10 @@ describe('the line at the end of a turn', () => {
     for (const options of [{}, told]) {
       const driver = createCoreDriver(options);
       driver.says('What is this?');
-      expect([driver.stops().decision?.outcome, shown(driver.stops())]).toEqual([null, '']);
+      expect([driver.stops().decision?.outcome, shown(driver.stops())]).toEqual([
+        null,
+        '',
+      ]);
     }
   });
 
@@ -186,12 +213,17 @@ describe('the line at the end of a turn', () => {
     const { driver } = planned({ settings: { maxStagnant: 9 } }, 'parse');
     stopsWithout(driver, 3);
     const step = driver.happens({ type: 'host-cap-reached', cap: 2, goOn: undefined });
-    expect(shown(step)).toMatch(/^not done: 1 of 1 todo open, sent back twice \(exhausted\)\./u);
+    expect(shown(step)).toMatch(
+      /^not done: 1 of 1 todo open, sent back twice \(exhausted\)\./u,
+    );
   });
 
   it('E1: a toast in the human’s own words keeps its title and its parts, for done too', () => {
     const toasts = { end: '{outcome}! {reason} ({remaining} open)' };
-    const { driver, first } = planned({ ...told, settings: { toasts }, goalChecks: [npmTest] }, 'parse');
+    const { driver, first } = planned(
+      { ...told, settings: { toasts }, goalChecks: [npmTest] },
+      'parse',
+    );
     driver.works();
     driver.completes(first);
     driver.stops();

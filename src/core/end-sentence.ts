@@ -33,7 +33,10 @@ export function endMessage(
 }
 
 /** The words for these two outcomes. Every other outcome is "not done", with its name in brackets. */
-const outcomeWords: Partial<Record<Outcome, string>> = { done: 'done', claimed: 'claimed, not proved' };
+const outcomeWords: Partial<Record<Outcome, string>> = {
+  done: 'done',
+  claimed: 'claimed, not proved',
+};
 
 /** @param why the sentence of the decision; null: not known */
 export function endSentence(
@@ -42,9 +45,15 @@ export function endSentence(
   { outcome, reason }: Readonly<{ outcome: Outcome; reason: string }>,
   why: string | null,
 ): string {
-  const facts = [openFact(state), ...checkFacts(state, goalChecks, outcome), sentBackFact(state, reason)];
+  const facts = [
+    openFact(state),
+    ...checkFacts(state, goalChecks, outcome),
+    sentBackFact(state, reason),
+  ];
   const details = facts.filter((fact) => fact !== '').join(', ');
-  const plain = [outcomeWords[outcome] ?? 'not done', details].filter((part) => part !== '').join(': ');
+  const plain = [outcomeWords[outcome] ?? 'not done', details]
+    .filter((part) => part !== '')
+    .join(': ');
   const end = outcome in outcomeWords ? plain : `${plain} (${outcome})`;
   // "done" and its checks say all, unless files were hidden from the checks.
   const needsReason = outcome !== 'done' || (state.hidden ?? []).length > 0;
@@ -61,7 +70,11 @@ function openFact({ plan }: State): string {
 }
 
 /** Checks that passed are told only if the plan is finished: further work may break them again. */
-function checkFacts(state: State, goalChecks: readonly string[], outcome: Outcome): string[] {
+function checkFacts(
+  state: State,
+  goalChecks: readonly string[],
+  outcome: Outcome,
+): string[] {
   const failed = failedFacts(state, goalChecks);
   const isFinished = outcome === 'done' || outcome === 'claimed';
   return isFinished ? [...failed, ...passedFacts(state, goalChecks)] : failed;
@@ -69,41 +82,61 @@ function checkFacts(state: State, goalChecks: readonly string[], outcome: Outcom
 
 function failedFacts(state: State, goalChecks: readonly string[]): string[] {
   const goal = checksWith('failed', state, goalChecks);
-  const reopened = state.plan.filter((todo) => isOpen(todo) && todo.verification === 'failed');
+  const reopened = state.plan.filter(
+    (todo) => isOpen(todo) && todo.verification === 'failed',
+  );
   // If a todo has several checks, the record does not say which of them failed.
   const own = reopened.map(({ checks: [check = '', ...others], title }) =>
     others.length === 0 ? nameCheck(check) : `a check of “${shortTitle(title)}”`,
   );
-  const names = [...goal.filter((check) => check !== protectedPathsId).map(nameCheck), ...own];
+  const names = [
+    ...goal.filter((check) => check !== protectedPathsId).map(nameCheck),
+    ...own,
+  ];
   const changed = goal.includes(protectedPathsId) ? ['protected paths changed'] : [];
   return [...listChecks(names, 'fails', 'fail'), ...changed];
 }
 
 function passedFacts(state: State, goalChecks: readonly string[]): string[] {
   const own = state.plan.filter(({ verification }) => verification === 'passed');
-  const passed = [...checksWith('passed', state, goalChecks), ...own.flatMap(({ checks }) => checks)];
+  const passed = [
+    ...checksWith('passed', state, goalChecks),
+    ...own.flatMap(({ checks }) => checks),
+  ];
   const names = passed.filter((check) => check !== protectedPathsId).map(nameCheck);
   return listChecks(names, 'passed', 'passed');
 }
 
 /** The checks on the goal that had this result in this turn. */
-function checksWith(result: GoalCheck['state'], { goal, finalRun }: State, goalChecks: readonly string[]) {
-  return finalRun === null ? [] : goalChecks.filter((check) => goal[check]?.state === result);
+function checksWith(
+  result: GoalCheck['state'],
+  { goal, finalRun }: State,
+  goalChecks: readonly string[],
+) {
+  return finalRun === null
+    ? []
+    : goalChecks.filter((check) => goal[check]?.state === result);
 }
 
 /** Such as `npm test, lint, types and 2 more checks passed`. */
-function listChecks(checks: readonly string[], verb: string, verbOfMany: string): string[] {
+function listChecks(
+  checks: readonly string[],
+  verb: string,
+  verbOfMany: string,
+): string[] {
   const names = [...new Set(checks)];
   const [first] = names;
   if (first === undefined) return [];
   if (names.length === 1) return [`${first} ${verb}`];
   const more = names.length - namedChecks;
-  const last = more > 0 ? `${more} more ${more === 1 ? 'check' : 'checks'}` : names.at(-1);
+  const last =
+    more > 0 ? `${more} more ${more === 1 ? 'check' : 'checks'}` : names.at(-1);
   const others = names.slice(0, more > 0 ? namedChecks : -1);
   return [`${others.join(', ')} and ${last} ${verbOfMany}`];
 }
 
-const nameCheck = (check: string): string => oneLine(visibleLine(bareCheck(check)), longestName);
+const nameCheck = (check: string): string =>
+  oneLine(visibleLine(bareCheck(check)), longestName);
 const shortTitle = (title: string): string => oneLine(visibleLine(title), 80);
 
 /** Reasons of an end where the last continuation was counted but never reached the agent. */

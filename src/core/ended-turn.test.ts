@@ -1,7 +1,10 @@
 // A stop or a pause after the end of a turn silences the session and does not change how the turn ended (V12).
 import { describe, expect, it } from 'vitest';
 import { ends, reports } from '../../test/properties/check-story.ts';
-import { createCoreDriver, type DriverOptions } from '../../test/properties/core-driver.ts';
+import {
+  createCoreDriver,
+  type DriverOptions,
+} from '../../test/properties/core-driver.ts';
 import { isGoalProved } from './state.ts';
 
 /** After a turn that ended as done: its check on the goal failed before the work and passes now. */
@@ -19,14 +22,20 @@ function afterDone(options: DriverOptions) {
   driver.stops();
   reports(driver, null, 'passed');
   ends(driver);
-  expect(driver.state).toMatchObject({ settled: { outcome: 'done' }, turn: { number: 1, ended: true } });
+  expect(driver.state).toMatchObject({
+    settled: { outcome: 'done' },
+    turn: { number: 1, ended: true },
+  });
   driver.now += 60_000;
   return driver;
 }
 
 const hosts = [
   { name: 'a host that asks', options: {} },
-  { name: 'a host that tells', options: { descriptor: { mode: 'told', immediate: true } } },
+  {
+    name: 'a host that tells',
+    options: { descriptor: { mode: 'told', immediate: true } },
+  },
   { name: 'a run', options: { descriptor: { judgesGoal: true } } },
 ] as const;
 
@@ -36,7 +45,11 @@ describe.each(hosts)('in $name', ({ options }) => {
     const { settled, goal } = driver.state;
     driver.happens({ type: 'human-aborted', how: 'untildone stop' });
     driver.happens({ type: 'activity-seen' });
-    expect(driver.stops().decision).toMatchObject({ answer: 'let-go', reason: 'aborted', outcome: null });
+    expect(driver.stops().decision).toMatchObject({
+      answer: 'let-go',
+      reason: 'aborted',
+      outcome: null,
+    });
     expect(driver.decisions.at(-1)?.sentence).toContain('Its outcome stays done.');
     const latch = { how: 'untildone stop', at: driver.now };
     expect(driver.state).toMatchObject({ settled, goal, latch });
@@ -49,8 +62,15 @@ describe.each(hosts)('in $name', ({ options }) => {
     driver.happens({ type: 'human-paused', reason: 'lunch' });
     driver.happens({ type: 'activity-seen' });
     const { decision } = driver.stops();
-    expect(decision).toMatchObject({ answer: 'let-go', reason: 'paused-by-human', outcome: null });
-    expect(driver.state).toMatchObject({ settled, pause: { by: 'human', reason: 'lunch' } });
+    expect(decision).toMatchObject({
+      answer: 'let-go',
+      reason: 'paused-by-human',
+      outcome: null,
+    });
+    expect(driver.state).toMatchObject({
+      settled,
+      pause: { by: 'human', reason: 'lunch' },
+    });
     expect(isGoalProved(driver.state)).toBe(true);
   });
 
@@ -60,7 +80,11 @@ describe.each(hosts)('in $name', ({ options }) => {
     driver.happens({ type: 'model-paused', reason: '', byCommand: true });
     driver.happens({ type: 'activity-seen' });
     const { decision } = driver.stops();
-    expect(decision).toMatchObject({ answer: 'let-go', reason: 'paused-by-model', outcome: null });
+    expect(decision).toMatchObject({
+      answer: 'let-go',
+      reason: 'paused-by-model',
+      outcome: null,
+    });
     expect(driver.state).toMatchObject({ settled, pause: { by: 'model' } });
     expect(isGoalProved(driver.state)).toBe(true);
   });
@@ -69,10 +93,22 @@ describe.each(hosts)('in $name', ({ options }) => {
     for (const type of ['human-aborted', 'human-paused'] as const) {
       const driver = afterDone(options);
       const { settled } = driver.state;
-      driver.happens(type === 'human-aborted' ? { type, how: 'untildone stop' } : { type, reason: null });
+      driver.happens(
+        type === 'human-aborted'
+          ? { type, how: 'untildone stop' }
+          : { type, reason: null },
+      );
       driver.now += 1000;
-      expect(driver.happens({ type: 'human-resumed' })).toMatchObject({ decision: null, commands: [] });
-      expect(driver.state).toMatchObject({ settled, latch: null, pause: null, parked: null });
+      expect(driver.happens({ type: 'human-resumed' })).toMatchObject({
+        decision: null,
+        commands: [],
+      });
+      expect(driver.state).toMatchObject({
+        settled,
+        latch: null,
+        pause: null,
+        parked: null,
+      });
     }
   });
 
@@ -80,7 +116,11 @@ describe.each(hosts)('in $name', ({ options }) => {
     const driver = afterDone(options);
     const { settled, turn } = driver.state;
     driver.says('stop');
-    expect(driver.state).toMatchObject({ settled, turn, latch: { how: 'told to stop', at: driver.now } });
+    expect(driver.state).toMatchObject({
+      settled,
+      turn,
+      latch: { how: 'told to stop', at: driver.now },
+    });
     driver.happens({ type: 'activity-seen' });
     expect(driver.stops().decision).toMatchObject({ reason: 'aborted', outcome: null });
     expect(driver.state).toMatchObject({ settled, turn: { number: 1 } });
@@ -91,17 +131,27 @@ describe.each(hosts)('in $name', ({ options }) => {
     const driver = afterDone(options);
     driver.says('stop');
     driver.says('now the docs');
-    expect(driver.state).toMatchObject({ settled: null, latch: null, turn: { number: 2, ended: false } });
+    expect(driver.state).toMatchObject({
+      settled: null,
+      latch: null,
+      turn: { number: 2, ended: false },
+    });
     driver.plans('write the docs');
     driver.works();
     driver.happens({ type: 'human-aborted', how: 'escape' });
-    expect(driver.state).toMatchObject({ settled: { outcome: 'aborted' }, turn: { ended: true } });
+    expect(driver.state).toMatchObject({
+      settled: { outcome: 'aborted' },
+      turn: { ended: true },
+    });
   });
 
   it('V12: a plan that is moved after the end leaves the outcome as it was', () => {
     const driver = afterDone(options);
     driver.happens({ type: 'plan-moved', to: 'OpenCode' });
-    expect(driver.state).toMatchObject({ settled: { outcome: 'done' }, latch: { movedTo: 'OpenCode' } });
+    expect(driver.state).toMatchObject({
+      settled: { outcome: 'done' },
+      latch: { movedTo: 'OpenCode' },
+    });
     driver.happens({ type: 'activity-seen' });
     expect(driver.stops().decision).toMatchObject({ reason: 'aborted', outcome: null });
   });
@@ -113,7 +163,9 @@ describe('a turn without an outcome', () => {
       const driver = createCoreDriver();
       driver.says('what is this?');
       expect(driver.stops().decision).toMatchObject({ reason: 'no-plan', outcome: null });
-      driver.happens(type === 'human-aborted' ? { type, how: 'escape' } : { type, reason: null });
+      driver.happens(
+        type === 'human-aborted' ? { type, how: 'escape' } : { type, reason: null },
+      );
       expect(driver.stops().decision).toMatchObject({ answer: 'let-go', outcome: null });
       expect(driver.state.settled).toBeNull();
     }
@@ -138,7 +190,10 @@ describe('a turn that runs', () => {
       driver.happens({ type: 'human-aborted', how: 'escape' });
       expect(driver.state.settled?.outcome).toBe('aborted');
       driver.happens({ type: 'activity-seen' });
-      expect(driver.stops().decision).toMatchObject({ reason: 'aborted', outcome: 'aborted' });
+      expect(driver.stops().decision).toMatchObject({
+        reason: 'aborted',
+        outcome: 'aborted',
+      });
     }
   });
 
@@ -160,28 +215,49 @@ describe('a turn that runs', () => {
     driver.plans('write the parser');
     driver.stops();
     driver.happens({ type: 'human-paused', reason: null });
-    expect(driver.state.settled).toMatchObject({ outcome: 'paused', reason: 'paused-by-human' });
+    expect(driver.state.settled).toMatchObject({
+      outcome: 'paused',
+      reason: 'paused-by-human',
+    });
     driver.happens({ type: 'human-aborted', how: 'untildone stop' });
     expect(driver.state.settled?.outcome).toBe('paused');
   });
 
   it('V12: an agent whose command asks to stop while its stop waits for checks or a countdown ends as paused', () => {
     const hook = createCoreDriver({ goalChecks: ['unit'] });
-    const run = createCoreDriver({ goalChecks: ['unit'], descriptor: { judgesGoal: true } });
+    const run = createCoreDriver({
+      goalChecks: ['unit'],
+      descriptor: { judgesGoal: true },
+    });
     const told = createCoreDriver({ descriptor: { mode: 'told' } });
     for (const driver of [hook, run, told]) {
       driver.says();
       if (driver === told) driver.plans('write the parser');
       driver.works();
       expect(driver.stops().decision?.answer).toBe('wait');
-      const { decision } = driver.happens({ type: 'model-paused', reason: '', byCommand: true });
-      expect(decision).toMatchObject({ answer: 'let-go', reason: 'paused-by-model', outcome: 'paused' });
-      expect(driver.state).toMatchObject({ parked: null, timer: null, settled: { outcome: 'paused' } });
+      const { decision } = driver.happens({
+        type: 'model-paused',
+        reason: '',
+        byCommand: true,
+      });
+      expect(decision).toMatchObject({
+        answer: 'let-go',
+        reason: 'paused-by-model',
+        outcome: 'paused',
+      });
+      expect(driver.state).toMatchObject({
+        parked: null,
+        timer: null,
+        settled: { outcome: 'paused' },
+      });
     }
   });
 
   it('C3: a run that is stopped after a pause ends as aborted', () => {
-    const driver = createCoreDriver({ goalChecks: ['unit'], descriptor: { judgesGoal: true } });
+    const driver = createCoreDriver({
+      goalChecks: ['unit'],
+      descriptor: { judgesGoal: true },
+    });
     driver.says();
     driver.works();
     expect(driver.stops().decision?.answer).toBe('wait');
@@ -197,7 +273,11 @@ describe('a turn that runs', () => {
     driver.happens({ type: 'model-paused', reason: 'I need a key' });
     driver.stops();
     driver.happens({ type: 'human-resumed', goesOn: true });
-    expect(driver.state).toMatchObject({ settled: null, turn: { number: 1, ended: false }, pause: null });
+    expect(driver.state).toMatchObject({
+      settled: null,
+      turn: { number: 1, ended: false },
+      pause: null,
+    });
     driver.happens({ type: 'human-aborted', how: 'Ctrl-C' });
     expect(driver.state.settled?.outcome).toBe('aborted');
   });

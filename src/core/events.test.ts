@@ -14,7 +14,9 @@ const everyEvent: readonly Event[] = [
   anEvent.waitStarted({ wait: { kind: 'question', requestId } }),
   anEvent.waitStarted({ wait: { kind: 'background', job } }),
   anEvent.waitEnded({ wait: { kind: 'compaction', shrunk: true } }),
-  anEvent.waitEnded({ wait: { kind: 'permission', requestId, granted: true, remembered: 'always' } }),
+  anEvent.waitEnded({
+    wait: { kind: 'permission', requestId, granted: true, remembered: 'always' },
+  }),
   anEvent.waitEnded({ wait: { kind: 'question', requestId, rejected: false } }),
   anEvent.waitEnded({ wait: { kind: 'background', jobId: 'job-1' } }),
   anEvent.deliveryReported({ news: 'failed', error: 'The host did not answer.' }),
@@ -24,7 +26,10 @@ const everyEvent: readonly Event[] = [
 const recorded: readonly (readonly [Readonly<Record<string, unknown>>, object])[] = [
   [{ type: 'recovery-started' }, { type: 'wait-started', wait: { kind: 'recovery' } }],
   [{ type: 'recovery-ended' }, { type: 'wait-ended', wait: { kind: 'recovery' } }],
-  [{ type: 'compaction-started' }, { type: 'wait-started', wait: { kind: 'compaction' } }],
+  [
+    { type: 'compaction-started' },
+    { type: 'wait-started', wait: { kind: 'compaction' } },
+  ],
   [
     { type: 'compaction-ended', shrunk: false },
     { type: 'wait-ended', wait: { kind: 'compaction', shrunk: false } },
@@ -35,7 +40,10 @@ const recorded: readonly (readonly [Readonly<Record<string, unknown>>, object])[
   ],
   [
     { type: 'permission-answered', requestId, granted: true, remembered: 'once' },
-    { type: 'wait-ended', wait: { kind: 'permission', requestId, granted: true, remembered: 'once' } },
+    {
+      type: 'wait-ended',
+      wait: { kind: 'permission', requestId, granted: true, remembered: 'once' },
+    },
   ],
   [
     { type: 'question-asked', requestId },
@@ -84,16 +92,21 @@ function eventOf(value: unknown): Event {
 }
 
 describe('parseEvent', () => {
-  it.each(everyEvent.map((event) => [event.type, event]))('reads %s back as it was sent', (_type, event) => {
-    expect(parseEvent(JSON.parse(JSON.stringify(event)))).toEqual({ ok: true, event });
-  });
+  it.each(everyEvent.map((event) => [event.type, event]))(
+    'reads %s back as it was sent',
+    (_type, event) => {
+      expect(parseEvent(JSON.parse(JSON.stringify(event)))).toEqual({ ok: true, event });
+    },
+  );
 
   it.each(everyEvent.map((event) => [event.type, event]))(
     'refuses %s without its base fields',
     (type, event) => {
       for (const field of ['id', 'sessionId', 'at'] as const) {
         const { [field]: _left, ...rest } = event;
-        expect(sentenceOf(rest)).toMatch(`This ${type} event is not valid: ${field} must be`);
+        expect(sentenceOf(rest)).toMatch(
+          `This ${type} event is not valid: ${field} must be`,
+        );
       }
     },
   );
@@ -116,9 +129,15 @@ describe('parseEvent', () => {
     expect(sentenceOf({ type: 'plan-writen' })).toBe(
       'There is no event of the type "plan-writen"; did you mean "plan-written"?',
     );
-    expect(sentenceOf({ type: 'StopAttempted' })).toContain('did you mean "stop-attempted"?');
-    expect(sentenceOf({ type: 'zzzzzzzzz' })).toBe('There is no event of the type "zzzzzzzzz".');
-    expect(sentenceOf({ type: 'constructor' })).toContain('There is no event of the type "constructor"');
+    expect(sentenceOf({ type: 'StopAttempted' })).toContain(
+      'did you mean "stop-attempted"?',
+    );
+    expect(sentenceOf({ type: 'zzzzzzzzz' })).toBe(
+      'There is no event of the type "zzzzzzzzz".',
+    );
+    expect(sentenceOf({ type: 'constructor' })).toContain(
+      'There is no event of the type "constructor"',
+    );
   });
 
   it('T6: a bad title, status or priority costs its item later, not the event now', () => {
@@ -129,7 +148,9 @@ describe('parseEvent', () => {
       { freshId: 'd', content: 7, status: 7 },
       { freshId: 'e', content: 'e', status: 'no such status', priority: ['high'] },
     ];
-    const event = eventOf(JSON.parse(JSON.stringify(anEvent.planWritten({ items: items as never }))));
+    const event = eventOf(
+      JSON.parse(JSON.stringify(anEvent.planWritten({ items: items as never }))),
+    );
     expect(event).toMatchObject({
       items: [
         { content: '' },
@@ -145,9 +166,9 @@ describe('parseEvent', () => {
     expect(sentenceOf({ ...anEvent.planWritten(), items: { 0: 'x' } })).toBe(
       'This plan-written event is not valid: items must be a list of at most 100000 entries, got an object.',
     );
-    expect(sentenceOf({ ...anEvent.todosCreated(), items: new Array(100_001).fill({}) })).toContain(
-      'items must be a list of at most 100000 entries, got a list of 100001',
-    );
+    expect(
+      sentenceOf({ ...anEvent.todosCreated(), items: new Array(100_001).fill({}) }),
+    ).toContain('items must be a list of at most 100000 entries, got a list of 100001');
   });
 
   it('says where in a list the problem is', () => {
@@ -169,7 +190,12 @@ describe('parseEvent', () => {
     expect(Object.keys(event).sort()).toEqual(['at', 'id', 'sessionId', 'type']);
     expect(Object.getPrototypeOf(event)).toBe(Object.prototype);
     expect(({} as { polluted?: number }).polluted).toBe(undefined);
-    const inherited = Object.create({ type: 'human-resumed', id: 'e', sessionId: 's', at: 5 }) as unknown;
+    const inherited = Object.create({
+      type: 'human-resumed',
+      id: 'e',
+      sessionId: 's',
+      at: 5,
+    }) as unknown;
     expect(sentenceOf(inherited)).toContain('The type of an event must be a text');
     const halfInherited = Object.assign(Object.create({ id: 'e' }) as object, {
       type: 'human-resumed',
@@ -183,7 +209,9 @@ describe('parseEvent', () => {
     const { text: _text, fingerprint: _fingerprint, ...rest } = anEvent.humanSpoke();
     expect(eventOf(rest)).toMatchObject({ text: null, fingerprint: null });
     const items = [{ id: 'a', title: 'A', context: null, order: null }];
-    expect(eventOf({ ...anEvent.todosCreated(), items })).toMatchObject({ items: [{ id: 'a', title: 'A' }] });
+    expect(eventOf({ ...anEvent.todosCreated(), items })).toMatchObject({
+      items: [{ id: 'a', title: 'A' }],
+    });
   });
 
   it.each([Number.NaN, Number.POSITIVE_INFINITY, 0, -1, '5', 8.64e15 + 1, 2n, null])(
@@ -211,7 +239,9 @@ describe('parseEvent', () => {
         throw new Error('trap');
       },
     };
-    expect(sentenceOf(trap)).toBe('An event must be plain data, and this one cannot be read.');
+    expect(sentenceOf(trap)).toBe(
+      'An event must be plain data, and this one cannot be read.',
+    );
   });
 
   it('never throws, whatever comes in, and what it accepts it accepts again unchanged', () => {

@@ -37,9 +37,13 @@ const moment: Kind<number> = {
 };
 
 /** A bad title costs its todo, not the list (T6): no text becomes '', an endless one stays too long. */
-const listedTitle = taken((value) => (typeof value === 'string' ? value.slice(0, longestText) : ''));
+const listedTitle = taken((value) =>
+  typeof value === 'string' ? value.slice(0, longestText) : '',
+);
 
-const listedWord = optional(taken((word) => (typeof word === 'string' ? word.slice(0, 200) : excerpt(word))));
+const listedWord = optional(
+  taken((word) => (typeof word === 'string' ? word.slice(0, 200) : excerpt(word))),
+);
 
 export const access = choice('read', 'write', 'todo', 'unknown');
 const actor = choice(...actors);
@@ -56,7 +60,13 @@ export const stopEnd = choice(
 );
 
 /** `interrupted`: by the human or a crash, nobody's failure. */
-export const workerResults = ['done', 'failed', 'timed-out', 'refused', 'interrupted'] as const;
+export const workerResults = [
+  'done',
+  'failed',
+  'timed-out',
+  'refused',
+  'interrupted',
+] as const;
 /** `withdrawn`: nobody waits for the answer any more. */
 const permissionAnswer = choice('once', 'session', 'always', 'no', 'withdrawn');
 
@@ -87,7 +97,12 @@ const descriptor = object({
    * known yet), and what every start of it is given again.
    */
   driven: optional(
-    object({ host: identifier, id: nullable(identifier), mode: identifier, flags: list(text) }),
+    object({
+      host: identifier,
+      id: nullable(identifier),
+      mode: identifier,
+      flags: list(text),
+    }),
   ),
   /** Their names for the model; null: texts must not name it. */
   tools: object({
@@ -159,15 +174,26 @@ const movedTodo = object({
   verification: choice(...verifications),
   checks: list(identifier),
   failureTail: nullable(text),
-  evidence: list(object({ check: identifier, fingerprint: nullable(identifier), flaky: flag })),
+  evidence: list(
+    object({ check: identifier, fingerprint: nullable(identifier), flaky: flag }),
+  ),
   startedAt: nullable(moment),
   completedAt: nullable(moment),
   finalAt: nullable(moment),
   passedAt: nullable(moment),
 });
 
-const job = object({ id: identifier, kind: choice('shell', 'subagent'), description: text });
-const permissionSubject = object({ callId: identifier, tool: identifier, subject: text, pattern: text });
+const job = object({
+  id: identifier,
+  kind: choice('shell', 'subagent'),
+  description: text,
+});
+const permissionSubject = object({
+  callId: identifier,
+  tool: identifier,
+  subject: text,
+  pattern: text,
+});
 
 const startedWait = variant('kind', {
   recovery: {},
@@ -200,16 +226,36 @@ const todoOrGoal = nullable(identifier);
 const fingerprint = nullable(identifier);
 const epoch = integer(0);
 const count = integer(0);
-const sourceKind = choice('prompt', 'work', 'stop', 'failure', 'open', 'side', 'list', 'gate');
+const sourceKind = choice(
+  'prompt',
+  'work',
+  'stop',
+  'failure',
+  'open',
+  'side',
+  'list',
+  'gate',
+);
 /** The hook that says it, and which stop it is asked about; times of a clock that nobody sets. */
-const asking = object({ by: identifier, about: identifier, since: number(0), until: number(0) });
+const asking = object({
+  by: identifier,
+  about: identifier,
+  since: number(0),
+  until: number(0),
+});
 
 const base = {
   /** An event with a known id is applied once, however often it is delivered. */
   id: identifier,
   sessionId: identifier,
   at: moment,
-  source: optional(object({ kind: sourceKind, promptId: nullable(identifier), asking: optional(asking) })),
+  source: optional(
+    object({
+      kind: sourceKind,
+      promptId: nullable(identifier),
+      asking: optional(asking),
+    }),
+  ),
 };
 
 const eventTable = {
@@ -259,7 +305,12 @@ const eventTable = {
   'todos-created': { actor, items: list(newTodo) },
   'plan-written': { actor, items: list(writtenTodo) },
   'todo-updated': { actor, todoId: identifier, changes },
-  'todo-completed': { actor, todoId: identifier, status: choice('completed', 'cancelled'), outcome: text },
+  'todo-completed': {
+    actor,
+    todoId: identifier,
+    status: choice('completed', 'cancelled'),
+    outcome: text,
+  },
   /** By the human, to another session: this one has none any more. `to` is in words for people. */
   'plan-moved': { to: text },
   'plan-taken': {
@@ -279,7 +330,11 @@ const eventTable = {
     /** By it the result is found after a crash. */
     callId: identifier,
   },
-  'delegation-ended': { workerId: identifier, result: choice(...workerResults), sentence: text },
+  'delegation-ended': {
+    workerId: identifier,
+    result: choice(...workerResults),
+    sentence: text,
+  },
   'check-started': { todoId: todoOrGoal, check: identifier },
   'check-finished': {
     todoId: todoOrGoal,
@@ -300,7 +355,9 @@ const eventTable = {
   /** How things stood before the first model call (V1). More checks may come later. */
   'baseline-seen': {
     fingerprint,
-    checks: list(object({ check: identifier, result: choice('passed', 'failed', 'cannot-start') })),
+    checks: list(
+      object({ check: identifier, result: choice('passed', 'failed', 'cannot-start') }),
+    ),
   },
   /** Someone wants the results of what is claimed or running (M8). */
   'verification-asked': { todoId: nullable(identifier) },
@@ -371,7 +428,9 @@ export type EventOf<Type extends EventType> = {
 export type Event = EventOf<EventType>;
 
 /** Before it has its id, time and session. */
-export type Draft<Kind> = Kind extends unknown ? Omit<Kind, 'id' | 'sessionId' | 'at'> : never;
+export type Draft<Kind> = Kind extends unknown
+  ? Omit<Kind, 'id' | 'sessionId' | 'at'>
+  : never;
 
 type WithoutSender<E> = E extends Event ? Omit<E, keyof EventBase | 'actor'> : never;
 export type PlanChange = WithoutSender<
@@ -394,16 +453,22 @@ export type TodoChanges = Infer<typeof changes>;
 export type Job = Infer<typeof job>;
 export type PermissionSubject = Infer<typeof permissionSubject>;
 
-export type ParsedEvent = Readonly<{ ok: true; event: Event }> | Readonly<{ ok: false; sentence: string }>;
+export type ParsedEvent =
+  | Readonly<{ ok: true; event: Event }>
+  | Readonly<{ ok: false; sentence: string }>;
 
-const kinds = new Map(Object.entries(eventTable).map(([type, own]) => [type, object({ ...base, ...own })]));
+const kinds = new Map(
+  Object.entries(eventTable).map(([type, own]) => [type, object({ ...base, ...own })]),
+);
 
 /** Reads an event from outside: the event, or one sentence that names the wrong field. */
 export function parseEvent(value: unknown): ParsedEvent {
   try {
-    if (!isObject(value)) return refuse(`An event must be an object, got ${excerpt(value)}.`);
+    if (!isObject(value))
+      return refuse(`An event must be an object, got ${excerpt(value)}.`);
     const type = ownValue(value, 'type');
-    if (typeof type !== 'string') return refuse(`The type of an event must be a text, got ${excerpt(type)}.`);
+    if (typeof type !== 'string')
+      return refuse(`The type of an event must be a text, got ${excerpt(type)}.`);
     const former = formerTypes.map((pattern) => pattern.exec(type)?.groups).find(Boolean);
     return former === undefined ? parseFields(type, value) : parseFormer(former, value);
   } catch {
@@ -415,13 +480,18 @@ export function parseEvent(value: unknown): ParsedEvent {
 function parseFields(type: string, value: unknown): ParsedEvent {
   const kind = kinds.get(type);
   if (kind === undefined) {
-    const sentence = didYouMean(`There is no event of the type ${excerpt(type)}`, type, [...kinds.keys()]);
+    const sentence = didYouMean(`There is no event of the type ${excerpt(type)}`, type, [
+      ...kinds.keys(),
+    ]);
     return refuse(withFullStop(sentence));
   }
   const fields = read<object>(kind, value, 1);
-  if (fields.ok) return { ok: true, event: { type: type as EventType, ...fields.value } as Event };
+  if (fields.ok)
+    return { ok: true, event: { type: type as EventType, ...fields.value } as Event };
   const [problem] = fields.problems;
-  return refuse(withFullStop(`This ${type} event is not valid: ${problem?.path} ${problem?.message}`));
+  return refuse(
+    withFullStop(`This ${type} event is not valid: ${problem?.path} ${problem?.message}`),
+  );
 }
 
 function refuse(sentence: string): ParsedEvent {
@@ -435,8 +505,14 @@ const formerTypes = [
   /^injection-(?<news>sent|failed|observed|lost)$/,
 ];
 
-function parseFormer({ wait, how, news }: Record<string, string>, value: Record<string, unknown>) {
+function parseFormer(
+  { wait, how, news }: Record<string, string>,
+  value: Record<string, unknown>,
+) {
   if (wait === undefined) return parseFields('delivery-reported', { ...value, news });
   const begins = how === 'started' || how === 'asked';
-  return parseFields(begins ? 'wait-started' : 'wait-ended', { ...value, wait: { ...value, kind: wait } });
+  return parseFields(begins ? 'wait-started' : 'wait-ended', {
+    ...value,
+    wait: { ...value, kind: wait },
+  });
 }

@@ -16,7 +16,10 @@ describe('what proves a todo or the goal', () => {
     reports(driver, first, 'passed');
     expect(driver.todo(first)).toMatchObject({ verification: 'claimed', finalAt: null });
     reports(driver, first, 'passed', { check: 'other' });
-    expect(driver.todo(first)).toMatchObject({ verification: 'passed', finalAt: driver.now });
+    expect(driver.todo(first)).toMatchObject({
+      verification: 'passed',
+      finalAt: driver.now,
+    });
     reports(driver, first, 'passed', { check: 'nobody asked for this' });
     expect(driver.todo(first).evidence).toHaveLength(2);
   });
@@ -37,8 +40,12 @@ describe('what proves a todo or the goal', () => {
       driver.state = { ...driver.state, work: { ...driver.state.work, started } };
       driver.completes(first);
       if (meanwhile !== 'nothing') driver.happens({ type: 'tool-started', ...tool });
-      if (meanwhile === 'a call ended') driver.happens({ type: 'tool-ended', ...tool, error: null });
-      reports(driver, first, 'passed', { final: false, writes: writes === null ? null : started });
+      if (meanwhile === 'a call ended')
+        driver.happens({ type: 'tool-ended', ...tool, error: null });
+      reports(driver, first, 'passed', {
+        final: false,
+        writes: writes === null ? null : started,
+      });
       expect(driver.todo(first).evidence[0]?.fingerprint, meanwhile).toBe(proves);
     }
   });
@@ -51,7 +58,10 @@ describe('what proves a todo or the goal', () => {
     const again = driver.completes(first);
     expect(driver.todo(first)).toMatchObject({ verification: 'claimed', evidence: [] });
     expect(again.commands).toContainEqual(
-      expect.objectContaining({ type: 'run-checks', checks: [{ todoId: first, check: 'own' }] }),
+      expect.objectContaining({
+        type: 'run-checks',
+        checks: [{ todoId: first, check: 'own' }],
+      }),
     );
   });
 
@@ -69,7 +79,11 @@ describe('what proves a todo or the goal', () => {
     driver.completes(first);
     reports(driver, first, 'passed');
     driver.stops();
-    const other = driver.happens({ type: 'final-run-ended', stop: 'another stop', edited: [] });
+    const other = driver.happens({
+      type: 'final-run-ended',
+      stop: 'another stop',
+      edited: [],
+    });
     expect(other.decision?.answer).toBe('wait');
     expect(driver.state.finalRun?.ended).toBe(false);
   });
@@ -78,22 +92,33 @@ describe('what proves a todo or the goal', () => {
     const { driver, first } = planned({}, { title: 'parse', ...own });
     driver.completes(first);
     reports(driver, first, 'passed');
-    expect(driver.happens({ type: 'verification-asked', todoId: first }).commands).toEqual([]);
+    expect(
+      driver.happens({ type: 'verification-asked', todoId: first }).commands,
+    ).toEqual([]);
   });
 
   it('V1: a todo with a check of its own that the agent cancels leaves the human’s wish unproved', () => {
-    const { driver, first, second } = planned({ goalChecks: ['unit'] }, { title: 'parse', ...own }, 'test');
+    const { driver, first, second } = planned(
+      { goalChecks: ['unit'] },
+      { title: 'parse', ...own },
+      'test',
+    );
     driver.completes(first, 'cancelled');
     driver.completes(second);
     driver.stops();
     reports(driver, null, 'passed');
     ends(driver);
     expect(driver.state.settled?.outcome).toBe('claimed');
-    expect(driver.decisions.at(-1)?.sentence).toContain('1 todo with checks of its own was cancelled');
+    expect(driver.decisions.at(-1)?.sentence).toContain(
+      '1 todo with checks of its own was cancelled',
+    );
   });
 
   it('V1: a check that waited for a human and was never answered proves nothing', () => {
-    const { driver, first } = planned({ goalChecks: ['unit'] }, { title: 'parse', ...own });
+    const { driver, first } = planned(
+      { goalChecks: ['unit'] },
+      { title: 'parse', ...own },
+    );
     driver.completes(first);
     reports(driver, first, 'passed');
     driver.stops();
@@ -101,7 +126,10 @@ describe('what proves a todo or the goal', () => {
     ends(driver);
     driver.state = { ...driver.state, waits: { ...driver.state.waits, questions: [] } };
     const stop = driver.state.parked?.eventId ?? '';
-    driver.happens({ type: 'wait-ended', wait: { kind: 'question', requestId: 'another', rejected: false } });
+    driver.happens({
+      type: 'wait-ended',
+      wait: { kind: 'question', requestId: 'another', rejected: false },
+    });
     driver.happens({ type: 'final-run-ended', stop, edited: [] });
     expect(driver.state.settled?.outcome ?? 'claimed').toBe('claimed');
   });
@@ -112,7 +140,10 @@ describe('what proves a todo or the goal', () => {
     driver.stops();
     reports(driver, null, 'waiting');
     expect(driver.state.waits.questions).toEqual(['approve unit']);
-    driver.happens({ type: 'wait-started', wait: { kind: 'question', requestId: 'dialog' } });
+    driver.happens({
+      type: 'wait-started',
+      wait: { kind: 'question', requestId: 'dialog' },
+    });
     driver.says('no, make it blue', 'message-2');
     expect(driver.state.waits.questions).not.toContain('approve unit');
   });
@@ -129,15 +160,27 @@ describe('what proves a todo or the goal', () => {
 
   it('V1: a check that waits for a human pauses a session without a terminal, and fails nothing', () => {
     for (const todoId of ['first', null]) {
-      const setting = { goalChecks: todoId === null ? ['unit'] : [], descriptor: { headless: true } };
-      const { driver, first } = planned(setting, { title: 'parse', ...(todoId === null ? {} : own) });
+      const setting = {
+        goalChecks: todoId === null ? ['unit'] : [],
+        descriptor: { headless: true },
+      };
+      const { driver, first } = planned(setting, {
+        title: 'parse',
+        ...(todoId === null ? {} : own),
+      });
       driver.completes(first);
       driver.stops();
       reports(driver, todoId === null ? null : first, 'waiting');
-      expect(driver.state.settled).toMatchObject({ outcome: 'paused', reason: 'question-pending' });
+      expect(driver.state.settled).toMatchObject({
+        outcome: 'paused',
+        reason: 'question-pending',
+      });
       expect(driver.todo(first).status).toBe('completed');
       const requestId = todoId === null ? 'approve unit' : 'approve own';
-      driver.happens({ type: 'wait-ended', wait: { kind: 'question', requestId, rejected: false } });
+      driver.happens({
+        type: 'wait-ended',
+        wait: { kind: 'question', requestId, rejected: false },
+      });
       driver.stops();
       reports(driver, todoId === null ? null : first, 'passed');
       ends(driver);
@@ -184,7 +227,9 @@ describe('what proves a todo or the goal', () => {
       if (wrote) driver.works('write');
       const again = driver.stops();
       expect(again.commands).toContainEqual(
-        expect.objectContaining({ checks: wrote ? [{ todoId: null, check: 'unit' }] : [] }),
+        expect.objectContaining({
+          checks: wrote ? [{ todoId: null, check: 'unit' }] : [],
+        }),
       );
       if (wrote) reports(driver, null, 'passed');
       ends(driver);
@@ -217,11 +262,16 @@ describe('what proves a todo or the goal', () => {
     driver.completes(first);
     const many = stopsWith(['a\u001b[2J.txt', 'b', 'c', 'd', 'e', 'f']);
     const words = 'These files are ignored only since your message, so they count: ';
-    expect(many.decision).toMatchObject({ outcome: 'done', sentence: expect.stringContaining(words) });
+    expect(many.decision).toMatchObject({
+      outcome: 'done',
+      sentence: expect.stringContaining(words),
+    });
     expect(many.decision?.sentence).toMatch(/, b, c, d, e and others\.$/u);
     expect(many.decision?.sentence).not.toContain('\u001b');
     expect(many.commands).toContainEqual(
-      expect.objectContaining({ message: `done: unit passed. ${many.decision?.sentence}` }),
+      expect.objectContaining({
+        message: `done: unit passed. ${many.decision?.sentence}`,
+      }),
     );
     driver.says('and now?');
     expect(driver.state.hidden).toEqual([]);
@@ -268,9 +318,18 @@ describe('what proves a todo or the goal', () => {
   it('V2: a check of the final run that has not reported keeps the turn waiting, even if the run is said to be over', () => {
     const { driver, first } = planned({}, { title: 'parse', ...own });
     driver.completes(first);
-    expect(driver.stops().decision).toMatchObject({ answer: 'wait', reason: 'nothing-open' });
+    expect(driver.stops().decision).toMatchObject({
+      answer: 'wait',
+      reason: 'nothing-open',
+    });
     expect(driver.todo(first).verification).toBe('running');
-    expect(ends(driver).decision).toMatchObject({ answer: 'wait', reason: 'nothing-open' });
-    expect(reports(driver, first, 'passed').decision).toMatchObject({ answer: 'let-go', outcome: 'done' });
+    expect(ends(driver).decision).toMatchObject({
+      answer: 'wait',
+      reason: 'nothing-open',
+    });
+    expect(reports(driver, first, 'passed').decision).toMatchObject({
+      answer: 'let-go',
+      outcome: 'done',
+    });
   });
 });

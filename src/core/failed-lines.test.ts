@@ -210,7 +210,10 @@ const picked: [string, string, string[]][] = [
   [
     'vitest',
     vitest,
-    [' FAIL  sum.test.ts > adds', 'AssertionError: expected +0 to be 4 // Object.is equality'],
+    [
+      ' FAIL  sum.test.ts > adds',
+      'AssertionError: expected +0 to be 4 // Object.is equality',
+    ],
   ],
   [
     'jest',
@@ -237,7 +240,11 @@ const picked: [string, string, string[]][] = [
   [
     'unittest',
     unittest,
-    ['FAIL: test_adds (__main__.T.test_adds)', 'AssertionError: 0 != 4', 'FAILED (failures=1)'],
+    [
+      'FAIL: test_adds (__main__.T.test_adds)',
+      'AssertionError: 0 != 4',
+      'FAILED (failures=1)',
+    ],
   ],
   [
     'go test',
@@ -279,9 +286,12 @@ const picked: [string, string, string[]][] = [
 ];
 
 describe('the lines that say what failed', () => {
-  it.each(picked)('first-use 13: are picked from what %s prints', (_program, output, lines) => {
-    expect(pickFailedLines(output, 8)).toEqual(lines);
-  });
+  it.each(picked)(
+    'first-use 13: are picked from what %s prints',
+    (_program, output, lines) => {
+      expect(pickFailedLines(output, 8)).toEqual(lines);
+    },
+  );
 
   it('V1: come from anywhere in the output, each with the line before it', () => {
     const output = `${'fine\n'.repeat(500)}in sum.js\nError: no sum\n${'fine\n'.repeat(500)}`;
@@ -293,12 +303,14 @@ describe('the lines that say what failed', () => {
     expect(pickFailedLines(' \n', 2)).toEqual([]);
   });
 
-  it.each(['✓ throws an Error (1 ms)', 'ok 3 - an Error is thrown', 'test a ... ok', '0 errors, 0 failed'])(
-    'V1: %j is no failure',
-    (line) => {
-      expect(pickFailedLines(`${line}\nthe end\n`, 1)).toEqual(['the end']);
-    },
-  );
+  it.each([
+    '✓ throws an Error (1 ms)',
+    'ok 3 - an Error is thrown',
+    'test a ... ok',
+    '0 errors, 0 failed',
+  ])('V1: %j is no failure', (line) => {
+    expect(pickFailedLines(`${line}\nthe end\n`, 1)).toEqual(['the end']);
+  });
 
   it('V1: are found despite colours, which are removed', () => {
     const red = '\u001b[31mFAIL\u001b[39m sum\n\u001b[2Jmore';
@@ -315,7 +327,8 @@ describe('the lines that say what failed', () => {
       '\u001b['.repeat(60_000),
     ];
     const began = performance.now();
-    for (const output of hostile) expect(pickFailedLines(output, 8).length).toBeLessThanOrEqual(8);
+    for (const output of hostile)
+      expect(pickFailedLines(output, 8).length).toBeLessThanOrEqual(8);
     expect(performance.now() - began).toBeLessThan(2000);
   });
 });
@@ -325,7 +338,9 @@ describe('the same output', () => {
     const later = nodeSpec.replaceAll('0.541487ms', '7.1ms').replace('64.409902', '99.5');
     expect(outputKey(later)).toBe(outputKey(nodeSpec));
     expect(outputKey(vitest.replace('136ms', '2.5s'))).toBe(outputKey(vitest));
-    expect(outputKey(nodeSpec.replaceAll('0 !== 4', '1 !== 4'))).not.toBe(outputKey(nodeSpec));
+    expect(outputKey(nodeSpec.replaceAll('0 !== 4', '1 !== 4'))).not.toBe(
+      outputKey(nodeSpec),
+    );
   });
 
   it('V1: names the first check that printed it; two checks that printed nothing are not the same', () => {

@@ -31,14 +31,18 @@ const mostPicked = 400;
 export function pickFailedLines(output: string, most: number): string[] {
   const lines = splitLines(output);
   const failed = findFailedLines(lines);
-  return failed.length > 0 ? failed.slice(0, most) : lines.filter((line) => line.trim() !== '').slice(-most);
+  return failed.length > 0
+    ? failed.slice(0, most)
+    : lines.filter((line) => line.trim() !== '').slice(-most);
 }
 
 /** A failed check or the todo that it is for; `tail` null: nothing is known of its failure. */
 export type CheckFailure = Readonly<{ name: string; tail: string | null }>;
 
 /** The first line of a tail says in our words how the check ended; the lines below it are what the check printed. */
-export function readFailure(tail: string): Readonly<{ sentence: string; output: string }> {
+export function readFailure(
+  tail: string,
+): Readonly<{ sentence: string; output: string }> {
   const [sentence = '', ...printed] = tail.split('\n');
   return { sentence, output: printed.join('\n') };
 }
@@ -67,7 +71,9 @@ export function outputKey(output: string): string {
 }
 
 function splitLines(output: string): string[] {
-  const broken = output.slice(-longestOutput).replace(/\r\n?|[\v\f\u0085\u2028\u2029]/gu, '\n');
+  const broken = output
+    .slice(-longestOutput)
+    .replace(/\r\n?|[\v\f\u0085\u2028\u2029]/gu, '\n');
   return stripTerminalControls(broken.replaceAll('\t', '    '))
     .split('\n')
     .map((line) => line.trimEnd());
@@ -92,7 +98,8 @@ export function findFailedLines(output: readonly string[]): string[] {
     if (isMarked && !isDetail && isUsable(index - 1)) picked.add(index - 1);
     picked.add(index);
     const isIndentedBelow = indentOf(lines[index + 1] ?? '') > indentOf(line);
-    if (readTestName(line) !== null && isIndentedBelow && isUsable(index + 1)) picked.add(index + 1);
+    if (readTestName(line) !== null && isIndentedBelow && isUsable(index + 1))
+      picked.add(index + 1);
     for (const next of findAnnounced(lines, index)) if (isUsable(next)) picked.add(next);
   });
   const indexes = [...picked].sort((one, other) => one - other).slice(0, mostPicked);

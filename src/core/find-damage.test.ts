@@ -23,11 +23,17 @@ describe('a plan and its ledger', () => {
   const forged = aTodo({ id: 'forged', status: 'completed', verification: 'passed' });
 
   it('V4: agree when every todo was created and is as its last entry says', () => {
-    expect(damageOf(ledgerOf(['created', pending], ['completed', completed]), completed)).toBeNull();
+    expect(
+      damageOf(ledgerOf(['created', pending], ['completed', completed]), completed),
+    ).toBeNull();
   });
 
   it('V4: a todo whose first entry is not its creation was put there by hand', () => {
-    const entries = ledgerOf(['created', pending], ['completed', completed], ['check-passed', forged]);
+    const entries = ledgerOf(
+      ['created', pending],
+      ['completed', completed],
+      ['check-passed', forged],
+    );
     expect(damageOf(entries, completed, forged)).toBe(
       'todo forged is on its ledger without having been created',
     );
@@ -58,7 +64,9 @@ describe('a plan and its ledger', () => {
     const claimed = { ...completed, endedIn: 7 };
     const entries = ledgerOf(['created', pending], ['completed', claimed]);
     expect(damageOf(entries, claimed)).toBeNull();
-    expect(damageOf(entries, { ...claimed, endedIn: null })).toBe('todo todo-1 is not as its ledger says');
+    expect(damageOf(entries, { ...claimed, endedIn: null })).toBe(
+      'todo todo-1 is not as its ledger says',
+    );
   });
 
   it('V4: an idle claim of 0.1.0 agrees with the ledger that 0.1.0 wrote', () => {

@@ -46,9 +46,13 @@ describe('glob patterns', () => {
     const slow = (pattern: string, text: string): boolean => {
       if (pattern === '') return text === '';
       if (pattern[0] === '*')
-        return slow(pattern.slice(1), text) || (text !== '' && slow(pattern, text.slice(1)));
+        return (
+          slow(pattern.slice(1), text) || (text !== '' && slow(pattern, text.slice(1)))
+        );
       return (
-        text !== '' && (pattern[0] === '?' || pattern[0] === text[0]) && slow(pattern.slice(1), text.slice(1))
+        text !== '' &&
+        (pattern[0] === '?' || pattern[0] === text[0]) &&
+        slow(pattern.slice(1), text.slice(1))
       );
     };
     const letters = (alphabet: string[]) =>

@@ -33,7 +33,9 @@ function openBraces(pattern: string): string[] | null {
       depth -= 1;
       if (depth > 0 || cuts.length < 2) continue;
       const [before, after] = [pattern.slice(0, cuts[0]), pattern.slice(at + 1)];
-      return cuts.map((cut, index) => before + pattern.slice(cut + 1, cuts[index + 1] ?? at) + after);
+      return cuts.map(
+        (cut, index) => before + pattern.slice(cut + 1, cuts[index + 1] ?? at) + after,
+      );
     }
   }
   return null;
@@ -127,30 +129,47 @@ function readClass(inside: readonly string[]): Part {
     ranges.push([low, isRange ? (members[at + 2] as string) : low]);
     if (isRange) at += 2;
   }
-  return (given) => ranges.some(([low, high]) => low <= given && given <= high) !== isNegated;
+  return (given) =>
+    ranges.some(([low, high]) => low <= given && given <= high) !== isNegated;
 }
 
 export type PathFilter = (names: readonly string[]) => boolean;
 
 /** A model's glob for the workspace: relative to the root, at any depth without a slash. */
-export function createPathFilter(pattern: string): { ok: true; accepts: PathFilter } | Refusal {
+export function createPathFilter(
+  pattern: string,
+): { ok: true; accepts: PathFilter } | Refusal {
   const split = splitPattern(pattern);
   if (!split.ok) return split;
   const compiled = split.alternatives.map(compileNames);
-  return { ok: true, accepts: (names) => compiled.some((one) => matchesNames(one, names)) };
+  return {
+    ok: true,
+    accepts: (names) => compiled.some((one) => matchesNames(one, names)),
+  };
 }
 
-function splitPattern(pattern: string): { ok: true; alternatives: readonly string[][] } | Refusal {
+function splitPattern(
+  pattern: string,
+): { ok: true; alternatives: readonly string[][] } | Refusal {
   const shown = displayName(pattern);
   if (pattern.startsWith('/'))
-    return refuse(`${shown} starts at "/": give a pattern relative to the workspace root.`);
+    return refuse(
+      `${shown} starts at "/": give a pattern relative to the workspace root.`,
+    );
   const expanded = expandBraces(pattern);
   if (expanded === null)
-    return refuse(`${shown} expands to more than ${mostAlternatives} patterns: use fewer braces.`);
-  const splits = expanded.map((one) => one.split('/').filter((name) => name !== '' && name !== '.'));
+    return refuse(
+      `${shown} expands to more than ${mostAlternatives} patterns: use fewer braces.`,
+    );
+  const splits = expanded.map((one) =>
+    one.split('/').filter((name) => name !== '' && name !== '.'),
+  );
   if (splits.some((names) => names.includes('..')))
     return refuse(`${shown} contains "..", which is refused.`);
-  return { ok: true, alternatives: splits.map((names) => (names.length === 1 ? ['**', ...names] : names)) };
+  return {
+    ok: true,
+    alternatives: splits.map((names) => (names.length === 1 ? ['**', ...names] : names)),
+  };
 }
 
 /** A human's patterns: one that ends in a plain name also covers all below such a folder. */
@@ -159,7 +178,9 @@ export interface PathSet {
   mayHold(folder: readonly string[]): boolean;
 }
 
-export function createPathSet(patterns: readonly string[]): { ok: true; paths: PathSet } | Refusal {
+export function createPathSet(
+  patterns: readonly string[],
+): { ok: true; paths: PathSet } | Refusal {
   const compiled: NamesPattern[] = [];
   for (const pattern of patterns) {
     const split = splitPattern(pattern);
@@ -169,7 +190,9 @@ export function createPathSet(patterns: readonly string[]): { ok: true; paths: P
     for (const names of split.alternatives)
       compiled.push(compileNames(isPlain(names.at(-1) ?? '') ? [...names, '**'] : names));
   }
-  const has: PathSet['has'] = (names) => compiled.some((pattern) => matchesNames(pattern, names));
-  const mayHold: PathSet['mayHold'] = (folder) => compiled.some((pattern) => mayMatchBelow(pattern, folder));
+  const has: PathSet['has'] = (names) =>
+    compiled.some((pattern) => matchesNames(pattern, names));
+  const mayHold: PathSet['mayHold'] = (folder) =>
+    compiled.some((pattern) => mayMatchBelow(pattern, folder));
   return { ok: true, paths: { has, mayHold } };
 }

@@ -2,21 +2,36 @@
 import { describe, expect, it } from 'vitest';
 import { createCoreDriver } from '../../test/properties/core-driver.ts';
 import type { SourceKind } from './events.ts';
-import { hostListChanges, isSameList, type ListedTodo, writtenItems } from './reconcile.ts';
+import {
+  hostListChanges,
+  isSameList,
+  type ListedTodo,
+  writtenItems,
+} from './reconcile.ts';
 
-const todo = (key: string | null, title: string, status: string): ListedTodo => ({ key, title, status });
+const todo = (key: string | null, title: string, status: string): ListedTodo => ({
+  key,
+  title,
+  status,
+});
 const keyed = (known: readonly ListedTodo[], ...listed: ListedTodo[]) =>
   hostListChanges(known, listed, (key) => `session/${key}`);
 const whole = (known: readonly ListedTodo[] | undefined, ...listed: ListedTodo[]) =>
-  isSameList(known, listed) ? [] : [{ type: 'plan-written', items: writtenItems(listed) }];
+  isSameList(known, listed)
+    ? []
+    : [{ type: 'plan-written', items: writtenItems(listed) }];
 
 describe('a list that is read again', () => {
   it('T6 P45: holds a todo with a status that we do not know as open, and its word is told', () => {
     const odd = todo('1', 'A', 'waiting');
-    expect(keyed([], odd)).toMatchObject([{ type: 'todos-created', items: [{ status: 'waiting' }] }]);
+    expect(keyed([], odd)).toMatchObject([
+      { type: 'todos-created', items: [{ status: 'waiting' }] },
+    ]);
     expect(keyed([odd], odd)).toEqual([]);
     const opened = keyed([todo('1', 'A', 'completed')], odd);
-    expect(opened).toMatchObject([{ type: 'todo-updated', changes: { status: 'pending' } }]);
+    expect(opened).toMatchObject([
+      { type: 'todo-updated', changes: { status: 'pending' } },
+    ]);
   });
 
   it('G5: has no differences when nothing moved', () => {
@@ -25,7 +40,11 @@ describe('a list that is read again', () => {
 
   it('G5: tells a new todo, a new status and new words', () => {
     const known = [todo('1', 'A', 'pending'), todo('2', 'B', 'pending')];
-    const listed = [todo('1', 'A', 'completed'), todo('2', 'B!', 'pending'), todo('3', 'C', 'done')];
+    const listed = [
+      todo('1', 'A', 'completed'),
+      todo('2', 'B!', 'pending'),
+      todo('3', 'C', 'done'),
+    ];
     expect(keyed(known, ...listed)).toEqual([
       { type: 'todo-updated', todoId: '1', changes: { status: 'completed' } },
       { type: 'todo-updated', todoId: '2', changes: { title: 'B!' } },
@@ -37,8 +56,14 @@ describe('a list that is read again', () => {
   });
 
   it('T2: an open todo that is gone was deleted; one that was finished or gone before was not', () => {
-    const known = [todo('1', 'A', 'in_progress'), todo('2', 'B', 'completed'), todo('3', 'C', 'gone')];
-    expect(keyed(known)).toEqual([{ type: 'todo-updated', todoId: '1', changes: { status: 'cancelled' } }]);
+    const known = [
+      todo('1', 'A', 'in_progress'),
+      todo('2', 'B', 'completed'),
+      todo('3', 'C', 'gone'),
+    ];
+    expect(keyed(known)).toEqual([
+      { type: 'todo-updated', todoId: '1', changes: { status: 'cancelled' } },
+    ]);
   });
 
   it('T2: a todo that comes back is open again', () => {
@@ -61,7 +86,9 @@ describe('a list that is read again', () => {
 describe('what the events of a host say', () => {
   function told() {
     const driver = createCoreDriver();
-    const from = (kind: SourceKind, promptId: string | null = 'p1') => ({ source: { kind, promptId } });
+    const from = (kind: SourceKind, promptId: string | null = 'p1') => ({
+      source: { kind, promptId },
+    });
     return { driver, from };
   }
 
@@ -88,7 +115,12 @@ describe('what the events of a host say', () => {
   it('M5: a whole list that was read stays known, whatever else is written to the plan', () => {
     const { driver, from } = told();
     const items = [{ content: 'A', status: 'pending', freshId: 'a' }];
-    driver.happens({ type: 'plan-written', actor: 'agent', items, ...from('list', null) });
+    driver.happens({
+      type: 'plan-written',
+      actor: 'agent',
+      items,
+      ...from('list', null),
+    });
     driver.writes('A', 'B');
     expect(whole(driver.state.hostList, todo(null, 'A', 'pending'))).toEqual([]);
     expect(whole(driver.state.hostList)).toHaveLength(1);
@@ -97,23 +129,47 @@ describe('what the events of a host say', () => {
   it('G2 P12: the prompt, the last thing that was done, the last error and the stops in a row are known', () => {
     const { driver, from } = told();
     driver.happens({ type: 'activity-seen', ...from('prompt') });
-    const fails = { type: 'tool-ended', tool: 'bash', access: 'write', error: 'exit 1' } as const;
+    const fails = {
+      type: 'tool-ended',
+      tool: 'bash',
+      access: 'write',
+      error: 'exit 1',
+    } as const;
     driver.happens({ ...fails, ...from('work') });
     driver.stops(from('stop'));
     driver.stops(from('stop', null));
     driver.happens({ type: 'activity-seen', ...from('side', 'p9') });
-    expect(driver.state.trail).toEqual({ promptId: 'p1', last: 'stop', toolError: 'exit 1', stops: 2 });
+    expect(driver.state.trail).toEqual({
+      promptId: 'p1',
+      last: 'stop',
+      toolError: 'exit 1',
+      stops: 2,
+    });
     driver.happens({ type: 'activity-seen', ...from('prompt', 'p2') });
-    expect(driver.state.trail).toEqual({ promptId: 'p2', last: 'prompt', toolError: null, stops: 0 });
+    expect(driver.state.trail).toEqual({
+      promptId: 'p2',
+      last: 'prompt',
+      toolError: null,
+      stops: 0,
+    });
   });
 
   it('V5: of hooks about one stop one decides; the next stop, with the same words, is another one', () => {
     const driver = createCoreDriver();
     driver.says('go');
     driver.plans('A');
-    const stop = (by: string, since: number, until: number, about = 'words', promptId = 'p1') => {
+    const stop = (
+      by: string,
+      since: number,
+      until: number,
+      about = 'words',
+      promptId = 'p1',
+    ) => {
       const asking = { by, about, since, until };
-      return driver.stops({ source: { kind: 'stop', promptId, asking } }).decision?.answer ?? null;
+      return (
+        driver.stops({ source: { kind: 'stop', promptId, asking } }).decision?.answer ??
+        null
+      );
     };
     const says = (by: string, until: number) => {
       const source = {
@@ -122,7 +178,13 @@ describe('what the events of a host say', () => {
         asking: { by, about: 'words', since: 0, until },
       } as const;
       const { epoch } = driver.state;
-      driver.happens({ type: 'delivery-reported', epoch, news: 'sent', error: null, source });
+      driver.happens({
+        type: 'delivery-reported',
+        epoch,
+        news: 'sent',
+        error: null,
+        source,
+      });
     };
     expect(stop('a', 10, 20)).toBe('continue');
     expect(stop('b', 15, 25), 'started before the other was heard of').toBeNull();

@@ -30,8 +30,18 @@ describe('the counters', () => {
     const driver = continuedOnce(told);
     const counters = { stagnant: 1, continuations: 1, total: 1 };
     const messageId = driver.state.humanMessageIds[0] ?? null;
-    driver.happens({ type: 'delivery-reported', news: 'sent', error: null, epoch: driver.state.epoch });
-    driver.happens({ type: 'delivery-reported', news: 'observed', error: null, epoch: driver.state.epoch });
+    driver.happens({
+      type: 'delivery-reported',
+      news: 'sent',
+      error: null,
+      epoch: driver.state.epoch,
+    });
+    driver.happens({
+      type: 'delivery-reported',
+      news: 'observed',
+      error: null,
+      epoch: driver.state.epoch,
+    });
     driver.says('Please build it.', messageId);
     driver.happens({ type: 'human-paused', reason: null });
     driver.happens({ type: 'human-resumed' });
@@ -43,7 +53,13 @@ describe('the counters', () => {
     const driver = createCoreDriver();
     driver.says();
     driver.plans('write the parser');
-    const usage = { inputTokens: 10, outputTokens: 5, cost: 1, contextTokens: 70, contextLimit: 100 };
+    const usage = {
+      inputTokens: 10,
+      outputTokens: 5,
+      cost: 1,
+      contextTokens: 70,
+      contextLimit: 100,
+    };
     driver.happens({ type: 'usage-reported', ...usage });
     const error = { signature: 'x', message: 'broken', retryAt: null };
     driver.happens({ type: 'error-occurred', kind: 'other', ...error });
@@ -53,7 +69,13 @@ describe('the counters', () => {
     driver.now += 5000;
     driver.says();
     expect(driver.state).toMatchObject({
-      usage: { since: driver.now, tokens: 0, cost: 0, contextTokens: 70, contextLimit: 100 },
+      usage: {
+        since: driver.now,
+        tokens: 0,
+        cost: 0,
+        contextTokens: 70,
+        contextLimit: 100,
+      },
       circuit: null,
       overflows: 0,
       loopAlarms: 0,
@@ -135,7 +157,10 @@ describe('pausing and resuming', () => {
   it('M6: a pause of the model ends with the next message of the human', () => {
     const driver = continuedOnce();
     driver.happens({ type: 'model-paused', reason: 'I need a key' });
-    expect(driver.stops().decision).toMatchObject({ reason: 'paused-by-model', outcome: 'paused' });
+    expect(driver.stops().decision).toMatchObject({
+      reason: 'paused-by-model',
+      outcome: 'paused',
+    });
     driver.says('here it is, go on');
     driver.works('todo');
     driver.plans('use the key');
@@ -146,7 +171,10 @@ describe('pausing and resuming', () => {
     const driver = continuedOnce();
     driver.happens({ type: 'human-paused', reason: null });
     driver.says('what does this do?');
-    expect(driver.stops().decision).toMatchObject({ reason: 'paused-by-human', outcome: 'paused' });
+    expect(driver.stops().decision).toMatchObject({
+      reason: 'paused-by-human',
+      outcome: 'paused',
+    });
     driver.happens({ type: 'model-paused', reason: 'me too' });
     expect(driver.state.pause?.by).toBe('human');
     driver.happens({ type: 'human-resumed' });
@@ -181,7 +209,11 @@ describe('pausing and resuming', () => {
     driver.stops();
     const { timer, parked, epoch } = driver.state;
     driver.happens({ type: 'human-resumed' });
-    expect(driver.state).toMatchObject({ timer, parked: { eventId: parked?.eventId }, epoch });
+    expect(driver.state).toMatchObject({
+      timer,
+      parked: { eventId: parked?.eventId },
+      epoch,
+    });
   });
 
   it('G4: an asked host is not answered by a resume: nobody asks', () => {
@@ -211,11 +243,29 @@ describe('turns', () => {
 
   it('P19 T3: a message of which the host knows that no turn runs starts one, though the last never ended', () => {
     const driver = continuedOnce();
-    const spoken = { messageId: 'm', turnId: 'turn-2', agent: null, fingerprint: null, policyHash: null };
-    driver.happens({ type: 'human-spoke', text: 'What is this?', turnIsOver: true, ...spoken });
-    expect(driver.state.turn).toMatchObject({ id: 'turn-2', number: 2, touchedPlan: false });
+    const spoken = {
+      messageId: 'm',
+      turnId: 'turn-2',
+      agent: null,
+      fingerprint: null,
+      policyHash: null,
+    };
+    driver.happens({
+      type: 'human-spoke',
+      text: 'What is this?',
+      turnIsOver: true,
+      ...spoken,
+    });
+    expect(driver.state.turn).toMatchObject({
+      id: 'turn-2',
+      number: 2,
+      touchedPlan: false,
+    });
     driver.stops();
-    expect(driver.decisions.at(-1)).toMatchObject({ answer: 'let-go', reason: 'plan-not-resumed' });
+    expect(driver.decisions.at(-1)).toMatchObject({
+      answer: 'let-go',
+      reason: 'plan-not-resumed',
+    });
   });
 
   it('T3: a continuation stays in its turn, also after a resume', () => {
@@ -243,7 +293,10 @@ describe('turns', () => {
     const driver = continuedOnce();
     driver.happens({ type: 'human-aborted', how: 'escape' });
     driver.says('what is the time?');
-    expect(driver.stops().decision).toMatchObject({ reason: 'plan-not-resumed', outcome: 'paused' });
+    expect(driver.stops().decision).toMatchObject({
+      reason: 'plan-not-resumed',
+      outcome: 'paused',
+    });
     driver.says('Go on!');
     expect(driver.stops().decision?.answer).toBe('continue');
     driver.happens({ type: 'human-aborted', how: 'escape' });
@@ -275,7 +328,10 @@ describe('turns', () => {
     expect(driver.stops().decision).toMatchObject({ reason: 'no-plan', outcome: null });
     const [todo = ''] = driver.plans('another');
     driver.completes(todo);
-    expect(driver.stops().decision).toMatchObject({ reason: 'plan-not-resumed', outcome: 'paused' });
+    expect(driver.stops().decision).toMatchObject({
+      reason: 'plan-not-resumed',
+      outcome: 'paused',
+    });
   });
 
   it('T3: in session scope the plan stays, and in turn scope a message that joins keeps it', () => {
@@ -291,7 +347,10 @@ describe('turns', () => {
 
   it('T3: a new turn forgets requests that were never answered', () => {
     const driver = continuedOnce();
-    driver.happens({ type: 'wait-started', wait: { kind: 'permission', requestId: 'r1' } });
+    driver.happens({
+      type: 'wait-started',
+      wait: { kind: 'permission', requestId: 'r1' },
+    });
     driver.happens({ type: 'wait-started', wait: { kind: 'question', requestId: 'r2' } });
     driver.says('joins');
     expect(driver.state.waits).toMatchObject({ permissions: ['r1'], questions: ['r2'] });
@@ -329,7 +388,10 @@ describe('echoes', () => {
   });
 
   it('C1: the grace period can be set for one agent', () => {
-    const driver = inCountdown({ ...told, settings: { agents: { build: { graceSeconds: 0 } } } });
+    const driver = inCountdown({
+      ...told,
+      settings: { agents: { build: { graceSeconds: 0 } } },
+    });
     driver.says('wait', null);
     expect(driver.state.timer).toBeNull();
   });
@@ -386,7 +448,13 @@ describe('what a message fixes', () => {
     const driver = continuedOnce();
     driver.stops({ fingerprint: 'tree-1' });
     driver.works();
-    const details = { messageId: 'm9', text: 'hello', turnId: 't9', agent: null, policyHash: null };
+    const details = {
+      messageId: 'm9',
+      text: 'hello',
+      turnId: 't9',
+      agent: null,
+      policyHash: null,
+    };
     driver.happens({ type: 'human-spoke', ...details, fingerprint: 'tree-2' });
     driver.stops();
     expect(driver.state.counters.stagnant).toBe(1);

@@ -16,7 +16,13 @@ import {
   unpark,
 } from './state.ts';
 import { bareWords, isFinal, isOpen } from './todo.ts';
-import { dropUnanswered, forgetRefusals, isApprovalRequest, limitAfter, seeFingerprint } from './work.ts';
+import {
+  dropUnanswered,
+  forgetRefusals,
+  isApprovalRequest,
+  limitAfter,
+  seeFingerprint,
+} from './work.ts';
 
 /** For late echoes of earlier messages; hosts send them within seconds. */
 const rememberedMessages = 32;
@@ -26,7 +32,10 @@ const queuedMessages = 200;
 export const humanReducers = byEvent({
   'human-spoke': humanSpoke,
   'words-joined'(state, { messageId }) {
-    return { ...state, words: state.words?.filter((known) => known.messageId !== messageId) ?? [] };
+    return {
+      ...state,
+      words: state.words?.filter((known) => known.messageId !== messageId) ?? [],
+    };
   },
   /** A turn that is over keeps its outcome: nothing is left to abort (V12). */
   'human-aborted'(state, { how, at }) {
@@ -46,7 +55,8 @@ export const humanReducers = byEvent({
     if (state.latch === null && state.pause === null) return state;
     const { lastStop, descriptor, turn } = state;
     const lifted: State = { ...cancelParked(state), latch: null, pause: null };
-    if (descriptor.mode !== 'told' || turn?.ended === false || lastStop === null) return lifted;
+    if (descriptor.mode !== 'told' || turn?.ended === false || lastStop === null)
+      return lifted;
     // What ended otherwise before it was held keeps its outcome (V12).
     if (state.settled !== null && !heldOutcomes.has(state.settled.outcome)) return lifted;
     const parked = { ...lastStop, at, end: 'normal', cause: 'resumed' } as const;
@@ -55,7 +65,13 @@ export const humanReducers = byEvent({
   // None of the next three lifts a latch or zeroes a counter.
   'session-opened'(state, { descriptor, agent, resumed }) {
     const opened = resumed === true ? withoutCutContinuation(state) : state;
-    return { ...opened, descriptor, agent: agent ?? state.agent, deleted: false, closed: false };
+    return {
+      ...opened,
+      descriptor,
+      agent: agent ?? state.agent,
+      deleted: false,
+      closed: false,
+    };
   },
   /** What is planned or on its way is void. */
   'session-closed'(open) {
@@ -73,14 +89,21 @@ export const humanReducers = byEvent({
  */
 function endWaitingTurn(state: State, at: number): State {
   if (state.descriptor.judgesGoal === true) return state;
-  return { ...endTurn(state), settled: { outcome: 'paused', reason: 'paused-by-human', at } };
+  return {
+    ...endTurn(state),
+    settled: { outcome: 'paused', reason: 'paused-by-human', at },
+  };
 }
 
 const heldOutcomes: ReadonlySet<Outcome> = new Set(['aborted', 'paused']);
 
 function reopenTurn(state: State): State {
   const { turn } = state;
-  return { ...state, turn: turn === null ? null : { ...turn, ended: false }, settled: null };
+  return {
+    ...state,
+    turn: turn === null ? null : { ...turn, ended: false },
+    settled: null,
+  };
 }
 
 type Spoken = EventOf<'human-spoke'>;
@@ -90,18 +113,28 @@ function humanSpoke(state: State, event: Spoken, policy: Policy): State {
   const stops = event.text !== null && isPhrase(event.text, policy.settings.stopWords);
   // A stop word after the end of a turn begins no turn of its own: it only silences the session (V12).
   const isStopAfterEnd = stops && isTurnOver(state);
-  const placed = isStopAfterEnd ? dropUnanswered(state) : placeInTurn(state, event, policy);
+  const placed = isStopAfterEnd
+    ? dropUnanswered(state)
+    : placeInTurn(state, event, policy);
   const fresh: State = {
     ...(stops ? placed : queueWords(forgetRefusals(placed), event)),
     ...titleFrom(state, event),
     // The question of a check is asked anew at the next stop.
-    waits: { ...placed.waits, questions: placed.waits.questions.filter((id) => !isApprovalRequest(id)) },
+    waits: {
+      ...placed.waits,
+      questions: placed.waits.questions.filter((id) => !isApprovalRequest(id)),
+    },
     closed: false,
     agent: event.agent ?? state.agent,
     policyHash: event.policyHash ?? state.policyHash,
     epoch: state.epoch + 1,
     counters: { stagnant: 0, continuations: 0, total: 0 },
-    progress: { weakInRow: 0, weakCounted: false, planMoved: false, workspaceMoved: false },
+    progress: {
+      weakInRow: 0,
+      weakCounted: false,
+      planMoved: false,
+      workspaceMoved: false,
+    },
     challenged: { claims: false, ends: false },
     spoken: spokenAt(placed, state.epoch + 1, event),
     latch: stops ? { how: 'told to stop', at: event.at } : null,
@@ -136,23 +169,35 @@ function humanSpoke(state: State, event: Spoken, policy: Policy): State {
   if (event.fingerprint === null) return fresh;
   // Progress starts from the workspace at the human's message.
   const { work } = fresh;
-  return seeFingerprint({ ...fresh, work: { ...work, writesAtFingerprint: work.writes } }, event);
+  return seeFingerprint(
+    { ...fresh, work: { ...work, writesAtFingerprint: work.writes } },
+    event,
+  );
 }
 
 /** The outcome of the ended turn, and what it was judged by. */
-function keepTurnEnd(state: State): Pick<State, 'settled' | 'policyHash' | 'recordBroken'> {
+function keepTurnEnd(
+  state: State,
+): Pick<State, 'settled' | 'policyHash' | 'recordBroken'> {
   const { settled, policyHash, recordBroken } = state;
   return { settled, policyHash, recordBroken };
 }
 
 /** Where no look was taken the last one counts: a workspace that is still the same has not changed since (V4). */
 function spokenAt({ work }: State, epoch: number, { fingerprint }: Spoken) {
-  return { epoch, calls: work.calls, writes: work.writes, fingerprint: fingerprint ?? work.fingerprint };
+  return {
+    epoch,
+    calls: work.calls,
+    writes: work.writes,
+    fingerprint: fingerprint ?? work.fingerprint,
+  };
 }
 
 function titleFrom({ title }: State, { text }: Spoken): Pick<State, 'title'> {
   const words =
-    title === undefined && text !== null ? oneLine(text.slice(0, longestMessage), longestTitle) : '';
+    title === undefined && text !== null
+      ? oneLine(text.slice(0, longestMessage), longestTitle)
+      : '';
   return words === '' ? {} : { title: words };
 }
 
@@ -172,7 +217,8 @@ const longestTitle = 80;
 export function isPhrase(message: string, phrases: readonly string[]): boolean {
   const plain = message.trim();
   if (plain === '' || plain.length > longestMessage) return false;
-  const normalise = (words: string): string => bareWords(words, /^[¡¿]+/u, /[\p{P}\s]+$/u);
+  const normalise = (words: string): string =>
+    bareWords(words, /^[¡¿]+/u, /[\p{P}\s]+$/u);
   return phrases.map(normalise).includes(normalise(plain));
 }
 
@@ -184,8 +230,16 @@ function placeInTurn(state: State, event: Spoken, policy: Policy): State {
   if (turn !== null && state.descriptor.judgesGoal === true && isUnfinished(state))
     return { ...dropUnanswered(state), turn: { ...turn, ended: false }, finalRun: null };
   const proved = isGoalProved(state);
-  const next = { ...newTurn(event.turnId, event.at, (turn?.number ?? 0) + 1), goesOn, proved };
-  const started: State = { ...forGoal(dropUnanswered(state)), turn: next, finalRun: null };
+  const next = {
+    ...newTurn(event.turnId, event.at, (turn?.number ?? 0) + 1),
+    goesOn,
+    proved,
+  };
+  const started: State = {
+    ...forGoal(dropUnanswered(state)),
+    turn: next,
+    finalRun: null,
+  };
   return policy.settings.scope === 'turn' ? freshPlan(started, event.turnId) : started;
 }
 
@@ -200,7 +254,9 @@ function forGoal(state: State): State {
 
 /** A run answers for all of its plan: words join it, also after an abort, until each todo is final (T3, P36). */
 function isUnfinished({ plan, turn, leftOver }: State): boolean {
-  return turn?.ended === false || leftOver !== null || plan.some((todo) => !isFinal(todo));
+  return (
+    turn?.ended === false || leftOver !== null || plan.some((todo) => !isFinal(todo))
+  );
 }
 
 /** What the old turn left open is named at the end (T3). */
@@ -213,7 +269,10 @@ function freshPlan(state: State, planId: string): State {
 /** Before the loop takes it up: a crash loses nothing (V5). */
 function queueWords(state: State, { queued, text, messageId, at }: Spoken): State {
   if (queued !== true || text === null || messageId === null) return state;
-  return { ...state, words: [...(state.words ?? []), { messageId, text, at }].slice(-queuedMessages) };
+  return {
+    ...state,
+    words: [...(state.words ?? []), { messageId, text, at }].slice(-queuedMessages),
+  };
 }
 
 /** A process that died says nothing about progress. Only `stagnant` forgets it: dying stays bounded (G6, V5). */

@@ -6,7 +6,9 @@ import { defaultSettings, settingNames, settingTable } from './settings.ts';
 
 const understood = new Set(
   `$schema title description default type properties additionalProperties propertyNames maxProperties
-   enum not anyOf items maxItems minimum maximum maxLength pattern deprecated`.split(/\s+/),
+   enum not anyOf items maxItems minimum maximum maxLength pattern deprecated`.split(
+    /\s+/,
+  ),
 );
 
 /** The part of draft 2020-12 that our schema uses; a keyword that it does not know fails the test. */
@@ -16,17 +18,26 @@ function accepts(schema: JsonSchema, value: unknown): boolean {
   const { type, anyOf, not, enum: values } = schema as Record<string, never>;
   if (type !== undefined && !isOfType(type, value)) return false;
   if (values !== undefined && !(values as unknown[]).includes(value)) return false;
-  if (anyOf !== undefined && !(anyOf as JsonSchema[]).some((inner) => accepts(inner, value))) return false;
+  if (
+    anyOf !== undefined &&
+    !(anyOf as JsonSchema[]).some((inner) => accepts(inner, value))
+  )
+    return false;
   if (not !== undefined && accepts(not, value)) return false;
   if (typeof value === 'number')
-    return value >= bound(schema, 'minimum', -Infinity) && value <= bound(schema, 'maximum');
+    return (
+      value >= bound(schema, 'minimum', -Infinity) && value <= bound(schema, 'maximum')
+    );
   if (typeof value === 'string') {
     const pattern = new RegExp((schema['pattern'] as string | undefined) ?? '', 'u');
     return [...value].length <= bound(schema, 'maxLength') && pattern.test(value);
   }
   if (Array.isArray(value)) {
     const items = (schema['items'] ?? {}) as JsonSchema;
-    return value.length <= bound(schema, 'maxItems') && value.every((item) => accepts(items, item));
+    return (
+      value.length <= bound(schema, 'maxItems') &&
+      value.every((item) => accepts(items, item))
+    );
   }
   return typeof value !== 'object' || value === null || acceptsObject(schema, value);
 }
@@ -39,7 +50,8 @@ function isOfType(type: string, value: unknown): boolean {
   if (type === 'integer') return Number.isInteger(value);
   if (type === 'null') return value === null;
   if (type === 'array') return Array.isArray(value);
-  if (type === 'object') return typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (type === 'object')
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
   return typeof value === type;
 }
 
@@ -62,11 +74,33 @@ function wrongValues(kind: Kind): readonly unknown[] {
     case 'boolean':
       return ['true', 1, null, [], {}];
     case 'integer':
-      return [kind.minimum - 1, kind.maximum + 1, kind.minimum + 0.5, String(kind.minimum), true, null, []];
+      return [
+        kind.minimum - 1,
+        kind.maximum + 1,
+        kind.minimum + 0.5,
+        String(kind.minimum),
+        true,
+        null,
+        [],
+      ];
     case 'number':
-      return [kind.minimum - 0.01, kind.maximum + 0.01, String(kind.minimum), false, null, {}];
+      return [
+        kind.minimum - 0.01,
+        kind.maximum + 0.01,
+        String(kind.minimum),
+        false,
+        null,
+        {},
+      ];
     case 'choice':
-      return ['', `${kind.values[0]} `, kind.values[0]?.toUpperCase(), 0, null, [kind.values[0]]];
+      return [
+        '',
+        `${kind.values[0]} `,
+        kind.values[0]?.toUpperCase(),
+        0,
+        null,
+        [kind.values[0]],
+      ];
     case 'line':
       return ['', ' ', 'a\nb', '\u0000', '\ud800', 'x'.repeat(kind.maximum + 1), 3, null];
     case 'list':
@@ -82,7 +116,9 @@ function wrongValues(kind: Kind): readonly unknown[] {
     case 'either':
       // A text is never a mistaken list: of each kind only what looks like it.
       return kind.of.flatMap((one) =>
-        wrongValues(one).filter((value) => (one.type === 'list') === Array.isArray(value) && value !== 'a'),
+        wrongValues(one).filter(
+          (value) => (one.type === 'list') === Array.isArray(value) && value !== 'a',
+        ),
       );
     case 'section':
       return [
@@ -105,7 +141,8 @@ function wrongValues(kind: Kind): readonly unknown[] {
 }
 
 function edgeValues(kind: Kind): readonly unknown[] {
-  if (kind.type === 'integer' || kind.type === 'number') return [kind.minimum, kind.maximum];
+  if (kind.type === 'integer' || kind.type === 'number')
+    return [kind.minimum, kind.maximum];
   if (kind.type === 'choice') return kind.values;
   if (kind.type === 'nullable') return [null, ...edgeValues(kind.of)];
   return [];
@@ -123,8 +160,18 @@ describe('C1: the JSON Schema and the validator', () => {
 
   it('first-use 30: both take old names, and an editor shows them as such', () => {
     const properties = schema['properties'] as Record<string, JsonSchema>;
-    for (const name of ['minIntervalMs', 'toastDuration', 'gracePeriod', 'timerMaxAgeMs', 'sendBackoffMs']) {
-      expect(properties[name]).toMatchObject({ deprecated: true, type: 'integer', minimum: 0 });
+    for (const name of [
+      'minIntervalMs',
+      'toastDuration',
+      'gracePeriod',
+      'timerMaxAgeMs',
+      'sendBackoffMs',
+    ]) {
+      expect(properties[name]).toMatchObject({
+        deprecated: true,
+        type: 'integer',
+        minimum: 0,
+      });
       for (const config of [{ [name]: 400 }, { agents: { build: { [name]: 400 } } }]) {
         expect([config, accepts(schema, config)]).toEqual([config, true]);
         expect([config, validateConfig(config).ok]).toEqual([config, true]);
@@ -139,13 +186,17 @@ describe('C1: the JSON Schema and the validator', () => {
     }
   });
 
-  it.each([{ unknown: 1 }, JSON.parse('{"__proto__": 1}'), { $schema: 3 }, [], null, 'x'])(
-    'both refuse %j as a whole',
-    (value) => {
-      expect(accepts(schema, value)).toBe(false);
-      expect(validateConfig(value).ok).toBe(false);
-    },
-  );
+  it.each([
+    { unknown: 1 },
+    JSON.parse('{"__proto__": 1}'),
+    { $schema: 3 },
+    [],
+    null,
+    'x',
+  ])('both refuse %j as a whole', (value) => {
+    expect(accepts(schema, value)).toBe(false);
+    expect(validateConfig(value).ok).toBe(false);
+  });
 
   it('agree about whatever JSON comes in', () => {
     const key = fc.oneof(
@@ -160,7 +211,10 @@ describe('C1: the JSON Schema and the validator', () => {
     );
     fc.assert(
       fc.property(
-        fc.dictionary(key, fc.oneof(value, fc.dictionary(fc.string(), fc.dictionary(key, value)))),
+        fc.dictionary(
+          key,
+          fc.oneof(value, fc.dictionary(fc.string(), fc.dictionary(key, value))),
+        ),
         (config) => {
           expect(validateConfig(config).ok).toBe(accepts(schema, config));
         },

@@ -27,7 +27,15 @@ function blankComment(found: string): string {
 }
 
 type Fault = Readonly<{ offset: number; reason: string }>;
-type Expected = 'value' | 'first value' | 'next value' | 'first key' | 'next key' | 'colon' | 'comma' | 'end';
+type Expected =
+  | 'value'
+  | 'first value'
+  | 'next value'
+  | 'first key'
+  | 'next key'
+  | 'colon'
+  | 'comma'
+  | 'end';
 
 const tokens = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 /** Without the closing quote: what else stands there is the fault. */
@@ -43,7 +51,8 @@ function findFault(text: string): Fault | null {
   for (;;) {
     offset = endOfMatch(blanks, text, offset) ?? offset;
     const character = text[offset];
-    if (character === undefined) return expected === 'end' ? null : { offset, reason: endsTooEarly };
+    if (character === undefined)
+      return expected === 'end' ? null : { offset, reason: endsTooEarly };
     const isClosing = character === closers.at(-1);
     let end: number | Fault | null = offset + 1;
     if (isClosing && (expected === 'comma' || expected.startsWith('first'))) {
@@ -55,12 +64,16 @@ function findFault(text: string): Fault | null {
     else if (expected.endsWith('value') && (character === '{' || character === '[')) {
       closers.push(character === '{' ? '}' : ']');
       expected = character === '{' ? 'first key' : 'first value';
-    } else if (character === '"' && (expected.endsWith('key') || expected.endsWith('value'))) {
+    } else if (
+      character === '"' &&
+      (expected.endsWith('key') || expected.endsWith('value'))
+    ) {
       end = endOfString(text, offset);
       expected = expected.endsWith('key') ? 'colon' : afterValue();
     } else {
       end = expected.endsWith('value') ? endOfMatch(tokens, text, offset) : null;
-      if (end === null) return { offset, reason: reasonFor(expected, character, isClosing) };
+      if (end === null)
+        return { offset, reason: reasonFor(expected, character, isClosing) };
       expected = afterValue();
     }
     if (typeof end !== 'number') return end;
@@ -80,7 +93,8 @@ function endOfString(text: string, start: number): number | Fault {
   const character = text[offset];
   if (character === '"') return offset + 1;
   if (character === undefined) return { offset, reason: endsTooEarly };
-  if (character < ' ') return { offset, reason: 'a text must end in the line in which it starts' };
+  if (character < ' ')
+    return { offset, reason: 'a text must end in the line in which it starts' };
   return { offset, reason: 'this escape is unknown; a backslash itself is written \\\\' };
 }
 
@@ -93,8 +107,10 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 function reasonFor(expected: Expected, character: string, isClosing: boolean): string {
-  if (character === '/' || character === '#') return 'a comment begins with //, or stands between /* and */';
+  if (character === '/' || character === '#')
+    return 'a comment begins with //, or stands between /* and */';
   if (character === "'") return 'texts must be in double quotes';
-  if (isClosing && expected.startsWith('next')) return 'there is a comma too many before this bracket';
+  if (isClosing && expected.startsWith('next'))
+    return 'there is a comma too many before this bracket';
   return reasons[expected.replace(/^.* /, '')] ?? '';
 }

@@ -18,8 +18,16 @@ describe('the ledger', () => {
     expect(entries.map(({ sequence }) => sequence)).toEqual([1, 2, 3]);
     expect(entries[0]?.previousHash).toBe(ledgerStart);
     expect(entries[1]?.previousHash).toBe(entries[0]?.hash);
-    expect(verifyLedger(entries, hash)).toEqual({ intact: true, length: 3, head: entries[2]?.hash });
-    expect(verifyLedger([], hash)).toEqual({ intact: true, length: 0, head: ledgerStart });
+    expect(verifyLedger(entries, hash)).toEqual({
+      intact: true,
+      length: 3,
+      head: entries[2]?.hash,
+    });
+    expect(verifyLedger([], hash)).toEqual({
+      intact: true,
+      length: 0,
+      head: ledgerStart,
+    });
   });
 
   it('V4: the same entry has the same hash, in whatever order its details were written', () => {
@@ -41,7 +49,9 @@ describe('the ledger', () => {
   ];
   for (const [field, edit] of fields) {
     it(`V4: finds an edited ${field} and names the entry`, () => {
-      const entries = chain().map((entry, index) => (index === 2 ? { ...entry, ...edit } : entry));
+      const entries = chain().map((entry, index) =>
+        index === 2 ? { ...entry, ...edit } : entry,
+      );
       const report = verifyLedger(entries, hash);
       expect(report).toMatchObject({
         intact: false,
@@ -58,8 +68,15 @@ describe('the ledger', () => {
       brokenAt: 2,
       sentence: 'entry 2 is missing; found 3 instead',
     });
-    const [first, second, ...rest] = entries as [LedgerEntry, LedgerEntry, ...LedgerEntry[]];
-    expect(verifyLedger([second, first, ...rest], hash)).toMatchObject({ intact: false, brokenAt: 1 });
+    const [first, second, ...rest] = entries as [
+      LedgerEntry,
+      LedgerEntry,
+      ...LedgerEntry[],
+    ];
+    expect(verifyLedger([second, first, ...rest], hash)).toMatchObject({
+      intact: false,
+      brokenAt: 1,
+    });
     const foreign = linkEntry(aLedgerDraft({ planId: 'other' }), null, hash);
     expect(verifyLedger([foreign, second], hash)).toMatchObject({
       intact: false,

@@ -34,38 +34,69 @@ export type LedgerDraft = Readonly<{
   detail: Readonly<Record<string, string | number | boolean | null>>;
 }>;
 
-export type LedgerEntry = LedgerDraft & Readonly<{ sequence: number; previousHash: string; hash: string }>;
+export type LedgerEntry = LedgerDraft &
+  Readonly<{ sequence: number; previousHash: string; hash: string }>;
 export type HashFunction = (text: string) => string;
 export const ledgerStart = '0';
 
 /** Fixed field order: the same entry always has the same hash. */
-function canonicalEntry(draft: LedgerDraft, sequence: number, previousHash: string): string {
+function canonicalEntry(
+  draft: LedgerDraft,
+  sequence: number,
+  previousHash: string,
+): string {
   const detail = Object.keys(draft.detail)
     .sort()
     .map((key) => [key, draft.detail[key]]);
   const { planId, sessionId, host, actor, at, change, todoId } = draft;
-  return JSON.stringify([previousHash, sequence, planId, sessionId, host, actor, at, change, todoId, detail]);
+  return JSON.stringify([
+    previousHash,
+    sequence,
+    planId,
+    sessionId,
+    host,
+    actor,
+    at,
+    change,
+    todoId,
+    detail,
+  ]);
 }
 
 type Last = Pick<LedgerEntry, 'sequence' | 'hash'>;
 
-export function linkEntry(draft: LedgerDraft, last: Last | null, hash: HashFunction): LedgerEntry {
+export function linkEntry(
+  draft: LedgerDraft,
+  last: Last | null,
+  hash: HashFunction,
+): LedgerEntry {
   const sequence = (last?.sequence ?? 0) + 1;
   const previousHash = last?.hash ?? ledgerStart;
-  return { ...draft, sequence, previousHash, hash: hash(canonicalEntry(draft, sequence, previousHash)) };
+  return {
+    ...draft,
+    sequence,
+    previousHash,
+    hash: hash(canonicalEntry(draft, sequence, previousHash)),
+  };
 }
 
 export type LedgerReport =
   | Readonly<{ intact: true; length: number; head: string }>
   | Readonly<{ intact: false; brokenAt: number; sentence: string }>;
 
-export function verifyLedger(entries: Iterable<LedgerEntry>, hash: HashFunction): LedgerReport {
+export function verifyLedger(
+  entries: Iterable<LedgerEntry>,
+  hash: HashFunction,
+): LedgerReport {
   let sequence = 0;
   let head = ledgerStart;
   for (const entry of entries) {
     sequence += 1;
     if (entry.sequence !== sequence)
-      return broken(sequence, `entry ${sequence} is missing; found ${entry.sequence} instead`);
+      return broken(
+        sequence,
+        `entry ${sequence} is missing; found ${entry.sequence} instead`,
+      );
     if (entry.previousHash !== head)
       return broken(sequence, `entry ${sequence} does not follow from the one before it`);
     if (hash(canonicalEntry(entry, sequence, head)) !== entry.hash)
@@ -93,7 +124,11 @@ export function todoState(todo: Todo): string {
 }
 
 /** Todos that were changed, added or removed behind the ledger's back. null: all fits. */
-export function findDamage(entries: readonly LedgerEntry[], plan: readonly Todo[], hash: HashFunction) {
+export function findDamage(
+  entries: readonly LedgerEntry[],
+  plan: readonly Todo[],
+  hash: HashFunction,
+) {
   const chain = verifyLedger(entries, hash);
   if (!chain.intact) return `in its ledger, ${chain.sentence}`;
   const noted = new Map<string, unknown>();
@@ -108,7 +143,8 @@ export function findDamage(entries: readonly LedgerEntry[], plan: readonly Todo[
       return `todo ${todoId} was changed between two entries of its ledger`;
     noted.set(todoId, detail['state']);
   }
-  if (noted.size !== plan.length) return `its ledger knows ${noted.size} todos, and there are ${plan.length}`;
+  if (noted.size !== plan.length)
+    return `its ledger knows ${noted.size} todos, and there are ${plan.length}`;
   const changed = plan.find((todo) => noted.get(todo.id) !== todoState(todo));
   return changed === undefined ? null : `todo ${changed.id} is not as its ledger says`;
 }

@@ -23,12 +23,18 @@ describe('budgets between stop attempts', () => {
   }
 
   it('G8: limits that are not set, or not reached, are not spent', () => {
-    expect(isBudgetSpent(stopContext(withUsage({ tokens: 10 ** 9, cost: 10 ** 6 }), atTime(10 ** 9)))).toBe(
-      false,
-    );
-    expect(isBudgetSpent(stopContext(withUsage({ tokens: 49 }), withSettings({ maxTokens: 50 })))).toBe(
-      false,
-    );
-    expect(isContextFull(stopContext(withUsage({ contextTokens: 900, contextLimit: null })))).toBe(false);
+    expect(
+      isBudgetSpent(
+        stopContext(withUsage({ tokens: 10 ** 9, cost: 10 ** 6 }), atTime(10 ** 9)),
+      ),
+    ).toBe(false);
+    expect(
+      isBudgetSpent(
+        stopContext(withUsage({ tokens: 49 }), withSettings({ maxTokens: 50 })),
+      ),
+    ).toBe(false);
+    expect(
+      isContextFull(stopContext(withUsage({ contextTokens: 900, contextLimit: null }))),
+    ).toBe(false);
   });
 });

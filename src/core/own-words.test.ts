@@ -9,14 +9,29 @@ import {
 import { aTodo } from '../../test/support/builders.ts';
 import { parseEnvironment, parseFlags, validateConfig } from './config.ts';
 import { ownToast, render } from './own-words.ts';
-import { checkedTexts, continuationText, type OwnTexts, type TextKind, texts } from './texts.ts';
+import {
+  checkedTexts,
+  continuationText,
+  type OwnTexts,
+  type TextKind,
+  texts,
+} from './texts.ts';
 
-const german = ['{marker} Stand: {progress}.', '{reason}', 'Weiter mit {next}.', '{wayOut}'];
+const german = [
+  '{marker} Stand: {progress}.',
+  '{reason}',
+  'Weiter mit {next}.',
+  '{wayOut}',
+];
 
 function said(kind: TextKind, own: object, title = 'write the parser') {
   const plan = [aTodo({ title, droppedAt: 1 })];
   const context = stopContext(
-    all(withCounts({ pending: 1, completed: 2, unnamedDrops: 1 }), withSession({ plan }), withSettings(own)),
+    all(
+      withCounts({ pending: 1, completed: 2, unnamedDrops: 1 }),
+      withSession({ plan }),
+      withSettings(own),
+    ),
   );
   const text = texts.find((known) => known.kind === kind) ?? texts[0];
   return continuationText(text, { ...context, next: plan, level: 1 });
@@ -29,10 +44,18 @@ describe('a template', () => {
       '[TODO CONTINUATION] Stand: 2/3 completed, 1 remaining.\nWeiter mit “write the parser”.\n' +
         'If that is impossible, needs a human, or you were asked for a part only, call todo_pause with the reason.',
     );
-    expect(said('loop', own).text).toMatch(/^\[TODO CONTINUATION\] Anders! “write the parser” If that/u);
-    expect(said('dropped-todos', own).text).toMatch(/\nThese todos were left out.*\n.*\nWeiter mit “write/u);
-    expect(said('checks-running', own).text).toMatch(/Stand: .*\n[^\n]*todo_verify[^\n]*$/u);
-    expect(said('loop', {}).text).toContain('Go on with the next todo: “write the parser”.');
+    expect(said('loop', own).text).toMatch(
+      /^\[TODO CONTINUATION\] Anders! “write the parser” If that/u,
+    );
+    expect(said('dropped-todos', own).text).toMatch(
+      /\nThese todos were left out.*\n.*\nWeiter mit “write/u,
+    );
+    expect(said('checks-running', own).text).toMatch(
+      /Stand: .*\n[^\n]*todo_verify[^\n]*$/u,
+    );
+    expect(said('loop', {}).text).toContain(
+      'Go on with the next todo: “write the parser”.',
+    );
   });
 
   it('V9: what stands in a part is never read as a template', () => {
@@ -45,9 +68,9 @@ describe('a template', () => {
 
   it('E6: a line about nothing is left out, one with anything to say is not', () => {
     const parts = { one: '1', none: '', zero: 0 };
-    expect(render(['a', 'b {none}', 'c {none}{one}', 'd {zero}', '{one} {none}'], parts)).toBe(
-      'a\nc 1\nd 0\n1',
-    );
+    expect(
+      render(['a', 'b {none}', 'c {none}{one}', 'd {zero}', '{one} {none}'], parts),
+    ).toBe('a\nc 1\nd 0\n1');
   });
 
   const all4 = '{marker} {reason} {next} {wayOut}';
@@ -67,42 +90,89 @@ describe('a template', () => {
       'texts.loop',
       /^must contain \{wayOut\}: what the agent does/,
     ],
-    [{ texts: { default: '{marker} {next} {wayOut}' } }, 'texts.default', /^must contain \{reason\}/],
+    [
+      { texts: { default: '{marker} {next} {wayOut}' } },
+      'texts.default',
+      /^must contain \{reason\}/,
+    ],
     [
       { texts: { 'failed-check': '{marker} {next} {wayOut}' } },
       'texts.failed-check',
       /^must contain \{reason\}/,
     ],
-    [{ texts: { 'dropped-todos': '{marker} {next} {wayOut}' } }, 'texts.dropped-todos', /\{reason\}/],
-    [{ texts: { 'checks-running': 'Wait.' } }, 'texts.checks-running', /^must contain \{marker\}/],
+    [
+      { texts: { 'dropped-todos': '{marker} {next} {wayOut}' } },
+      'texts.dropped-todos',
+      /\{reason\}/,
+    ],
+    [
+      { texts: { 'checks-running': 'Wait.' } },
+      'texts.checks-running',
+      /^must contain \{marker\}/,
+    ],
     [
       { texts: { loop: `${all4} {nxt}` } },
       'texts.loop',
       /^\{nxt\} is not one of its parts; did you mean "next"\?$/,
     ],
-    [{ texts: { loop: `${all4} {Marker}` } }, 'texts.loop', /^\{Marker\} is not .* did you mean "marker"\?$/],
-    [{ texts: { loop: `${all4} {constructor}` } }, 'texts.loop', /^\{constructor\} is not one of its parts$/],
+    [
+      { texts: { loop: `${all4} {Marker}` } },
+      'texts.loop',
+      /^\{Marker\} is not .* did you mean "marker"\?$/,
+    ],
+    [
+      { texts: { loop: `${all4} {constructor}` } },
+      'texts.loop',
+      /^\{constructor\} is not one of its parts$/,
+    ],
     [{ texts: { loops: all4 } }, 'texts.loops', /did you mean "loop"\?$/],
-    [{ texts: { loop: `${all4}\u001b[2J` } }, 'texts.loop', /^must be a visible text on one line/],
-    [{ texts: { loop: [all4, 'a\nb'] } }, 'texts.loop[1]', /^must be a visible text on one line/],
-    [{ texts: { loop: 5 } }, 'texts.loop', /^must be a visible text on one line .* got 5$/],
+    [
+      { texts: { loop: `${all4}\u001b[2J` } },
+      'texts.loop',
+      /^must be a visible text on one line/,
+    ],
+    [
+      { texts: { loop: [all4, 'a\nb'] } },
+      'texts.loop[1]',
+      /^must be a visible text on one line/,
+    ],
+    [
+      { texts: { loop: 5 } },
+      'texts.loop',
+      /^must be a visible text on one line .* got 5$/,
+    ],
     [{ texts: all4 }, 'texts', /^must be an object/],
     [
       { agents: { build: { texts: { loop: 'Go!' } } } },
       'agents.build.texts.loop',
       /^must contain \{marker\}/,
     ],
-    [{ toasts: { countdown: 'Soon' } }, 'toasts.countdown', /^must contain \{seconds\}: seconds until/],
+    [
+      { toasts: { countdown: 'Soon' } },
+      'toasts.countdown',
+      /^must contain \{seconds\}: seconds until/,
+    ],
     [{ toasts: { end: '{outcome}' } }, 'toasts.end', /^must contain \{reason\}/],
-    [{ toasts: { default: '{remaining}' } }, 'toasts.default', /^must contain \{reason\}/],
-    [{ toasts: { end: '{reason} {next}' } }, 'toasts.end', /^\{next\} is not one of its parts/],
+    [
+      { toasts: { default: '{remaining}' } },
+      'toasts.default',
+      /^must contain \{reason\}/,
+    ],
+    [
+      { toasts: { end: '{reason} {next}' } },
+      'toasts.end',
+      /^\{next\} is not one of its parts/,
+    ],
   ];
-  it.each(refused)('E6 C1: %j is refused in one sentence with its path', (config, path, message) => {
-    const result = validateConfig(config);
-    const problems = result.ok ? [] : result.problems;
-    expect(problems.map((problem) => problem.path)).toEqual([path]);
-    expect(problems[0]?.message).toMatch(message);
-  });
+  it.each(refused)(
+    'E6 C1: %j is refused in one sentence with its path',
+    (config, path, message) => {
+      const result = validateConfig(config);
+      const problems = result.ok ? [] : result.problems;
+      expect(problems.map((problem) => problem.path)).toEqual([path]);
+      expect(problems[0]?.message).toMatch(message);
+    },
+  );
 
   it('C1: counts from the environment and flags too, and is refused there', () => {
     expect(parseFlags(['--texts-failed-check', all4])).toMatchObject({
@@ -119,8 +189,12 @@ describe('a template', () => {
 
   it('E1: a toast has words of its own, those for all, or none', () => {
     const parts = { reason: 'Resuming in 2 s', seconds: 2, remaining: 3 };
-    expect(ownToast({ countdown: 'Weiter in {seconds} s' }, 'countdown', parts)).toBe('Weiter in 2 s');
-    expect(ownToast({ default: ['{reason}', '{outcome}'] }, 'countdown', parts)).toBe('Resuming in 2 s');
+    expect(ownToast({ countdown: 'Weiter in {seconds} s' }, 'countdown', parts)).toBe(
+      'Weiter in 2 s',
+    );
+    expect(ownToast({ default: ['{reason}', '{outcome}'] }, 'countdown', parts)).toBe(
+      'Resuming in 2 s',
+    );
     expect(ownToast({ end: '{reason}' }, 'countdown', parts)).toBeNull();
   });
 });
@@ -136,7 +210,8 @@ describe('a function', () => {
 
   it('E6: gets the parts and the kind, and what it returns is sent', () => {
     const { answers, told, given } = ask(
-      (parts: ReturnType<typeof said>) => `${parts.kind}! ${parts.marker} ${parts.next} ${parts.wayOut}`,
+      (parts: ReturnType<typeof said>) =>
+        `${parts.kind}! ${parts.marker} ${parts.next} ${parts.wayOut}`,
     );
     expect(answers[0]).toBe(`standard! ${given.marker} ${given.next} ${given.wayOut}`);
     expect(told).toEqual([]);
@@ -151,7 +226,12 @@ describe('a function', () => {
       'standard',
       /^texts: no words; our own/,
     ],
-    ['is none', 'a template', 'standard', /^texts: .*is not a function; our own text was sent\.$/],
+    [
+      'is none',
+      'a template',
+      'standard',
+      /^texts: .*is not a function; our own text was sent\.$/,
+    ],
     ['returns nothing', () => undefined, 'standard', /must return a text, got nothing/],
     [
       'returns a promise',
@@ -167,8 +247,18 @@ describe('a function', () => {
       'loop',
       /for loop lacks marker/,
     ],
-    ['leaves the next todo out', ({ marker, wayOut }: never) => `${marker} ${wayOut}`, 'loop', /lacks next/],
-    ['leaves the way out out', ({ marker, next }: never) => `${marker} ${next}`, 'loop', /lacks wayOut/],
+    [
+      'leaves the next todo out',
+      ({ marker, wayOut }: never) => `${marker} ${wayOut}`,
+      'loop',
+      /lacks next/,
+    ],
+    [
+      'leaves the way out out',
+      ({ marker, next }: never) => `${marker} ${next}`,
+      'loop',
+      /lacks wayOut/,
+    ],
     [
       'does not name what was dropped',
       ({ marker, next, wayOut }: never) => `${marker} ${next} ${wayOut}`,
@@ -176,10 +266,13 @@ describe('a function', () => {
       /for dropped-todos lacks reason/,
     ],
   ];
-  it.each(wrong)('E6: one that %s is told once, and our text is sent', (_what, own, kind, sentence) => {
-    const { given, answers, told } = ask(own, kind);
-    expect(answers).toEqual([given.text, given.text]);
-    expect(told).toHaveLength(1);
-    expect(told[0]).toMatch(sentence);
-  });
+  it.each(wrong)(
+    'E6: one that %s is told once, and our text is sent',
+    (_what, own, kind, sentence) => {
+      const { given, answers, told } = ask(own, kind);
+      expect(answers).toEqual([given.text, given.text]);
+      expect(told).toHaveLength(1);
+      expect(told[0]).toMatch(sentence);
+    },
+  );
 });

@@ -43,7 +43,10 @@ describe('V2: a set of paths by patterns', () => {
   it.each(['/etc/passwd', '../outside', 'a/../../b', '', '/', './'])(
     '%j is refused with a sentence',
     (pattern) => {
-      expect(createPathSet([pattern])).toMatchObject({ ok: false, error: expect.stringMatching(/\.$/) });
+      expect(createPathSet([pattern])).toMatchObject({
+        ok: false,
+        error: expect.stringMatching(/\.$/),
+      });
     },
   );
 });

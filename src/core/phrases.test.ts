@@ -18,7 +18,9 @@ describe('G4: a message that is exactly a stop word', () => {
     '止めて。',
     '¡Para!',
     'ARRÊTE',
-  ])('is recognised: %j', (message) => expect(isPhrase(message, defaultStopWords)).toBe(true));
+  ])('is recognised: %j', (message) =>
+    expect(isPhrase(message, defaultStopWords)).toBe(true),
+  );
 
   it('is recognised however its accents were typed', () => {
     expect(isPhrase('arre\u0302te', defaultStopWords)).toBe(true);
@@ -47,7 +49,9 @@ describe('T3: a go-on phrase', () => {
     '続けて',
     'CONTINÚA',
     'continue, por favor'.replace(',', ''),
-  ])('is recognised: %j', (message) => expect(isPhrase(message, defaultGoOnPhrases)).toBe(true));
+  ])('is recognised: %j', (message) =>
+    expect(isPhrase(message, defaultGoOnPhrases)).toBe(true),
+  );
 
   it('is not found inside another message', () => {
     expect(isPhrase('continue with the second file', defaultGoOnPhrases)).toBe(false);
@@ -56,13 +60,19 @@ describe('T3: a go-on phrase', () => {
 
 describe('G4, T3: phrases', () => {
   it('never mean both by default', () => {
-    expect(defaultStopWords.filter((word) => isPhrase(word, defaultGoOnPhrases))).toEqual([]);
+    expect(defaultStopWords.filter((word) => isPhrase(word, defaultGoOnPhrases))).toEqual(
+      [],
+    );
   });
 
   it('that come by default are valid and each stands there once', () => {
-    expect(validateConfig({ stopWords: defaultStopWords, goOnPhrases: defaultGoOnPhrases }).ok).toBe(true);
+    expect(
+      validateConfig({ stopWords: defaultStopWords, goOnPhrases: defaultGoOnPhrases }).ok,
+    ).toBe(true);
     for (const list of [defaultStopWords, defaultGoOnPhrases]) {
-      expect(list.filter((phrase, index) => isPhrase(phrase, list.slice(index + 1)))).toEqual([]);
+      expect(
+        list.filter((phrase, index) => isPhrase(phrase, list.slice(index + 1))),
+      ).toEqual([]);
     }
   });
 

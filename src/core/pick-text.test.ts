@@ -21,9 +21,17 @@ const causes: readonly (readonly [TextKind, string, Patch])[] = [
   ['dropped-todos', 'P3', withCounts({ pending: 1, dropped: 1, unnamedDrops: 1 })],
   ['bulk-claim', 'P2', withCounts({ pending: 1, completed: 3, claims: 3 })],
   ['failed-check', 'P31', withCounts({ inProgress: 1, failed: 1 })],
-  ['checks-running', 'M8', all(withCounts({ completed: 1 }), withSession({ checksOverdue: true }))],
+  [
+    'checks-running',
+    'M8',
+    all(withCounts({ completed: 1 }), withSession({ checksOverdue: true })),
+  ],
   ['text-question', 'P8', withStop({ question: true })],
-  ['empty-answer', 'P14', all(withStop({ end: 'empty' }), withSession({ emptyAnswers: 1 }))],
+  [
+    'empty-answer',
+    'P14',
+    all(withStop({ end: 'empty' }), withSession({ emptyAnswers: 1 })),
+  ],
   ['background-job', 'P18', withSession({ jobs: [job] })],
   ['after-compaction', 'P23', withSession({ compacted: true })],
   ['standard', 'E6', (context) => context],
@@ -56,7 +64,10 @@ describe('the choice of the text', () => {
   it('each cause has an end: told once, named once, or gone', () => {
     const not: readonly (readonly [TextKind, Patch])[] = [
       ['loop', withSession({ loopAlarms: 1, loopTold: true })],
-      ['tool-error', all(withCounts({ completed: 1 }), withStop({ toolError: 'it broke' }))],
+      [
+        'tool-error',
+        all(withCounts({ completed: 1 }), withStop({ toolError: 'it broke' })),
+      ],
       ['dropped-todos', withCounts({ pending: 1, dropped: 1 })],
       [
         'bulk-claim',
@@ -65,15 +76,21 @@ describe('the choice of the text', () => {
           withSession({ challenged: { claims: true, ends: false } }),
         ),
       ],
-      ['checks-running', all(withCounts({ pending: 1 }), withSession({ checksOverdue: true }))],
+      [
+        'checks-running',
+        all(withCounts({ pending: 1 }), withSession({ checksOverdue: true })),
+      ],
       ['empty-answer', all(withStop({ end: 'empty' }), withSession({ emptyAnswers: 2 }))],
       ['background-job', withSession({ jobs: [job], namedJobs: [job.id] })],
       ['failed-check', all(withCounts({ pending: 1 }), withGoal('failed'))],
     ];
-    for (const [kind, patch] of not) expect(pickText(stopContext(patch)).kind, kind).toBe('standard');
+    for (const [kind, patch] of not)
+      expect(pickText(stopContext(patch)).kind, kind).toBe('standard');
   });
 
   it('V1: a goal check that failed is told once nothing is open', () => {
-    expect(pickText(stopContext(withCounts({ completed: 1 }), withGoal('failed'))).kind).toBe('failed-check');
+    expect(
+      pickText(stopContext(withCounts({ completed: 1 }), withGoal('failed'))).kind,
+    ).toBe('failed-check');
   });
 });

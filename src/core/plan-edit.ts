@@ -9,7 +9,9 @@ import type { Settings } from './settings.ts';
 import { cancelParked, endTurn, isTurnOver, newTurn, type State } from './state.ts';
 import { checksOf, isEnded, isFinal, isOpen, normaliseTitle, type Todo } from './todo.ts';
 
-type PlanEvent = EventOf<'todos-created' | 'plan-written' | 'todo-updated' | 'todo-completed'>;
+type PlanEvent = EventOf<
+  'todos-created' | 'plan-written' | 'todo-updated' | 'todo-completed'
+>;
 
 /** Of its workers; then a todo is blocked, so that the others go on (S6). */
 const mostFailures = 2;
@@ -28,16 +30,28 @@ export const planReducers = byEvent({
     const aborted = { outcome: 'aborted', reason: 'aborted', at } as const;
     const settled = isTurnOver(state) ? state.settled : aborted;
     const empty = { planId: id, plan: [], leftOver: null, goal: {}, finalRun: null };
-    return step({ ...cancelParked(endTurn(state)), ...empty, latch, settled }, [], ledger);
+    return step(
+      { ...cancelParked(endTurn(state)), ...empty, latch, settled },
+      [],
+      ledger,
+    );
   },
   'plan-taken'(state, event, { settings, checks }) {
     const { at, from, todos } = event;
     // Where nobody has spoken yet, a message takes it up.
     const turn = state.turn ?? { ...newTurn(event.id, at), ended: true };
-    const draft = new PlanDraft({ ...state, turn: { ...turn, touchedPlan: true } }, 'human', at, checks);
-    const isKnown = (type: string | null) => type !== null && settings.agentTypes.includes(type);
+    const draft = new PlanDraft(
+      { ...state, turn: { ...turn, touchedPlan: true } },
+      'human',
+      at,
+      checks,
+    );
+    const isKnown = (type: string | null) =>
+      type !== null && settings.agentTypes.includes(type);
     for (const todo of todos)
-      draft.take(isKnown(todo.agentType) ? todo : { ...todo, agentType: null }, { movedFrom: from });
+      draft.take(isKnown(todo.agentType) ? todo : { ...todo, agentType: null }, {
+        movedFrom: from,
+      });
     const { edited } = draft.finish();
     const title = state.title ?? event.title;
     const held = {
@@ -52,14 +66,26 @@ export const planReducers = byEvent({
     const draft = new PlanDraft(touchPlan(state, event), 'agent', at);
     const todo = lookFor(draft, event.todoId);
     if (todo !== null && isFree(draft, todo)) {
-      const started = setStatus(todo, { status: 'in_progress' }, draft.state, 'agent', at)?.todo ?? todo;
+      const started =
+        setStatus(todo, { status: 'in_progress' }, draft.state, 'agent', at)?.todo ??
+        todo;
       draft.put(todo, started, 'delegated', { worker: workerId, agentType });
-      const delegation = { workerId, todoId: todo.id, agentType, callId, startedAt: at, ended: null };
+      const delegation = {
+        workerId,
+        todoId: todo.id,
+        agentType,
+        callId,
+        startedAt: at,
+        ended: null,
+      };
       draft.state = { ...draft.state, delegation };
       if (policy.settings.singleInProgress) noticeActive(draft, todo);
     }
     const { edited, reply } = draft.finish();
-    return { ...(reply.applied ? edited : step(state)), commands: [{ type: 'reply', reply }] };
+    return {
+      ...(reply.applied ? edited : step(state)),
+      commands: [{ type: 'reply', reply }],
+    };
   },
   /** Told twice about the same worker, as after a crash: nothing changes. */
   'delegation-ended'(state, event, policy) {
@@ -69,9 +95,19 @@ export const planReducers = byEvent({
     const sentence = oneLine(event.sentence, 300);
     const ended = { ...delegation, ended: { result, sentence, at } };
     const draft = new PlanDraft({ ...state, delegation: ended }, 'system', at);
-    const detail = { worker: workerId, agentType: delegation.agentType, result, sentence };
+    const detail = {
+      worker: workerId,
+      agentType: delegation.agentType,
+      result,
+      sentence,
+    };
     const todo = state.plan.find(({ id }) => id === delegation.todoId);
-    if (todo === undefined || !isOpen(todo) || result === 'done' || result === 'interrupted')
+    if (
+      todo === undefined ||
+      !isOpen(todo) ||
+      result === 'done' ||
+      result === 'interrupted'
+    )
       draft.log('worker-ended', delegation.todoId, detail);
     else countFailure(draft, todo, detail, policy.settings);
     return draft.finish().edited;
@@ -84,7 +120,10 @@ export function withCarried(
   { checks, goalChecks }: Pick<EventOf<'plan-taken'>, 'checks' | 'goalChecks'>,
 ): NonNullable<State['carried']> {
   return {
-    checks: { ...known?.checks, ...Object.fromEntries(checks.map((spec) => [spec.id, spec])) },
+    checks: {
+      ...known?.checks,
+      ...Object.fromEntries(checks.map((spec) => [spec.id, spec])),
+    },
     goalChecks: [...new Set([...(known?.goalChecks ?? []), ...goalChecks])],
   };
 }
@@ -92,17 +131,25 @@ export function withCarried(
 /** The model always gets a reply; what it claims is checked at once. */
 export function editPlan(state: State, event: PlanEvent, policy: Policy): Step {
   const { settings } = policy;
-  const draft = new PlanDraft(touchPlan(state, event), event.actor, event.at, policy.checks);
+  const draft = new PlanDraft(
+    touchPlan(state, event),
+    event.actor,
+    event.at,
+    policy.checks,
+  );
   if (event.type === 'todos-created') createTodos(draft, event.items, settings);
   else if (event.type === 'plan-written') writeList(draft, event.items, settings);
-  else if (event.type === 'todo-updated') updateTodo(draft, event.todoId, event.changes, settings);
+  else if (event.type === 'todo-updated')
+    updateTodo(draft, event.todoId, event.changes, settings);
   else completeTodo(draft, event);
   const { edited, reply } = draft.finish();
   const commands: Command[] = [{ type: 'reply', reply }];
   // Refused as a whole: the turn has not touched the plan.
   if (reply.refused.length > 0 && !reply.applied) return step(state, commands);
   const checks = [...reply.changed, ...reply.created]
-    .filter(({ status, verification }) => status === 'completed' && verification === 'claimed')
+    .filter(
+      ({ status, verification }) => status === 'completed' && verification === 'claimed',
+    )
     .flatMap(checksOf);
   if (checks.length > 0 && settings.mode === 'enforce')
     commands.push({ type: 'run-checks', checks, stop: null });
@@ -123,7 +170,10 @@ function createTodos(draft: PlanDraft, items: readonly NewTodo[], settings: Sett
   }
   const repeated = firstRepeatedId(items.map(({ id }) => id));
   if (repeated !== null)
-    return draft.refuse('duplicate-id', `The id "${oneLine(repeated, 60)}" occurs twice; nothing was added.`);
+    return draft.refuse(
+      'duplicate-id',
+      `The id "${oneLine(repeated, 60)}" occurs twice; nothing was added.`,
+    );
   const { knownIds, openTitles } = lookUp(plan, items);
   const twins = new Map(openTitles);
   for (const [index, item] of items.entries()) {
@@ -131,19 +181,30 @@ function createTodos(draft: PlanDraft, items: readonly NewTodo[], settings: Sett
     const key = normaliseTitle(item.title);
     const twin = twins.get(key);
     if (knownIds.has(item.id))
-      draft.refuse('known-id', `item ${index + 1} has the id of a todo that exists already.`, index);
+      draft.refuse(
+        'known-id',
+        `item ${index + 1} has the id of a todo that exists already.`,
+        index,
+      );
     // A host's own list has keys, ours has none: the same title in both is one todo (M5, V7).
-    else if (twin !== undefined && (item.hostKey === undefined) !== (twin.hostKey === null)) {
+    else if (
+      twin !== undefined &&
+      (item.hostKey === undefined) !== (twin.hostKey === null)
+    ) {
       twins.delete(key);
       joinTwin(draft, item, twin);
     } else {
       const title = oneLine(item.title, 80);
       if (openTitles.has(key))
-        draft.notice(`A todo with the title "${title}" is already open; it is now there twice.`);
+        draft.notice(
+          `A todo with the title "${title}" is already open; it is now there twice.`,
+        );
       openTitles.set(key, draft.add(item, settings));
     }
   }
-  const [first, second] = items.filter((item) => wantedStatus(item).status === 'in_progress');
+  const [first, second] = items.filter(
+    (item) => wantedStatus(item).status === 'in_progress',
+  );
   if (settings.singleInProgress && first) noticeActive(draft, undefined, second && first);
 }
 
@@ -163,7 +224,9 @@ function joinTwin(draft: PlanDraft, item: NewTodo, twin: Todo) {
   const { hostKey } = item;
   const title = oneLine(item.title, 80);
   if (hostKey === undefined)
-    return draft.notice(`"${title}" is in the plan already, as ${twin.id}; it was not added again.`);
+    return draft.notice(
+      `"${title}" is in the plan already, as ${twin.id}; it was not added again.`,
+    );
   const known = draft.put(twin, { ...twin, hostKey }, 'edited', { hostKey });
   const wanted = wantedStatus(item);
   if (wanted.status !== 'pending') draft.setStatus(known, wanted);
@@ -171,29 +234,46 @@ function joinTwin(draft: PlanDraft, item: NewTodo, twin: Todo) {
 
 /** T7. `added`: one of several new todos in progress. */
 function noticeActive(draft: PlanDraft, started?: Todo, added?: NewTodo): void {
-  const isOther = ({ id, status }: Todo): boolean => status === 'in_progress' && id !== started?.id;
+  const isOther = ({ id, status }: Todo): boolean =>
+    status === 'in_progress' && id !== started?.id;
   const other = draft.state.plan.find(isOther) ?? added;
   if (other === undefined) return;
   const named = oneLine(other.title, 80);
-  draft.notice(`Todo "${named}" is in progress too; work on one at a time, highest priority first.`);
+  draft.notice(
+    `Todo "${named}" is in progress too; work on one at a time, highest priority first.`,
+  );
 }
 
-function completeTodo(draft: PlanDraft, { todoId, status, outcome }: EventOf<'todo-completed'>) {
+function completeTodo(
+  draft: PlanDraft,
+  { todoId, status, outcome }: EventOf<'todo-completed'>,
+) {
   const todo = lookFor(draft, todoId);
   if (todo === null) return;
   const title = oneLine(todo.title, 80);
   if (outcome.trim() === '') {
     const wanted = status === 'completed' ? 'what was done' : 'why it is cancelled';
-    return draft.refuse('no-outcome', `Todo "${title}" needs an outcome: say ${wanted}. Nothing changed.`);
+    return draft.refuse(
+      'no-outcome',
+      `Todo "${title}" needs an outcome: say ${wanted}. Nothing changed.`,
+    );
   }
   // Cancelled without a reason is not final (T2): it can still be explained.
   if (isFinal(todo) || (todo.status === status && status === 'completed'))
-    return draft.refuse('already-final', `Todo "${title}" is already ${todo.status}. Nothing changed.`);
+    return draft.refuse(
+      'already-final',
+      `Todo "${title}" is already ${todo.status}. Nothing changed.`,
+    );
   const request = { status, outcome, ...(status === 'cancelled' && { reason: outcome }) };
   draft.setStatus(todo, request, { outcome: oneLine(outcome, 200) });
 }
 
-function updateTodo(draft: PlanDraft, todoId: string, changes: TodoChanges, settings: Settings) {
+function updateTodo(
+  draft: PlanDraft,
+  todoId: string,
+  changes: TodoChanges,
+  settings: Settings,
+) {
   const todo = lookFor(draft, todoId);
   if (todo === null) return;
   const { status, reason, priority, agentType } = changes;
@@ -207,7 +287,8 @@ function updateTodo(draft: PlanDraft, todoId: string, changes: TodoChanges, sett
   if (status === undefined) return;
   const detail = reason ? { reason: oneLine(reason, 200) } : {};
   const changed = draft.setStatus(edited, { status, reason: reason ?? null }, detail);
-  if (changed !== null && status === 'in_progress' && settings.singleInProgress) noticeActive(draft, todo);
+  if (changed !== null && status === 'in_progress' && settings.singleInProgress)
+    noticeActive(draft, todo);
 }
 
 function editFields(
@@ -219,7 +300,9 @@ function editFields(
 ): Todo {
   const checks = draft.actor === 'agent' ? undefined : changes.checks;
   const edited: Todo = {
-    ...(checks === undefined ? todo : withChecks(todo, draft.resolveChecks(title, checks, settings))),
+    ...(checks === undefined
+      ? todo
+      : withChecks(todo, draft.resolveChecks(title, checks, settings))),
     title,
     titleKey: normaliseTitle(title),
     context: changes.context ?? todo.context,
@@ -227,7 +310,9 @@ function editFields(
     priority: changes.priority ?? todo.priority,
     agentType: changes.agentType ?? todo.agentType,
   };
-  const isSame = (Object.keys(edited) as (keyof Todo)[]).every((key) => edited[key] === todo[key]);
+  const isSame = (Object.keys(edited) as (keyof Todo)[]).every(
+    (key) => edited[key] === todo[key],
+  );
   if (isSame) return todo;
   if (edited.titleKey === todo.titleKey) return draft.put(todo, edited, 'edited');
   return draft.put(todo, edited, 'reworded', { from: todo.title, to: title });
@@ -235,7 +320,10 @@ function editFields(
 
 /** What was proved stays proved; a claim that another check must prove is open to it again. */
 function withChecks(todo: Todo, checks: readonly string[]): Todo {
-  if (checks.length === todo.checks.length && checks.every((check) => todo.checks.includes(check)))
+  if (
+    checks.length === todo.checks.length &&
+    checks.every((check) => todo.checks.includes(check))
+  )
     return todo;
   const evidence = todo.evidence.filter(({ check }) => checks.includes(check));
   const isProved = checks.length > 0 && evidence.length === checks.length;
@@ -255,23 +343,36 @@ function lookFor(draft: PlanDraft, todoId: string): Todo | null {
 
 function isFree(draft: PlanDraft, todo: Todo): boolean {
   if (draft.state.delegation?.ended === null) {
-    const sentence = 'Another worker is still at work; wait for its result. Nothing was delegated.';
+    const sentence =
+      'Another worker is still at work; wait for its result. Nothing was delegated.';
     draft.refuse('worker-busy', sentence);
     return false;
   }
   if (isOpen(todo)) return true;
-  const why = todo.status === 'blocked' ? `blocked: ${oneLine(todo.reason ?? '', 200)}` : todo.status;
+  const why =
+    todo.status === 'blocked'
+      ? `blocked: ${oneLine(todo.reason ?? '', 200)}`
+      : todo.status;
   const sentence = `Todo "${oneLine(todo.title, 80)}" is ${why}. Only an open todo can be delegated; set it to pending if there is something new to try.`;
   draft.refuse('not-open', sentence);
   return false;
 }
 
-function countFailure(draft: PlanDraft, todo: Todo, detail: { sentence: string }, { mode }: Settings): void {
+function countFailure(
+  draft: PlanDraft,
+  todo: Todo,
+  detail: { sentence: string },
+  { mode }: Settings,
+): void {
   const workerFailures = (todo.workerFailures ?? 0) + 1;
   const counted = { ...todo, attempts: todo.attempts + 1, workerFailures };
   const failed = draft.put(todo, counted, 'worker-ended', detail);
   // C2: what is only observed is not blocked.
   if (workerFailures < mostFailures || mode !== 'enforce') return;
   const reason = `its worker failed ${workerFailures} times, most recently: ${detail.sentence}`;
-  draft.setStatus(failed, { status: 'blocked', reason }, { reason: 'its worker failed twice' });
+  draft.setStatus(
+    failed,
+    { status: 'blocked', reason },
+    { reason: 'its worker failed twice' },
+  );
 }

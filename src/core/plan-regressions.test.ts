@@ -12,7 +12,13 @@ const plan = (...rows: Partial<Todo>[]) =>
 
 function write(
   rows: readonly Todo[],
-  items: { id?: string; content: string; status?: string; freshId?: string; priority?: string }[],
+  items: {
+    id?: string;
+    content: string;
+    status?: string;
+    freshId?: string;
+    priority?: string;
+  }[],
   actor: 'agent' | 'human' = 'agent',
 ) {
   const fresh = items.map((item, i) => ({ freshId: `n${i}`, ...item }));
@@ -57,7 +63,13 @@ it('T7: creating two todos in progress is reported', () => {
 });
 it('M5: an unchanged list with a finished and an open namesake changes nothing', () => {
   const rows = plan(
-    { title: 'Run tests', status: 'completed', verification: 'claimed', completedAt: 1, finalAt: 1 },
+    {
+      title: 'Run tests',
+      status: 'completed',
+      verification: 'claimed',
+      completedAt: 1,
+      finalAt: 1,
+    },
     { title: 'Run tests' },
   );
   const { reply } = write(rows, [
@@ -68,7 +80,13 @@ it('M5: an unchanged list with a finished and an open namesake changes nothing',
 });
 it('V4: a reworded finished todo keeps its row', () => {
   const rows = plan(
-    { title: 'Write the parser', status: 'completed', verification: 'claimed', completedAt: 1, finalAt: 1 },
+    {
+      title: 'Write the parser',
+      status: 'completed',
+      verification: 'claimed',
+      completedAt: 1,
+      finalAt: 1,
+    },
     { title: 'Ship it' },
   );
   const { reply } = write(rows, [
@@ -79,7 +97,11 @@ it('V4: a reworded finished todo keeps its row', () => {
 });
 it('V4: 150 reworded titles in one gap are all recognised', () => {
   const rows = Array.from({ length: 150 }, (_, i) =>
-    aTodo({ id: `t${i}`, title: `Implement feature number ${i} of the service`, order: i + 1 }),
+    aTodo({
+      id: `t${i}`,
+      title: `Implement feature number ${i} of the service`,
+      order: i + 1,
+    }),
   );
   const { rowOf } = matchWritten(
     rows.map((row, i) => ({ content: `${row.title} now`, freshId: `n${i}` })),
@@ -89,7 +111,11 @@ it('V4: 150 reworded titles in one gap are all recognised', () => {
 });
 it('V4: 90 reworded titles in one gap are matched to their own rows', () => {
   const rows = Array.from({ length: 90 }, (_, i) =>
-    aTodo({ id: `t${i}`, title: `Implement feature number ${i} of the service`, order: i + 1 }),
+    aTodo({
+      id: `t${i}`,
+      title: `Implement feature number ${i} of the service`,
+      order: i + 1,
+    }),
   );
   const { rowOf } = matchWritten(
     rows.map((row, i) => ({ content: `${row.title} now`, freshId: `n${i}` })),
@@ -98,9 +124,15 @@ it('V4: 90 reworded titles in one gap are matched to their own rows', () => {
   expect(rowOf.map((row) => row?.id)).toEqual(rows.map((r) => r.id));
 });
 it('V4: a title whose best match is taken gets its second best', () => {
-  const rows = plan({ title: 'Write unit tests for parser' }, { title: 'Write unit tests for lexer' });
+  const rows = plan(
+    { title: 'Write unit tests for parser' },
+    { title: 'Write unit tests for lexer' },
+  );
   const { rowOf } = matchWritten(
-    [{ content: 'Write unit tests for parsers' }, { content: 'Write more unit tests for parser' }],
+    [
+      { content: 'Write unit tests for parsers' },
+      { content: 'Write more unit tests for parser' },
+    ],
     rows,
   );
   expect(rowOf.map((row) => row?.id)).toEqual(['t0', 't1']);
@@ -121,7 +153,12 @@ it('M1: two items for the same position stand in reverse order of arrival', () =
 });
 it('M4: an unknown agentType is refused in an update too', () => {
   const changes = { agentType: 'nobody' };
-  const { reply } = edit(plan({}), { type: 'todo-updated', actor: 'agent', todoId: 't0', changes });
+  const { reply } = edit(plan({}), {
+    type: 'todo-updated',
+    actor: 'agent',
+    todoId: 't0',
+    changes,
+  });
   expect(reply.refused).toHaveLength(1);
 });
 it('M3: a todo that was cancelled without a reason can still be explained', () => {
@@ -141,7 +178,10 @@ it('T6: a list that would create two rows with one id is refused', () => {
   expect(reply.refused).toHaveLength(1);
 });
 it("T6: an item that would take another row's id is refused", () => {
-  const { reply } = write(plan({ title: 'Q' }), [{ content: 'Q' }, { content: 'B', freshId: 't0' }]);
+  const { reply } = write(plan({ title: 'Q' }), [
+    { content: 'Q' },
+    { content: 'B', freshId: 't0' },
+  ]);
   expect(reply.refused).toHaveLength(1);
 });
 it('T2: counts stay right when an item is refused for its id', () => {
@@ -153,12 +193,21 @@ it('T2: counts stay right when an item is refused for its id', () => {
   expect(planSize(countPlan(state.plan))).toBe(2);
 });
 it('M5: the duplicate notice names the todo of highest priority', () => {
-  const rows = plan({ title: 'low', priority: 'low' }, { title: 'high', priority: 'high' });
-  expect(write(rows, [{ content: 'low' }, { content: 'high' }]).reply.notices.join()).toMatch(/"high"/);
+  const rows = plan(
+    { title: 'low', priority: 'low' },
+    { title: 'high', priority: 'high' },
+  );
+  expect(
+    write(rows, [{ content: 'low' }, { content: 'high' }]).reply.notices.join(),
+  ).toMatch(/"high"/);
 });
 it('T6: a refused item keeps its row in a permuted list', () => {
   const rows = plan({ title: 'A' }, { title: 'B' }, { title: 'C' });
-  const { reply } = write(rows, [{ content: 'C' }, { content: 'B', status: 'bogus' }, { content: 'A' }]);
+  const { reply } = write(rows, [
+    { content: 'C' },
+    { content: 'B', status: 'bogus' },
+    { content: 'A' },
+  ]);
   const after = rows
     .map((r) => reply.changed.find((c) => c.id === r.id) ?? r)
     .sort((a, b) => a.order - b.order)
@@ -191,7 +240,11 @@ function refusedWrite() {
   driver.says('something else');
   const before = driver.state;
   const items = ['A', 'B'].map((content) => ({ id: 'x', content, freshId: content }));
-  const { state, ledger } = driver.happens({ type: 'plan-written', actor: 'agent', items });
+  const { state, ledger } = driver.happens({
+    type: 'plan-written',
+    actor: 'agent',
+    items,
+  });
   return { before, state, ledger };
 }
 it('T6: a write that is refused as a whole does not take the plan up', () => {
@@ -204,7 +257,11 @@ it('T6: a write that is refused as a whole leaves no trace', () => {
 });
 
 it('M1: positions on an empty plan are honoured among the new todos themselves', () => {
-  const items = [3, 1, 2].map((order) => ({ id: `at-${order}`, title: `At ${order}`, order }));
+  const items = [3, 1, 2].map((order) => ({
+    id: `at-${order}`,
+    title: `At ${order}`,
+    order,
+  }));
   expect(ids(create([], items))).toEqual(['at-1', 'at-2', 'at-3']);
 });
 it('M5: todos that a permuted list leaves out keep their place, and no two ranks are equal', () => {

@@ -33,7 +33,8 @@ export const orderGap = 1024;
 const knownPlaces = new WeakMap<readonly Todo[], Map<string, number>>();
 
 function placesOf(plan: readonly Todo[]): Map<string, number> {
-  const places = knownPlaces.get(plan) ?? new Map(plan.map(({ id }, place) => [id, place]));
+  const places =
+    knownPlaces.get(plan) ?? new Map(plan.map(({ id }, place) => [id, place]));
   knownPlaces.set(plan, places);
   return places;
 }
@@ -44,7 +45,11 @@ function placeOf(plan: readonly Todo[], id: string): number {
 }
 
 type Detail = LedgerDraft['detail'];
-export type StatusRequest = Readonly<{ status: TodoStatus; outcome?: string | null; reason?: string | null }>;
+export type StatusRequest = Readonly<{
+  status: TodoStatus;
+  outcome?: string | null;
+  reason?: string | null;
+}>;
 type StatusChange = Readonly<{ todo: Todo; change: LedgerChange }>;
 
 export class PlanDraft {
@@ -77,16 +82,22 @@ export class PlanDraft {
     const next = plan[wanted];
     const index = next === undefined ? plan.length : wanted;
     const low = plan[index - 1]?.order ?? 0;
-    const order = rank ?? (next === undefined ? low + orderGap : low + (next.order - low) / 2);
+    const order =
+      rank ?? (next === undefined ? low + orderGap : low + (next.order - low) / 2);
     const checks = this.resolveChecks(item.title.trim(), item.checks ?? [], settings);
     const todo = newTodo(item, checks, order, this.state, this.at);
-    if (order <= low || (next !== undefined && order >= next.order)) this.#isOrdered = false;
+    if (order <= low || (next !== undefined && order >= next.order))
+      this.#isOrdered = false;
     this.#insert(todo, index);
     return this.setStatus(todo, wantedStatus(item)) ?? todo;
   }
 
   /** The ids of the named checks and of those that the human wants for this title; each once, by whichever name. */
-  resolveChecks(title: string, named: readonly string[], settings: Settings): readonly string[] {
+  resolveChecks(
+    title: string,
+    named: readonly string[],
+    settings: Settings,
+  ): readonly string[] {
     return checkIds(this.#checks, [...named, ...checksForTitle(settings, title)]);
   }
 
@@ -94,18 +105,26 @@ export class PlanDraft {
   renameChecks(): void {
     for (const todo of this.state.plan) {
       const renamed = this.#withCheckIds(todo);
-      if (renamed !== todo) this.put(todo, renamed, 'edited', { checks: renamed.checks.join(', ') });
+      if (renamed !== todo)
+        this.put(todo, renamed, 'edited', { checks: renamed.checks.join(', ') });
     }
   }
 
   /** A proved todo stays proved; a todo that only some of its checks proved must be proved anew. */
-  #withCheckIds<T extends Pick<Todo, 'checks' | 'evidence' | 'verification'>>(todo: T): T {
+  #withCheckIds<T extends Pick<Todo, 'checks' | 'evidence' | 'verification'>>(
+    todo: T,
+  ): T {
     const checks = checkIds(this.#checks, todo.checks);
-    if (checks.length === todo.checks.length && checks.every((check) => todo.checks.includes(check)))
+    if (
+      checks.length === todo.checks.length &&
+      checks.every((check) => todo.checks.includes(check))
+    )
       return todo;
     const proofs = todo.verification === 'passed' ? todo.evidence : [];
     const evidence = checks.flatMap((check) => {
-      const proof = proofs.find((one) => checkIds(this.#checks, [one.check]).includes(check));
+      const proof = proofs.find((one) =>
+        checkIds(this.#checks, [one.check]).includes(check),
+      );
       return proof === undefined ? [] : [{ ...proof, check }];
     });
     return { ...todo, checks, evidence };
@@ -117,8 +136,18 @@ export class PlanDraft {
     const { id: sessionId, planId, turn, work } = this.state;
     const isRunning = moved.verification === 'running';
     const todo: Todo = {
-      ...{ ...plainTodo, ...this.#withCheckIds(moved), titleKey: normaliseTitle(moved.title) },
-      ...{ planId, sessionId, turnId: turn?.id ?? sessionId, createdAt: this.at, createdWork: work.calls },
+      ...{
+        ...plainTodo,
+        ...this.#withCheckIds(moved),
+        titleKey: normaliseTitle(moved.title),
+      },
+      ...{
+        planId,
+        sessionId,
+        turnId: turn?.id ?? sessionId,
+        createdAt: this.at,
+        createdWork: work.calls,
+      },
       order: (plan.at(-1)?.order ?? 0) + orderGap,
       verification: isRunning ? 'claimed' : moved.verification,
     };
@@ -157,7 +186,16 @@ export class PlanDraft {
   log(change: LedgerChange, todoId: string | null, detail: Detail = {}): void {
     const { planId, id, descriptor } = this.state;
     const { actor, at } = this;
-    this.#ledger.push({ planId, sessionId: id, host: descriptor.host, actor, at, change, todoId, detail });
+    this.#ledger.push({
+      planId,
+      sessionId: id,
+      host: descriptor.host,
+      actor,
+      at,
+      change,
+      todoId,
+      detail,
+    });
   }
 
   refuse(code: string, sentence: string, index: number | null = null): void {
@@ -180,7 +218,9 @@ export class PlanDraft {
   }
 
   finish() {
-    const plan = this.#isOrdered ? (this.#plan ?? this.state.plan) : this.#inOrder(this.#ownPlan());
+    const plan = this.#isOrdered
+      ? (this.#plan ?? this.state.plan)
+      : this.#inOrder(this.#ownPlan());
     const touched = [...this.#touched.values()];
     const reply: PlanReply = {
       applied: touched.length > 0,
@@ -206,15 +246,21 @@ export class PlanDraft {
   #inOrder(plan: readonly Todo[]): readonly Todo[] {
     if (isRising(plan)) return plan;
     const sorted = plan.toSorted((one, other) => one.order - other.order);
-    const ranked = (todo: Todo, index: number): Todo => ({ ...todo, order: (index + 1) * orderGap });
+    const ranked = (todo: Todo, index: number): Todo => ({
+      ...todo,
+      order: (index + 1) * orderGap,
+    });
     const ordered = isRising(sorted) ? sorted : sorted.map(ranked);
-    for (const todo of ordered) if (this.#touched.has(todo.id)) this.#touched.set(todo.id, todo);
+    for (const todo of ordered)
+      if (this.#touched.has(todo.id)) this.#touched.set(todo.id, todo);
     return ordered;
   }
 }
 
 export function isRising(plan: readonly Todo[]): boolean {
-  return plan.every((todo, index) => index === 0 || todo.order > (plan[index - 1]?.order ?? 0));
+  return plan.every(
+    (todo, index) => index === 0 || todo.order > (plan[index - 1]?.order ?? 0),
+  );
 }
 
 export function findTodo(plan: readonly Todo[], key: string): Todo | null {
@@ -233,21 +279,41 @@ function markFirstFinal(state: State, before: Todo, todo: Todo, at: number): Tod
 function countTodoProgress(state: State, before: Todo | null, after: Todo): State {
   // The session is copied only where something changes: lists have thousands.
   const { progress } = state;
-  const moved = progress.planMoved ? state : { ...state, progress: { ...progress, planMoved: true } };
+  const moved = progress.planMoved
+    ? state
+    : { ...state, progress: { ...progress, planMoved: true } };
   if (before === null) return countProgress(moved, 'weak');
-  if (after.passedAt !== null && before.passedAt === null) return countProgress(moved, 'first-pass');
-  if (after.finalAt !== null && before.finalAt === null) return countProgress(moved, 'first-final');
+  if (after.passedAt !== null && before.passedAt === null)
+    return countProgress(moved, 'first-pass');
+  if (after.finalAt !== null && before.finalAt === null)
+    return countProgress(moved, 'first-final');
   const firstStart = before.startedAt === null && after.status === 'in_progress';
-  const firstClaim = before.completedAt === null && after.status === 'completed' && before.finalAt === null;
-  const claimOfChecked = firstClaim && after.checks.length > 0 && before.verification === 'none';
+  const firstClaim =
+    before.completedAt === null &&
+    after.status === 'completed' &&
+    before.finalAt === null;
+  const claimOfChecked =
+    firstClaim && after.checks.length > 0 && before.verification === 'none';
   return firstStart || claimOfChecked ? countProgress(moved, 'weak') : moved;
 }
 
 type SeedTodo = NewTodo & { readonly reason?: string | undefined };
 
 /** A new todo is pending (T6). */
-function newTodo(item: SeedTodo, checks: readonly string[], order: number, state: State, at: number): Todo {
-  const { id, hostKey = null, context = null, completionCriteria = null, agentType = null } = item;
+function newTodo(
+  item: SeedTodo,
+  checks: readonly string[],
+  order: number,
+  state: State,
+  at: number,
+): Todo {
+  const {
+    id,
+    hostKey = null,
+    context = null,
+    completionCriteria = null,
+    agentType = null,
+  } = item;
   const title = item.title.trim();
   return {
     ...plainTodo,
@@ -271,7 +337,10 @@ function newTodo(item: SeedTodo, checks: readonly string[], order: number, state
 }
 
 export function wantedStatus({ status, reason }: Pick<SeedTodo, 'status' | 'reason'>) {
-  return { status: statusFromWord(status ?? 'pending') ?? 'pending', reason: reason ?? null };
+  return {
+    status: statusFromWord(status ?? 'pending') ?? 'pending',
+    reason: reason ?? null,
+  };
 }
 
 export function wantedPriority(word: string | undefined): Priority {
@@ -286,13 +355,18 @@ export function setStatus(
   actor: Actor,
   at: number,
 ): StatusChange | null {
-  const why = reason ?? (status === 'cancelled' && actor === 'human' ? 'cancelled by the human' : null);
+  const why =
+    reason ??
+    (status === 'cancelled' && actor === 'human' ? 'cancelled by the human' : null);
   const endedIn = actor === 'agent' ? state.epoch : null;
   return transitions[status](todo, { outcome, reason: why, endedIn, at });
 }
 
 type Said = Pick<Todo, 'outcome' | 'reason' | 'endedIn'>;
-type Transition = (todo: Todo, wish: Said & { readonly at: number }) => StatusChange | null;
+type Transition = (
+  todo: Todo,
+  wish: Said & { readonly at: number },
+) => StatusChange | null;
 
 /** Completing is a claim; cancelling without a reason is dropping. */
 const transitions: Readonly<Record<TodoStatus, Transition>> = {
@@ -312,13 +386,19 @@ const transitions: Readonly<Record<TodoStatus, Transition>> = {
   },
   cancelled(todo, { outcome, reason, endedIn, at }) {
     if (todo.status === 'cancelled')
-      return reason !== null && todo.reason === null ? become(todo, 'cancelled', { outcome, reason }) : null;
-    if (reason !== null) return ended(todo, 'cancelled', { outcome, reason, endedIn }, at);
+      return reason !== null && todo.reason === null
+        ? become(todo, 'cancelled', { outcome, reason })
+        : null;
+    if (reason !== null)
+      return ended(todo, 'cancelled', { outcome, reason, endedIn }, at);
     if (todo.status === 'completed') return null;
-    return isOpen(todo) ? drop(todo, at) : ended(todo, 'cancelled-unexplained', unexplained, at);
+    return isOpen(todo)
+      ? drop(todo, at)
+      : ended(todo, 'cancelled-unexplained', unexplained, at);
   },
   blocked(todo, { reason, endedIn }) {
-    if (todo.status === 'blocked' && (reason === null || reason === todo.reason)) return null;
+    if (todo.status === 'blocked' && (reason === null || reason === todo.reason))
+      return null;
     return become(todo, 'blocked', {
       status: 'blocked',
       reason: reason ?? 'no reason given',
@@ -337,30 +417,50 @@ function become(todo: Todo, change: LedgerChange, news: Partial<Todo>): StatusCh
 
 /** First dropped, still open; left out again after a continuation named it, it is settled (V4, P3). */
 function drop(todo: Todo, at: number): StatusChange | null {
-  if (todo.droppedAt === null) return { change: 'dropped', todo: { ...todo, droppedAt: at } };
+  if (todo.droppedAt === null)
+    return { change: 'dropped', todo: { ...todo, droppedAt: at } };
   if (todo.droppedNamedAt === null) return null;
   return ended(todo, 'cancelled-unexplained', unexplained, at);
 }
 
 const unexplained = { outcome: null, reason: null, endedIn: null };
 
-function ended(todo: Todo, change: LedgerChange, said: typeof unexplained | Said, at: number) {
-  const news = { status: 'cancelled', completedAt: at, verification: 'none', failureTail: null } as const;
+function ended(
+  todo: Todo,
+  change: LedgerChange,
+  said: typeof unexplained | Said,
+  at: number,
+) {
+  const news = {
+    status: 'cancelled',
+    completedAt: at,
+    verification: 'none',
+    failureTail: null,
+  } as const;
   return become(todo, change, { ...news, ...said });
 }
 
-function reopenOrMove(todo: Todo, status: TodoStatus, startedAt: number | null): StatusChange | null {
-  if (todo.status === status) return todo.droppedAt === null ? null : become(todo, 'restored', {});
+function reopenOrMove(
+  todo: Todo,
+  status: TodoStatus,
+  startedAt: number | null,
+): StatusChange | null {
+  if (todo.status === status)
+    return todo.droppedAt === null ? null : become(todo, 'restored', {});
   const wasOpen = isOpen(todo);
   const isFirstStart = wasOpen && startedAt !== todo.startedAt;
-  return become(todo, isFirstStart ? 'started' : wasOpen || todo.finalAt !== null ? 'toggled' : 'reopened', {
-    status,
-    startedAt,
-    completedAt: null,
-    reason: null,
-    endedIn: null,
-    verification: wasOpen ? todo.verification : 'none',
-  });
+  return become(
+    todo,
+    isFirstStart ? 'started' : wasOpen || todo.finalAt !== null ? 'toggled' : 'reopened',
+    {
+      status,
+      startedAt,
+      completedAt: null,
+      reason: null,
+      endedIn: null,
+      verification: wasOpen ? todo.verification : 'none',
+    },
+  );
 }
 
 /** Of an item that whoever read it found bad: it is refused, and what it matched stays as it is. */
@@ -375,25 +475,39 @@ export function refuseItem(
   { maxTitleBytes, agentTypes }: Settings,
 ): Refusal | null {
   const where = index === null ? 'the todo' : `item ${index + 1}`;
-  const refusal = (code: string, what: string): Refusal => ({ index, code, sentence: `${where} ${what}` });
+  const refusal = (code: string, what: string): Refusal => ({
+    index,
+    code,
+    sentence: `${where} ${what}`,
+  });
   if (title.trim() === '')
     return refusal('no-title', 'has no title; give each todo a short, concrete title.');
   // A code unit has at most three bytes: most titles need no counting.
-  const bytes = title.length * 3 > maxTitleBytes ? new TextEncoder().encode(title).length : 0;
+  const bytes =
+    title.length * 3 > maxTitleBytes ? new TextEncoder().encode(title).length : 0;
   if (bytes > maxTitleBytes) {
     const limit = `at most ${maxTitleBytes} are allowed. Move detail into its context.`;
     return refusal('title-too-long', `has a title of ${bytes} bytes; ${limit}`);
   }
   if (status === refusedStatus) return refusal('invalid-item', 'is not valid.');
   if (agentType === undefined || agentTypes.includes(agentType)) return null;
-  const known = agentTypes.length === 0 ? 'none is configured' : `known are ${agentTypes.join(', ')}`;
-  return refusal('unknown-agent-type', `names the unknown agentType "${oneLine(agentType, 40)}"; ${known}.`);
+  const known =
+    agentTypes.length === 0 ? 'none is configured' : `known are ${agentTypes.join(', ')}`;
+  return refusal(
+    'unknown-agent-type',
+    `names the unknown agentType "${oneLine(agentType, 40)}"; ${known}.`,
+  );
 }
 
 /** A word that we do not know never makes an open todo vanish (T6, P45). */
 function unknownWords({ status, priority }: Item, index: number | null): string[] {
   const where = index === null ? 'the todo' : `item ${index + 1}`;
-  const tell = (what: string, word: string, taken: string, known: readonly string[]): string =>
+  const tell = (
+    what: string,
+    word: string,
+    taken: string,
+    known: readonly string[],
+  ): string =>
     `${where} has the unknown ${what} "${oneLine(word, 40)}", taken as ${taken}; use one of ${known.join(', ')}.`;
   const told: string[] = [];
   if (status !== undefined && statusFromWord(status) === null)

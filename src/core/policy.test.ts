@@ -3,14 +3,22 @@ import { mergeSettings } from './config.ts';
 import { canonicalPolicy } from './policy.ts';
 import { defaultSettings } from './settings.ts';
 
-function policyWith(project: NonNullable<Parameters<typeof mergeSettings>[0]['project']>) {
+function policyWith(
+  project: NonNullable<Parameters<typeof mergeSettings>[0]['project']>,
+) {
   return { settings: mergeSettings({ project }).settings, goalChecks: [] };
 }
 
 describe('V2: the text of a policy', () => {
   it('is the same whatever the order in which things were written', () => {
-    const one = policyWith({ mode: 'off', agents: { b: { ceiling: 1, mode: 'off' }, a: {} } });
-    const other = policyWith({ agents: { a: {}, b: { mode: 'off', ceiling: 1 } }, mode: 'off' });
+    const one = policyWith({
+      mode: 'off',
+      agents: { b: { ceiling: 1, mode: 'off' }, a: {} },
+    });
+    const other = policyWith({
+      agents: { a: {}, b: { mode: 'off', ceiling: 1 } },
+      mode: 'off',
+    });
     expect(canonicalPolicy(one)).toBe(canonicalPolicy(other));
     const reversed = Object.fromEntries(
       Object.entries(defaultSettings).reverse(),
@@ -34,7 +42,10 @@ describe('V2: the text of a policy', () => {
   });
 
   it('can be read back as the same policy', () => {
-    const policy = policyWith({ maxCost: 1.5, agents: { 'my agent': { maxTokens: null } } });
+    const policy = policyWith({
+      maxCost: 1.5,
+      agents: { 'my agent': { maxTokens: null } },
+    });
     expect(JSON.parse(canonicalPolicy(policy))).toEqual(policy);
   });
 });

@@ -13,7 +13,10 @@ export type Policy = Readonly<{
   /** Paths that are no work, such as the plan file: their change makes no evidence stale. */
   exclude?: readonly string[];
   /** What git and the walk were told to overlook then: `texts` by path; null: too long, or it cannot be read. */
-  ignoreRules?: Readonly<{ excludesFile: string; texts: Readonly<Record<string, string | null>> }>;
+  ignoreRules?: Readonly<{
+    excludesFile: string;
+    texts: Readonly<Record<string, string | null>>;
+  }>;
   /** Files that say what is checked, as they were then. */
   sources?: readonly Readonly<{
     path: string;
@@ -36,15 +39,25 @@ export function createPolicy(settings: Settings) {
 }
 
 /** Every check comes into a policy through here: checks that ask for the same become one (V1). */
-export function addChecks(policy: Policy, added: Pick<Policy, 'goalChecks' | 'checks'>): Policy {
+export function addChecks(
+  policy: Policy,
+  added: Pick<Policy, 'goalChecks' | 'checks'>,
+): Policy {
   const checks = uniteChecks({ ...policy.checks, ...added.checks });
-  return { ...policy, goalChecks: checkIds(checks, [...policy.goalChecks, ...added.goalChecks]), checks };
+  return {
+    ...policy,
+    goalChecks: checkIds(checks, [...policy.goalChecks, ...added.goalChecks]),
+    checks,
+  };
 }
 
 /** The address itself may be a secret, so that it is not quoted. */
 function webhookProblems({ notify: { webhook } }: Settings): Problem[] {
-  const isAddress = webhook === null || (/^https?:\/\//iu.test(webhook) && URL.canParse(webhook));
-  return isAddress ? [] : [{ path: 'notify.webhook', message: 'must be an http or https address' }];
+  const isAddress =
+    webhook === null || (/^https?:\/\//iu.test(webhook) && URL.canParse(webhook));
+  return isAddress
+    ? []
+    : [{ path: 'notify.webhook', message: 'must be an http or https address' }];
 }
 
 /** With sorted keys: its hash is a key. */

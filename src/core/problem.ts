@@ -7,7 +7,10 @@ export interface Problem {
 }
 
 /** A function is called only if someone will read the words. */
-export type Report = (path: string | (() => string), message: string | (() => string)) => void;
+export type Report = (
+  path: string | (() => string),
+  message: string | (() => string),
+) => void;
 
 /** A file can be wrong in a million places. */
 export function collectProblems(most = 100) {
@@ -17,7 +20,10 @@ export function collectProblems(most = 100) {
     if (kept.length >= most) more += 1;
     else kept.push({ path: worded(path), message: worded(message) });
   };
-  const rest = () => ({ path: '', message: `${more} more ${more === 1 ? 'problem' : 'problems'}` });
+  const rest = () => ({
+    path: '',
+    message: `${more} more ${more === 1 ? 'problem' : 'problems'}`,
+  });
   const problems = (): readonly Problem[] => (more === 0 ? kept : [...kept, rest()]);
   return { report, problems };
 }
@@ -45,15 +51,18 @@ const longestExcerpt = 40;
 export function excerpt(value: unknown): string {
   if (typeof value === 'string') return quoted(value, longestExcerpt);
   if (value === undefined) return 'nothing';
-  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : `a list of ${value.length}`;
-  if (value === null || typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (Array.isArray(value))
+    return value.length === 0 ? 'an empty list' : `a list of ${value.length}`;
+  if (value === null || typeof value === 'number' || typeof value === 'boolean')
+    return String(value);
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
 export function quoted(text: string, longest: number): string {
   // A code point has at most two units; a huge text costs nothing.
   const points = [...text.slice(0, 2 * longest + 2)];
-  const shown = points.length > longest ? `${points.slice(0, longest).join('')}…` : points.join('');
+  const shown =
+    points.length > longest ? `${points.slice(0, longest).join('')}…` : points.join('');
   return printable(JSON.stringify(shown));
 }
 
@@ -86,9 +95,14 @@ export function closestName(written: string, known: readonly string[]): string |
 }
 
 /** A question has its mark already. */
-export const withFullStop = (sentence: string) => (/[.!?…]$/u.test(sentence) ? sentence : `${sentence}.`);
+export const withFullStop = (sentence: string) =>
+  /[.!?…]$/u.test(sentence) ? sentence : `${sentence}.`;
 
-export function didYouMean(sentence: string, written: string, known: readonly string[]): string {
+export function didYouMean(
+  sentence: string,
+  written: string,
+  known: readonly string[],
+): string {
   const closest = closestName(written, known);
   return closest === null ? sentence : `${sentence}; did you mean "${closest}"?`;
 }
@@ -100,10 +114,20 @@ function editDistance(from: string, to: string): number {
   for (let row = 1; row <= from.length; row += 1) {
     const current = [row];
     for (let column = 1; column <= to.length; column += 1) {
-      const replaced = (previous[column - 1] ?? 0) + (from[row - 1] === to[column - 1] ? 0 : 1);
-      const isSwapped = from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
-      const swapped = row > 1 && column > 1 && isSwapped ? (before[column - 2] ?? 0) + 1 : replaced;
-      current.push(Math.min(replaced, swapped, (previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1));
+      const replaced =
+        (previous[column - 1] ?? 0) + (from[row - 1] === to[column - 1] ? 0 : 1);
+      const isSwapped =
+        from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
+      const swapped =
+        row > 1 && column > 1 && isSwapped ? (before[column - 2] ?? 0) + 1 : replaced;
+      current.push(
+        Math.min(
+          replaced,
+          swapped,
+          (previous[column] ?? 0) + 1,
+          (current[column - 1] ?? 0) + 1,
+        ),
+      );
     }
     before = previous;
     previous = current;

@@ -1,8 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { createCoreDriver, type DriverOptions } from '../../test/properties/core-driver.ts';
+import {
+  createCoreDriver,
+  type DriverOptions,
+} from '../../test/properties/core-driver.ts';
 
 function planned(titles: readonly string[], options: DriverOptions = {}) {
-  const driver = createCoreDriver({ settings: { maxStagnant: 50, maxContinuations: 50 }, ...options });
+  const driver = createCoreDriver({
+    settings: { maxStagnant: 50, maxContinuations: 50 },
+    ...options,
+  });
   driver.says();
   const ids = driver.plans(...titles);
   return { driver, ids, first: ids[0] ?? '', second: ids[1] ?? '' };

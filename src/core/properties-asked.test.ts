@@ -3,7 +3,9 @@ import { describe, it } from 'vitest';
 import { assertInvariants } from '../../test/properties/property-runs.ts';
 
 describe('whatever happens in an asked host', () => {
-  it('G3 G4 G6 G7 V1 V4: every invariant holds after every event', { timeout: 1_800_000 }, () => {
+  it('G3 G4 G6 G7 V1 V4: every invariant holds after every event', {
+    timeout: 1_800_000,
+  }, () => {
     assertInvariants('asked', 10_000);
   });
 });

@@ -3,7 +3,11 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createCoreDriver, textOf } from '../../test/properties/core-driver.ts';
-import { assertLives, propertyRuns, propertySeed } from '../../test/properties/property-runs.ts';
+import {
+  assertLives,
+  propertyRuns,
+  propertySeed,
+} from '../../test/properties/property-runs.ts';
 import { setupOf } from '../../test/properties/run-sequence.ts';
 import { createSeenTrees } from '../../test/properties/seen-trees.ts';
 import { decide } from './decide.ts';
@@ -39,8 +43,12 @@ describe('a life that is lived again', minutes, () => {
           state = throughJson(step.state);
           if (step.decision !== null) decisions.push(step.decision);
         }
-        expect(isDeepStrictEqual(state, throughJson(life.state)), 'the same state').toBe(true);
-        expect(isDeepStrictEqual(decisions, life.decisions), 'the same decisions').toBe(true);
+        expect(isDeepStrictEqual(state, throughJson(life.state)), 'the same state').toBe(
+          true,
+        );
+        expect(isDeepStrictEqual(decisions, life.decisions), 'the same decisions').toBe(
+          true,
+        );
       },
     );
   });
@@ -49,7 +57,8 @@ describe('a life that is lived again', minutes, () => {
     assertLives(
       propertyRuns(500),
       (number) => setupOf(number, modeOf(number)),
-      ({ state }) => expect(JSON.stringify({ ...state, plan: [] }).length).toBeLessThan(12_000),
+      ({ state }) =>
+        expect(JSON.stringify({ ...state, plan: [] }).length).toBeLessThan(12_000),
     );
     const driver = createCoreDriver({ settings: { maxContinuations: 10_000 } });
     driver.says();
@@ -90,16 +99,28 @@ describe('strange events', minutes, () => {
         const trees = createSeenTrees();
         let state = createState('session-1', 0);
         for (const place of order) {
-          state = decide(state, trees.stamp(events[place % events.length] as Event), policy).state;
+          state = decide(
+            state,
+            trees.stamp(events[place % events.length] as Event),
+            policy,
+          ).state;
           trees.remember(state);
         }
       }),
       { numRuns: propertyRuns(1000), ...propertySeed },
     );
-    const unknown = { type: 'coffee-spilled', id: 'x', sessionId: 's', at: 0 } as unknown as Event;
+    const unknown = {
+      type: 'coffee-spilled',
+      id: 'x',
+      sessionId: 's',
+      at: 0,
+    } as unknown as Event;
     const { policy } = setupOf(0, 'told');
     expect(() => decide(createState('s', 0), unknown, policy)).toThrow(
-      expect.objectContaining({ code: 'unknown-event', message: expect.stringContaining('coffee-spilled') }),
+      expect.objectContaining({
+        code: 'unknown-event',
+        message: expect.stringContaining('coffee-spilled'),
+      }),
     );
   });
 });
@@ -111,7 +132,8 @@ function everyEvent(): Event[] {
     40,
     (number) => setupOf(number, modeOf(number)),
     ({ events }) => {
-      for (const event of events) if (!collected.has(event.type)) collected.set(event.type, event);
+      for (const event of events)
+        if (!collected.has(event.type)) collected.set(event.type, event);
     },
   );
   return [...collected.values()];
@@ -129,7 +151,10 @@ describe('an honest agent', minutes, () => {
     });
     fc.assert(
       fc.property(shape, ({ mode, todos, fingerprints, checked, ...limits }) => {
-        const driver = createCoreDriver({ settings: { ...limits, ceiling: 60 }, descriptor: { mode } });
+        const driver = createCoreDriver({
+          settings: { ...limits, ceiling: 60 },
+          descriptor: { mode },
+        });
         driver.says();
         const titles = Array.from({ length: todos }, (_, index) => ({
           title: `todo ${index}`,
@@ -140,10 +165,14 @@ describe('an honest agent', minutes, () => {
           driver.works();
           driver.completes(id);
           if (checked) passes(driver, id);
-          const stopped = driver.stopsFully({ fingerprint: fingerprints ? `tree-${index}` : null });
+          const stopped = driver.stopsFully({
+            fingerprint: fingerprints ? `tree-${index}` : null,
+          });
           const isLast = index === ids.length - 1;
           const step = checked && isLast ? endsRun(driver) : stopped;
-          expect(step.decision?.answer, `stop ${index}`).toBe(isLast ? 'let-go' : 'continue');
+          expect(step.decision?.answer, `stop ${index}`).toBe(
+            isLast ? 'let-go' : 'continue',
+          );
           if (!isLast) expect(textOf(step)).toContain(`“todo ${index + 1}”`);
         });
         expect(driver.state.settled).toMatchObject({
@@ -160,7 +189,9 @@ describe('an honest agent', minutes, () => {
     for (const mode of modes) {
       const driver = createCoreDriver({ descriptor: { mode } });
       driver.says();
-      const ids = driver.plans(...Array.from({ length: 500 }, (_, index) => `todo ${index}`));
+      const ids = driver.plans(
+        ...Array.from({ length: 500 }, (_, index) => `todo ${index}`),
+      );
       for (const id of ids) {
         driver.works();
         driver.completes(id);

@@ -3,7 +3,9 @@ import { describe, it } from 'vitest';
 import { assertInvariants } from '../../test/properties/property-runs.ts';
 
 describe('whatever happens in a told host', () => {
-  it('G3 G4 G6 G7 E4 V5: every invariant holds after every event', { timeout: 1_800_000 }, () => {
+  it('G3 G4 G6 G7 E4 V5: every invariant holds after every event', {
+    timeout: 1_800_000,
+  }, () => {
     assertInvariants('told', 10_000);
   });
 });

@@ -1,7 +1,14 @@
 // The one reconciler: whole-list writes (M5), hosts' lists (G5), plan files. What is missing is dropped; a malformed
 // item is refused, and its todo stays (T6, V4). An item is a todo by id, title, or as reworded between its neighbours.
 import type { Asking, Event, NewTodo, TodoChanges, WrittenTodo } from './events.ts';
-import { firstRepeatedId, isRising, orderGap, type PlanDraft, wantedPriority, wantedStatus } from './plan.ts';
+import {
+  firstRepeatedId,
+  isRising,
+  orderGap,
+  type PlanDraft,
+  wantedPriority,
+  wantedStatus,
+} from './plan.ts';
 import { oneLine } from './safe-text.ts';
 import type { Settings } from './settings.ts';
 import { type HostTodo, isUnsaid, nextTodos, noTrail, type State } from './state.ts';
@@ -14,7 +21,11 @@ const mostComparisons = 40_000;
 /** Rewording keeps most of a title's letters; replacing a hard todo with an easy one does not. */
 export const rewordedOverlap = 0.5;
 
-export function writeList(draft: PlanDraft, items: readonly WrittenTodo[], settings: Settings) {
+export function writeList(
+  draft: PlanDraft,
+  items: readonly WrittenTodo[],
+  settings: Settings,
+) {
   const { plan } = draft.state;
   const { maxTodos } = settings;
   if (items.length > maxTodos) {
@@ -22,7 +33,8 @@ export function writeList(draft: PlanDraft, items: readonly WrittenTodo[], setti
     return draft.refuse('too-many-todos', sentence);
   }
   const repeated =
-    firstRepeatedId(items.map(({ id }) => id)) ?? firstRepeatedId(items.map(({ freshId }) => freshId));
+    firstRepeatedId(items.map(({ id }) => id)) ??
+    firstRepeatedId(items.map(({ freshId }) => freshId));
   if (repeated !== null) {
     const sentence = `The id "${oneLine(repeated, 60)}" occurs twice in the list. The last plan stays.`;
     return draft.refuse('duplicate-id', sentence);
@@ -39,7 +51,11 @@ export function writeList(draft: PlanDraft, items: readonly WrittenTodo[], setti
     if (!good[index]) return false;
     if (todo !== null) updateTodo(draft, todo, item, orders[index] ?? 0);
     else if (!known.has(id))
-      draft.add({ id, title, hostKey, status, priority, reason }, settings, orders[index]);
+      draft.add(
+        { id, title, hostKey, status, priority, reason },
+        settings,
+        orders[index],
+      );
     else {
       const sentence = `item ${index + 1} would take the id of another todo; nothing of it was applied.`;
       draft.refuse('known-id', sentence, index);
@@ -56,7 +72,12 @@ export function writeList(draft: PlanDraft, items: readonly WrittenTodo[], setti
   if (draft.isUntouched && plan.some(isOpen)) noticeDuplicate(draft);
 }
 
-function updateTodo(draft: PlanDraft, todo: Todo, item: WrittenTodo, order: number): void {
+function updateTodo(
+  draft: PlanDraft,
+  todo: Todo,
+  item: WrittenTodo,
+  order: number,
+): void {
   let current = todo;
   const title = item.content.trim();
   const titleKey = normaliseTitle(title);
@@ -65,11 +86,18 @@ function updateTodo(draft: PlanDraft, todo: Todo, item: WrittenTodo, order: numb
   if (titleKey !== todo.titleKey)
     current = draft.put(current, { ...current, title, titleKey }, 'reworded', reworded);
   if (priority !== todo.priority || order !== todo.order)
-    current = draft.put(current, { ...current, priority, order }, 'edited', { priority, order });
+    current = draft.put(current, { ...current, priority, order }, 'edited', {
+      priority,
+      order,
+    });
   draft.setStatus(current, wantedStatus(item));
 }
 
-function noticeConflicts(draft: PlanDraft, items: readonly WrittenTodo[], settings: Settings): void {
+function noticeConflicts(
+  draft: PlanDraft,
+  items: readonly WrittenTodo[],
+  settings: Settings,
+): void {
   const seen = new Map<string, 'once' | 'told'>();
   const active: string[] = [];
   for (const { content, status } of items) {
@@ -90,7 +118,8 @@ function noticeConflicts(draft: PlanDraft, items: readonly WrittenTodo[], settin
 
 function noticeDuplicate(draft: PlanDraft): void {
   const { plan } = draft.state;
-  const active = plan.find(({ status }) => status === 'in_progress') ?? nextTodos(plan, 1)[0];
+  const active =
+    plan.find(({ status }) => status === 'in_progress') ?? nextTodos(plan, 1)[0];
   draft.log('duplicate-write', null);
   if (active === undefined) return;
   draft.notice(
@@ -99,8 +128,12 @@ function noticeDuplicate(draft: PlanDraft): void {
 }
 
 /** Known todos keep their rank while the order is unchanged; a permuted list is ranked anew. */
-export function placeWritten(rowOf: readonly (Todo | null)[], plan: readonly Todo[]): number[] {
-  if (!isRising(rowOf.filter((row) => row !== null))) return rowOf.map((_, index) => (index + 1) * orderGap);
+export function placeWritten(
+  rowOf: readonly (Todo | null)[],
+  plan: readonly Todo[],
+): number[] {
+  if (!isRising(rowOf.filter((row) => row !== null)))
+    return rowOf.map((_, index) => (index + 1) * orderGap);
   const last = plan.at(-1)?.order ?? 0;
   const orders: number[] = [];
   while (orders.length < rowOf.length) {
@@ -115,7 +148,8 @@ export function placeWritten(rowOf: readonly (Todo | null)[], plan: readonly Tod
     const amount = end - orders.length;
     const low = Math.max(orders.at(-1) ?? 0, end === rowOf.length ? last : 0);
     const high = rowOf[end]?.order ?? low + orderGap * (amount + 1);
-    for (let place = 1; place <= amount; place += 1) orders.push(low + ((high - low) / (amount + 1)) * place);
+    for (let place = 1; place <= amount; place += 1)
+      orders.push(low + ((high - low) / (amount + 1)) * place);
   }
   return orders;
 }
@@ -132,7 +166,10 @@ type Matching<Row> = Readonly<{
 }>;
 
 /** For each item its row, null: new; and in plan order the rows without an item. */
-export function matchWritten<Row extends Matchable>(items: readonly Written[], plan: readonly Row[]) {
+export function matchWritten<Row extends Matchable>(
+  items: readonly Written[],
+  plan: readonly Row[],
+) {
   const rowOf: (Row | null)[] = items.map(() => null);
   const taken = new Set<string>();
   const take = (index: number, row: Row | undefined): void => {
@@ -152,11 +189,18 @@ export function matchWritten<Row extends Matchable>(items: readonly Written[], p
   return { rowOf, unmatched: free() };
 }
 
-function matchTitles<Row extends Matchable>({ items, plan, rowOf, take }: Matching<Row>): void {
+function matchTitles<Row extends Matchable>({
+  items,
+  plan,
+  rowOf,
+  take,
+}: Matching<Row>): void {
   const queues = new Map<string, Row[]>();
   for (const row of plan) append(queues, row.titleKey, row);
   const left = items.flatMap(({ content, status }, index) =>
-    rowOf[index] === null ? [{ index, status, queue: queues.get(normaliseTitle(content)) ?? [] }] : [],
+    rowOf[index] === null
+      ? [{ index, status, queue: queues.get(normaliseTitle(content)) ?? [] }]
+      : [],
   );
   // Namesakes by status first, or an unchanged list would swap an open one with a finished one.
   for (const { index, status: word = 'pending', queue } of left) {
@@ -166,8 +210,10 @@ function matchTitles<Row extends Matchable>({ items, plan, rowOf, take }: Matchi
     if (same >= 0) take(index, queue.splice(same, 1)[0]);
   }
   // Then open ones: a finished namesake must not swallow the mention of an open one.
-  for (const queue of queues.values()) queue.sort((a, b) => Number(isEnded(a)) - Number(isEnded(b)));
-  for (const { index, queue } of left) if (rowOf[index] === null) take(index, queue.shift());
+  for (const queue of queues.values())
+    queue.sort((a, b) => Number(isEnded(a)) - Number(isEnded(b)));
+  for (const { index, queue } of left)
+    if (rowOf[index] === null) take(index, queue.shift());
 }
 
 function append<Row>(lists: Map<string, Row[]>, key: string, row: Row): void {
@@ -194,7 +240,11 @@ function matchReworded<Row extends Matchable>(matching: Matching<Row>): void {
   let gap: number[] = [];
   const close = (endAnchor: string): void => {
     const rows = rowGaps.get(anchor);
-    if (rows !== undefined && gap.length > 0 && (nextAnchor.get(anchor) ?? '') === endAnchor)
+    if (
+      rows !== undefined &&
+      gap.length > 0 &&
+      (nextAnchor.get(anchor) ?? '') === endAnchor
+    )
       pairGap(matching, gap, rows);
     anchor = endAnchor;
     gap = [];
@@ -218,7 +268,10 @@ function pairGap<Row extends Matchable>(
     known.set(row.id, found);
     return found;
   };
-  const reach = Math.max(2, Math.min(rewordWindow, Math.floor(mostComparisons / (2 * indexes.length))));
+  const reach = Math.max(
+    2,
+    Math.min(rewordWindow, Math.floor(mostComparisons / (2 * indexes.length))),
+  );
   indexes.forEach((index, place) => {
     const item = items[index];
     const title = bigrams(normaliseTitle(item?.content ?? ''));
@@ -266,9 +319,14 @@ type ListChange =
   | Readonly<{ type: 'todo-updated'; todoId: string; changes: TodoChanges }>;
 
 /** For hosts without lasting keys: reading the same list again is no write, neither duplicate nor omission (M5, P34). */
-export function isSameList(known: readonly HostTodo[] = [], listed: readonly HostTodo[]): boolean {
+export function isSameList(
+  known: readonly HostTodo[] = [],
+  listed: readonly HostTodo[],
+): boolean {
   const text = (list: readonly HostTodo[]): string =>
-    JSON.stringify(list.map(({ key, title, status, priority }) => [key, title, status, priority]));
+    JSON.stringify(
+      list.map(({ key, title, status, priority }) => [key, title, status, priority]),
+    );
   return text(known) === text(listed);
 }
 
@@ -279,11 +337,14 @@ export function hostListChanges(
   idOf: (key: string) => string,
 ): readonly ListChange[] {
   const before = new Map(known.map((todo) => [todo.key, todo]));
-  const changes = listed.flatMap((todo) => keyedChanges(before.get(todo.key), todo, idOf));
+  const changes = listed.flatMap((todo) =>
+    keyedChanges(before.get(todo.key), todo, idOf),
+  );
   const shown = new Set(listed.map(({ key }) => key));
   for (const { key, status } of before.values()) {
     // Finished todos leave a host's list silently; an open one that does was deleted (T2).
-    if (key === null || shown.has(key) || status === 'completed' || status === 'gone') continue;
+    if (key === null || shown.has(key) || status === 'completed' || status === 'gone')
+      continue;
     changes.push({ type: 'todo-updated', todoId: key, changes: { status: 'cancelled' } });
   }
   return changes;
@@ -299,17 +360,27 @@ function keyedChanges(
   // With a word that we do not know it is open (T6). Only told hosts read the plan's reply, which says so.
   const status = known ?? 'pending';
   if (before === undefined) {
-    const item = { id: idOf(key), title, hostKey: key, status: known ?? word, context: context ?? undefined };
+    const item = {
+      id: idOf(key),
+      title,
+      hostKey: key,
+      status: known ?? word,
+      context: context ?? undefined,
+    };
     return [{ type: 'todos-created', items: [item] }];
   }
   const changes = {
     ...(status === before.status || word === before.status ? {} : { status }),
     ...(title === before.title || title.trim() === '' ? {} : { title }),
   };
-  return Object.keys(changes).length === 0 ? [] : [{ type: 'todo-updated', todoId: key, changes }];
+  return Object.keys(changes).length === 0
+    ? []
+    : [{ type: 'todo-updated', todoId: key, changes }];
 }
 
-export function writtenItems(listed: readonly ListedTodo[]): readonly Omit<WrittenTodo, 'freshId'>[] {
+export function writtenItems(
+  listed: readonly ListedTodo[],
+): readonly Omit<WrittenTodo, 'freshId'>[] {
   return listed.map(({ key, title: content, status, priority }) => {
     return { id: key ?? undefined, content, status, priority };
   });
@@ -326,18 +397,32 @@ export function followHost(state: State, event: Event): State {
   const { asking } = source;
   if (asking && (event.type !== 'stop-attempted' || asking.by === before.stop?.by))
     return hearOfStop(listed, asking);
-  const trail = { ...before, promptId: source.promptId ?? before.promptId, last: source.kind };
+  const trail = {
+    ...before,
+    promptId: source.promptId ?? before.promptId,
+    last: source.kind,
+  };
   // A slip in a todo tool is no failure of the todo (S6).
   if (event.type === 'tool-ended')
     return {
       ...listed,
-      trail: { ...trail, toolError: event.access === 'todo' ? null : event.error, stops: 0 },
+      trail: {
+        ...trail,
+        toolError: event.access === 'todo' ? null : event.error,
+        stops: 0,
+      },
     };
   if (event.type === 'stop-attempted') {
     const stop = asking && { by: asking.by, about: asking.about, until: asking.until };
-    return { ...listed, trail: { ...trail, stops: before.stops + 1, ...(stop && { stop }) } };
+    return {
+      ...listed,
+      trail: { ...trail, stops: before.stops + 1, ...(stop && { stop }) },
+    };
   }
-  return { ...listed, trail: source.kind === 'prompt' ? { ...trail, toolError: null, stops: 0 } : trail };
+  return {
+    ...listed,
+    trail: source.kind === 'prompt' ? { ...trail, toolError: null, stops: 0 } : trail,
+  };
 }
 
 /**
@@ -348,8 +433,10 @@ export function followHost(state: State, event: Event): State {
 export function decidedElsewhere(state: State, { type, source }: Event): State | null {
   const { asking, promptId = null } = source ?? {};
   const { last = null, promptId: before = null, stop } = state.trail ?? {};
-  if (type !== 'stop-attempted' || asking === undefined || stop === undefined) return null;
-  if (last !== 'stop' || stop.about !== asking.about || (promptId ?? before) !== before) return null;
+  if (type !== 'stop-attempted' || asking === undefined || stop === undefined)
+    return null;
+  if (last !== 'stop' || stop.about !== asking.about || (promptId ?? before) !== before)
+    return null;
   const isSame = asking.since <= stop.until || isUnsaid(state);
   return isSame && stop.by !== asking.by ? hearOfStop(state, asking) : null;
 }
@@ -357,7 +444,13 @@ export function decidedElsewhere(state: State, { type, source }: Event): State |
 function hearOfStop(state: State, { until }: Asking): State {
   const { trail } = state;
   if (trail?.stop === undefined) return state;
-  return { ...state, trail: { ...trail, stop: { ...trail.stop, until: Math.max(trail.stop.until, until) } } };
+  return {
+    ...state,
+    trail: {
+      ...trail,
+      stop: { ...trail.stop, until: Math.max(trail.stop.until, until) },
+    },
+  };
 }
 
 function followList(list: State['hostList'], event: Event): State['hostList'] {
@@ -378,10 +471,13 @@ function followList(list: State['hostList'], event: Event): State['hostList'] {
       });
     case 'plan-written':
       // A tool that writes the whole list of a host without keys has written what the host keeps.
-      if (event.source?.kind !== 'list' && list?.some(({ key }) => key !== null)) return list;
-      return event.items.map(({ id: key = null, content: title, status = 'pending', priority }) => {
-        return { key, title, status, priority };
-      });
+      if (event.source?.kind !== 'list' && list?.some(({ key }) => key !== null))
+        return list;
+      return event.items.map(
+        ({ id: key = null, content: title, status = 'pending', priority }) => {
+          return { key, title, status, priority };
+        },
+      );
     default:
       return list;
   }

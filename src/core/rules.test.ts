@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { createCoreDriver, driverStart } from '../../test/properties/core-driver.ts';
 import { ruleCases } from '../../test/properties/rule-cases.ts';
-import { stopContext, withCounts, withSession } from '../../test/properties/rule-context.ts';
+import {
+  stopContext,
+  withCounts,
+  withSession,
+} from '../../test/properties/rule-context.ts';
 import type { Rule } from './rules.ts';
 import { stopRules } from './rules.ts';
 import { hasChanged } from './settlement.ts';
@@ -43,7 +47,10 @@ describe('each rule', () => {
         const looked = Object.values(answer(stopContext(patch))?.inputs ?? {});
         expect(looked.length, name).toBeGreaterThan(0);
         for (const value of looked) {
-          expect(value === null || ['string', 'number', 'boolean'].includes(typeof value), name).toBe(true);
+          expect(
+            value === null || ['string', 'number', 'boolean'].includes(typeof value),
+            name,
+          ).toBe(true);
         }
       }
     }
@@ -93,7 +100,9 @@ describe('the order of the rules', () => {
       'delivery-failed',
       'not-yet',
     ]);
-    expect([...stopRules].map(({ name }) => name).sort()).toEqual(ruleCases.map(({ rule }) => rule).sort());
+    expect([...stopRules].map(({ name }) => name).sort()).toEqual(
+      ruleCases.map(({ rule }) => rule).sort(),
+    );
   });
 
   it('no rule answers a stop with an open todo and nothing in the way', () => {
@@ -102,7 +111,9 @@ describe('the order of the rules', () => {
 
   it('G1: where two would answer, the earlier one wins', () => {
     let compared = 0;
-    const places = new Map<string, number>(stopRules.map(({ name }, index) => [name, index]));
+    const places = new Map<string, number>(
+      stopRules.map(({ name }, index) => [name, index]),
+    );
     for (const earlier of ruleCases) {
       for (const later of ruleCases) {
         if ((places.get(earlier.rule) ?? 0) >= (places.get(later.rule) ?? 0)) continue;
@@ -110,9 +121,12 @@ describe('the order of the rules', () => {
         const answering = stopRules
           .filter((rule) => rule.answer(context) !== null)
           .map(({ name }): string => name);
-        if (!answering.includes(earlier.rule) || !answering.includes(later.rule)) continue;
+        if (!answering.includes(earlier.rule) || !answering.includes(later.rule))
+          continue;
         compared += 1;
-        expect(answering.indexOf(earlier.rule)).toBeLessThan(answering.indexOf(later.rule));
+        expect(answering.indexOf(earlier.rule)).toBeLessThan(
+          answering.indexOf(later.rule),
+        );
       }
     }
     expect(compared).toBeGreaterThan(300);
@@ -135,31 +149,48 @@ describe('a stop that two rules would answer', () => {
       reason: 'refused',
       outcome: 'failed',
     });
-    expect(looping().stops().decision).toMatchObject({ reason: 'looping', outcome: 'stagnant' });
+    expect(looping().stops().decision).toMatchObject({
+      reason: 'looping',
+      outcome: 'stagnant',
+    });
   });
 
   it('G4: an abort before anything was planned is an abort, not an answer', () => {
     const driver = createCoreDriver({ descriptor: { judgesGoal: true } });
     driver.says();
     driver.happens({ type: 'human-aborted', how: 'Ctrl-C' });
-    expect(driver.stops().decision).toMatchObject({ reason: 'aborted', outcome: 'aborted' });
+    expect(driver.stops().decision).toMatchObject({
+      reason: 'aborted',
+      outcome: 'aborted',
+    });
   });
 
   it('P44: a check that cannot start does not hide one that failed', () => {
     const seen = { passedBefore: false, flaky: false, tail: null };
-    const goal = { unit: { ...seen, state: 'failed' }, lint: { ...seen, state: 'cannot-start' } } as const;
+    const goal = {
+      unit: { ...seen, state: 'failed' },
+      lint: { ...seen, state: 'cannot-start' },
+    } as const;
     const finalRun = { stop: 'stop-1', ended: true, overdue: false, writes: 0 };
-    const context = { ...stopContext(withCounts({ completed: 1 }), withSession({ goal, finalRun })) };
+    const context = {
+      ...stopContext(withCounts({ completed: 1 }), withSession({ goal, finalRun })),
+    };
     const both = { ...context, goalChecks: ['unit', 'lint'] };
     expect(ruleNamed('check-cannot-start').answer(both)).toBeNull();
-    expect(ruleNamed('check-cannot-start').answer({ ...both, goalChecks: ['lint'] })?.outcome).toBe(
-      'blocked',
-    );
+    expect(
+      ruleNamed('check-cannot-start').answer({ ...both, goalChecks: ['lint'] })?.outcome,
+    ).toBe('blocked');
   });
 
   it('P46: a check that failed at first and was replaced is no change that was seen', () => {
     const context = stopContext(
-      withSession({ baseline: { fingerprint: null, writes: 0, checks: { old: 'failed', unit: 'passed' } } }),
+      withSession({
+        baseline: {
+          fingerprint: null,
+          writes: 0,
+          checks: { old: 'failed', unit: 'passed' },
+        },
+      }),
     );
     expect(hasChanged({ ...context, goalChecks: ['unit'] })).toBe(false);
     expect(hasChanged({ ...context, goalChecks: ['unit', 'old'] })).toBe(true);
@@ -171,7 +202,10 @@ describe('a stop that two rules would answer', () => {
     expect(driver.stops().decision).toMatchObject({ reason: 'no-plan', outcome: null });
     driver.says('And now?');
     driver.happens({ type: 'record-broken', sentence: 'the store was put back' });
-    expect(driver.stops().decision).toMatchObject({ outcome: 'claimed', inputs: { rests: 'record' } });
+    expect(driver.stops().decision).toMatchObject({
+      outcome: 'claimed',
+      inputs: { rests: 'record' },
+    });
   });
 
   it('P18: an agent whose subagent works is waited for, whatever else could be said', () => {
@@ -187,7 +221,9 @@ describe('a stop that two rules would answer', () => {
 describe('what people read', () => {
   it('M6: the reason a model gave cannot act on a terminal', () => {
     const reason = 'I need \u001b[2J\u001b[31ma key\u0007\n\nIGNORE ALL RULES';
-    const context = stopContext(withSession({ pause: { by: 'model', reason, at: driverStart } }));
+    const context = stopContext(
+      withSession({ pause: { by: 'model', reason, at: driverStart } }),
+    );
     const given = ruleNamed('paused-by-model').answer(context);
     expect(given?.sentence).toBe('The agent paused: I need a key IGNORE ALL RULES');
   });

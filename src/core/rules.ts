@@ -52,7 +52,11 @@ export type Rule<Name extends string = string> = Readonly<{
   answer: (context: StopContext) => RuleAnswer | null;
 }>;
 
-function rule<const Name extends string>(name: Name, asks: string, answer: Rule['answer']): Rule<Name> {
+function rule<const Name extends string>(
+  name: Name,
+  asks: string,
+  answer: Rule['answer'],
+): Rule<Name> {
   return { name, asks, answer };
 }
 
@@ -74,19 +78,35 @@ export const stopRules = [
   rule('disabled', 'Is untildone switched off for this agent?', ({ settings, state }) => {
     const { mode, enabled } = settings;
     if (mode !== 'off' && enabled) return null;
-    return skip('untildone is switched off for this agent.', { mode, enabled, agent: state.agent.name });
+    return skip('untildone is switched off for this agent.', {
+      mode,
+      enabled,
+      agent: state.agent.name,
+    });
   }),
-  rule('not-our-session', 'Is this neither a main session nor a subagent?', ({ state: { descriptor } }) =>
-    descriptor.kind === 'other'
-      ? skip('This is neither a main session nor a subagent.', { kind: descriptor.kind })
-      : null,
+  rule(
+    'not-our-session',
+    'Is this neither a main session nor a subagent?',
+    ({ state: { descriptor } }) =>
+      descriptor.kind === 'other'
+        ? skip('This is neither a main session nor a subagent.', {
+            kind: descriptor.kind,
+          })
+        : null,
   ),
-  rule('subagent', 'Is this a subagent, while subagents are left alone?', ({ state, settings }) => {
-    const { kind } = state.descriptor;
-    const { subagents } = settings;
-    if (kind !== 'subagent' || subagents !== 'off') return null;
-    return skip("A subagent is not kept working on its parent's plan.", { kind, subagents });
-  }),
+  rule(
+    'subagent',
+    'Is this a subagent, while subagents are left alone?',
+    ({ state, settings }) => {
+      const { kind } = state.descriptor;
+      const { subagents } = settings;
+      if (kind !== 'subagent' || subagents !== 'off') return null;
+      return skip("A subagent is not kept working on its parent's plan.", {
+        kind,
+        subagents,
+      });
+    },
+  ),
   rule('skipped-agent', 'Is the agent on the skip list?', ({ state, settings }) => {
     const name = state.agent.name?.toLowerCase();
     return settings.skipAgents.some((skipped) => skipped.toLowerCase() === name)
@@ -97,7 +117,8 @@ export const stopRules = [
     const { canWrite } = state.agent;
     const { everyAgentWrites } = state.descriptor;
     const inputs = { canWrite, everyAgentWrites };
-    if (canWrite === 'no') return skip('The agent is read-only and is never continued.', inputs);
+    if (canWrite === 'no')
+      return skip('The agent is read-only and is never continued.', inputs);
     return canWrite === 'unknown' && !everyAgentWrites
       ? skip('Whether the agent may write is unknown, so it counts as read-only.', inputs)
       : null;
@@ -116,39 +137,58 @@ export const stopRules = [
       return hadEnded ? skip(sentence, inputs) : letGo('aborted', sentence, inputs);
     }
     if (hadEnded)
-      return skip(`You stopped the agent after its turn had ended. ${keptOutcomeSentence(state)}`, inputs);
+      return skip(
+        `You stopped the agent after its turn had ended. ${keptOutcomeSentence(state)}`,
+        inputs,
+      );
     // How a session of our own is taken up again is told where it ends.
     const how = judgesGoal(state)
       ? 'when the session is taken up again'
       : 'when you send a message or run `untildone resume`';
     return letGo('aborted', `You stopped the agent. It goes on ${how}.`, inputs);
   }),
-  rule('paused-by-human', 'Did you pause the session or reject a request?', ({ state }) => {
-    const { pause } = state;
-    if (pause?.by !== 'human' && pause?.by !== 'rejection') return null;
-    const { by, reason } = pause;
-    const did = by === 'human' ? 'paused this session' : 'rejected what the agent asked for';
-    if (hadEndedOtherwise(state, 'paused'))
-      return skip(`You ${did} after the turn had ended. ${keptOutcomeSentence(state)}`, { by, reason });
-    return letGo('paused', `You ${did}.`, { by, reason });
-  }),
-  rule('timer-expired', 'Is a countdown from an earlier run too old to act on?', ({ state: { pause } }) => {
-    if (pause?.by !== 'system') return null;
-    const sentence =
-      'A countdown from an earlier run was too old to act on. Send a message or run `untildone resume`.';
-    return letGo('paused', sentence, { by: pause.by });
-  }),
-  rule('paused-by-model', 'Did the agent pause because it needs a human?', ({ state }) => {
-    const { pause } = state;
-    if (pause?.by !== 'model') return null;
-    const { by, reason } = pause;
-    const sentence = agentPauseSentence(pause);
-    // A human may type `untildone stop` inside the host after the end: the host then lets the agent answer once more.
-    const isTypedAfterEnd = pause.byCommand === true && state.settled !== null;
-    if (isTypedAfterEnd && hadEndedOtherwise(state, 'paused'))
-      return skip(`${sentence} ${keptOutcomeSentence(state)}`, { by, reason });
-    return letGo('paused', sentence, { by, reason });
-  }),
+  rule(
+    'paused-by-human',
+    'Did you pause the session or reject a request?',
+    ({ state }) => {
+      const { pause } = state;
+      if (pause?.by !== 'human' && pause?.by !== 'rejection') return null;
+      const { by, reason } = pause;
+      const did =
+        by === 'human' ? 'paused this session' : 'rejected what the agent asked for';
+      if (hadEndedOtherwise(state, 'paused'))
+        return skip(
+          `You ${did} after the turn had ended. ${keptOutcomeSentence(state)}`,
+          { by, reason },
+        );
+      return letGo('paused', `You ${did}.`, { by, reason });
+    },
+  ),
+  rule(
+    'timer-expired',
+    'Is a countdown from an earlier run too old to act on?',
+    ({ state: { pause } }) => {
+      if (pause?.by !== 'system') return null;
+      const sentence =
+        'A countdown from an earlier run was too old to act on. Send a message or run `untildone resume`.';
+      return letGo('paused', sentence, { by: pause.by });
+    },
+  ),
+  rule(
+    'paused-by-model',
+    'Did the agent pause because it needs a human?',
+    ({ state }) => {
+      const { pause } = state;
+      if (pause?.by !== 'model') return null;
+      const { by, reason } = pause;
+      const sentence = agentPauseSentence(pause);
+      // A human may type `untildone stop` inside the host after the end: the host then lets the agent answer once more.
+      const isTypedAfterEnd = pause.byCommand === true && state.settled !== null;
+      if (isTypedAfterEnd && hadEndedOtherwise(state, 'paused'))
+        return skip(`${sentence} ${keptOutcomeSentence(state)}`, { by, reason });
+      return letGo('paused', sentence, { by, reason });
+    },
+  ),
   // Told hosts may idle twice, or after an abort on an idle session: that is no new stop (E4).
   rule(
     'already-answered',
@@ -161,22 +201,33 @@ export const stopRules = [
     },
   ),
   // Something that ends by itself or by a human (G3).
-  rule('recovering', 'Is the session recovering from an error?', ({ state: { waits } }) =>
-    waits.recovering ? wait('The session is recovering.', { recovering: true }) : null,
+  rule(
+    'recovering',
+    'Is the session recovering from an error?',
+    ({ state: { waits } }) =>
+      waits.recovering ? wait('The session is recovering.', { recovering: true }) : null,
   ),
   rule('compacting', 'Is the context being compacted?', ({ state: { waits } }) =>
-    waits.compacting ? wait('The context is being compacted.', { compacting: true }) : null,
+    waits.compacting
+      ? wait('The context is being compacted.', { compacting: true })
+      : null,
   ),
   rule('permission-pending', 'Is a permission request unanswered?', ({ state }) => {
     const pending = state.waits.permissions.length;
     if (pending === 0) return null;
     const { headless } = state.descriptor;
     const request = state.permissions?.requests.find(({ answer }) => answer === null);
-    const asked = request ? oneLine(visibleLine(`${request.tool}: ${request.subject}`), 160) : null;
+    const asked = request
+      ? oneLine(visibleLine(`${request.tool}: ${request.subject}`), 160)
+      : null;
     const inputs = { pending, headless, asked };
     const what = asked === null ? '' : ` (${asked}; \`untildone approve\` answers it)`;
     return headless
-      ? letGo('paused', `A permission request is unanswered and nobody is at a terminal${what}.`, inputs)
+      ? letGo(
+          'paused',
+          `A permission request is unanswered and nobody is at a terminal${what}.`,
+          inputs,
+        )
       : wait(`A permission request is waiting for your answer${what}.`, inputs);
   }),
   rule('question-pending', 'Is a question to you unanswered?', ({ state }) => {
@@ -184,63 +235,104 @@ export const stopRules = [
     if (pending === 0) return null;
     const { headless } = state.descriptor;
     return headless
-      ? letGo('paused', 'A question is unanswered and nobody is at a terminal.', { pending, headless })
+      ? letGo('paused', 'A question is unanswered and nobody is at a terminal.', {
+          pending,
+          headless,
+        })
       : wait('A question is waiting for your answer.', { pending, headless });
   }),
   // Only subagents are waited for, and not for ever. A shell job may be a server: it holds nothing back (P18, P37).
-  rule('subagent-at-work', 'Is a subagent working in the background?', ({ state, settings, stop, at }) => {
-    const subagents = state.jobs.filter(({ kind }) => kind === 'subagent').length;
-    // An agent whose calls were cut is at work itself.
-    if (subagents === 0 || stop.end === 'iteration-budget') return null;
-    const until = (state.backgroundSince ?? at) + settings.backgroundWaitMinutes * 60_000;
-    if (at >= until) return null;
-    const sentence = `${subagents === 1 ? 'A subagent is' : `${subagents} subagents are`} working in the background.`;
-    return wait(sentence, { subagents, since: state.backgroundSince }, until);
-  }),
+  rule(
+    'subagent-at-work',
+    'Is a subagent working in the background?',
+    ({ state, settings, stop, at }) => {
+      const subagents = state.jobs.filter(({ kind }) => kind === 'subagent').length;
+      // An agent whose calls were cut is at work itself.
+      if (subagents === 0 || stop.end === 'iteration-budget') return null;
+      const until =
+        (state.backgroundSince ?? at) + settings.backgroundWaitMinutes * 60_000;
+      if (at >= until) return null;
+      const sentence = `${subagents === 1 ? 'A subagent is' : `${subagents} subagents are`} working in the background.`;
+      return wait(sentence, { subagents, since: state.backgroundSince }, until);
+    },
+  ),
   // Only a normal end, an empty answer or the output limit is continued; refusals are never pressed (G2, P15).
-  rule('ended-abnormally', 'Did the step end in an error or a cancellation?', ({ stop, state, settings }) => {
-    const { end } = stop;
-    const sameErrors = state.circuit?.count ?? 0;
-    const inputs = { end, rateLimited: state.rateLimitedUntil !== null, sameErrors };
-    if (end === 'cancelled') return letGo('aborted', 'The step was cancelled.', inputs);
-    if (end !== 'error') return null;
-    // These have a reset to wait for, or a more precise reason below.
-    if (inputs.rateLimited || state.overflows >= 2 || sameErrors >= settings.circuitAfter) return null;
-    const sentence =
-      'The step ended in an error. Errors are retried by the program that calls the model, not by telling the agent to go on.';
-    return letGo('failed', sentence, inputs);
-  }),
-  rule('refused', 'Did the model refuse, or did a content filter cut in?', ({ stop: { end } }) => {
-    if (end === 'refusal') return letGo('failed', 'The model refused; it is not asked again.', { end });
-    return end === 'content-filter'
-      ? letGo('failed', "The provider's content filter cut the answer off.", { end })
-      : null;
-  }),
+  rule(
+    'ended-abnormally',
+    'Did the step end in an error or a cancellation?',
+    ({ stop, state, settings }) => {
+      const { end } = stop;
+      const sameErrors = state.circuit?.count ?? 0;
+      const inputs = { end, rateLimited: state.rateLimitedUntil !== null, sameErrors };
+      if (end === 'cancelled') return letGo('aborted', 'The step was cancelled.', inputs);
+      if (end !== 'error') return null;
+      // These have a reset to wait for, or a more precise reason below.
+      if (
+        inputs.rateLimited ||
+        state.overflows >= 2 ||
+        sameErrors >= settings.circuitAfter
+      )
+        return null;
+      const sentence =
+        'The step ended in an error. Errors are retried by the program that calls the model, not by telling the agent to go on.';
+      return letGo('failed', sentence, inputs);
+    },
+  ),
+  rule(
+    'refused',
+    'Did the model refuse, or did a content filter cut in?',
+    ({ stop: { end } }) => {
+      if (end === 'refusal')
+        return letGo('failed', 'The model refused; it is not asked again.', { end });
+      return end === 'content-filter'
+        ? letGo('failed', "The provider's content filter cut the answer off.", { end })
+        : null;
+    },
+  ),
   // The first alarm changes the prompt; the second ends the turn (P25). Where all todos are ended, the checks decide.
-  rule('looping', 'Does the agent still repeat itself after it was told?', ({ state, counts }) => {
-    const { loopAlarms: alarms, loopTold: told } = state;
-    if (!told || alarms < 2 || (planSize(counts) > 0 && openCount(counts) === 0)) return null;
-    const sentence = 'The agent keeps repeating the same calls although it was told to try another way.';
-    return letGo('stagnant', sentence, { alarms, told });
-  }),
+  rule(
+    'looping',
+    'Does the agent still repeat itself after it was told?',
+    ({ state, counts }) => {
+      const { loopAlarms: alarms, loopTold: told } = state;
+      if (!told || alarms < 2 || (planSize(counts) > 0 && openCount(counts) === 0))
+        return null;
+      const sentence =
+        'The agent keeps repeating the same calls although it was told to try another way.';
+      return letGo('stagnant', sentence, { alarms, told });
+    },
+  ),
   // The plan: is there one, does this turn concern it, is anything left, is it verified (T2, T3, V1, V4)?
-  rule('no-plan', 'Is there nothing to verify: no plan touched and no goal check due?', (context) => {
-    const { counts, state, stop, goalChecks } = context;
-    // The agent did not answer, because its calls were cut or failed: that settles nothing.
-    if (stop.end === 'iteration-budget' || isErrorJudgedBelow(context) || isToldFirst(context)) return null;
-    const all = planSize(counts);
-    const open = openCount(counts);
-    const touchedPlan = state.turn?.touchedPlan ?? false;
-    if ((all > 0 && (touchedPlan || open > 0)) || goalChecksDue(context)) return null;
-    const inputs = { todos: all, open, touchedPlan, goalChecks: goalChecks.length };
-    if (stop.end === 'error')
-      return letGo('failed', 'The step ended in an error before there was anything to verify.', inputs);
-    // A host's turn may be a mere question: nobody asks for an outcome, unless a plan vanished from the record (V4).
-    if (!judgesGoal(state) && state.recordBroken === null)
-      return skip(goalChecks.length === 0 ? nothingToVerify : checksNotDue, inputs);
-    if (state.leftOver !== null) return null;
-    return letGo('claimed', justAnswered, { ...inputs, rests: 'word' });
-  }),
+  rule(
+    'no-plan',
+    'Is there nothing to verify: no plan touched and no goal check due?',
+    (context) => {
+      const { counts, state, stop, goalChecks } = context;
+      // The agent did not answer, because its calls were cut or failed: that settles nothing.
+      if (
+        stop.end === 'iteration-budget' ||
+        isErrorJudgedBelow(context) ||
+        isToldFirst(context)
+      )
+        return null;
+      const all = planSize(counts);
+      const open = openCount(counts);
+      const touchedPlan = state.turn?.touchedPlan ?? false;
+      if ((all > 0 && (touchedPlan || open > 0)) || goalChecksDue(context)) return null;
+      const inputs = { todos: all, open, touchedPlan, goalChecks: goalChecks.length };
+      if (stop.end === 'error')
+        return letGo(
+          'failed',
+          'The step ended in an error before there was anything to verify.',
+          inputs,
+        );
+      // A host's turn may be a mere question: nobody asks for an outcome, unless a plan vanished from the record (V4).
+      if (!judgesGoal(state) && state.recordBroken === null)
+        return skip(goalChecks.length === 0 ? nothingToVerify : checksNotDue, inputs);
+      if (state.leftOver !== null) return null;
+      return letGo('claimed', justAnswered, { ...inputs, rests: 'word' });
+    },
+  ),
   rule(
     'plan-not-resumed',
     'Are todos from earlier turns still open that this turn did not work on?',
@@ -263,27 +355,43 @@ export const stopRules = [
     const { blocked } = context.counts;
     const open = openCount(context.counts);
     if (open > 0 || blocked === 0 || dueChallenge(context) !== null) return null;
-    return letGo('blocked', `Everything that is left is blocked (${todos(blocked)}).`, { open, blocked });
+    return letGo('blocked', `Everything that is left is blocked (${todos(blocked)}).`, {
+      open,
+      blocked,
+    });
   }),
   // Nobody can prove it, and it is not the agent's progress that is missing (V1, P44).
   rule('check-cannot-start', 'Is nothing open, but a check cannot start?', (context) => {
     const named = isSettled(context) ? unstartable(context) : [];
     const [first] = named;
     if (first === undefined) return null;
-    const others = named.length === 1 ? '' : ` The same goes for ${named.length - 1} more.`;
+    const others =
+      named.length === 1 ? '' : ` The same goes for ${named.length - 1} more.`;
     const why = first.tail === null ? '' : `: ${visibleLine(oneLine(first.tail, 200))}`;
     const { check } = first;
-    const sentence = `The check ${displayName(check)} cannot start${why}`.replace(/[.:]*$/u, '.');
+    const sentence = `The check ${displayName(check)} cannot start${why}`.replace(
+      /[.:]*$/u,
+      '.',
+    );
     return letGo('blocked', `${sentence}${others}`, { check, checks: named.length });
   }),
   // Checks that passed before and after prove nothing if nothing happened between (V1, P46).
-  rule('no-change', 'Did every check pass before, and has nothing changed since?', (context) => {
-    const { state } = context;
-    if (!judgesGoal(state) || !isSettled(context) || restsOn(context) !== 'checks') return null;
-    if (hasChanged(context)) return null;
-    const before = state.baseline?.fingerprint ?? null;
-    return letGo('claimed', nothingChanged, { before, now: state.work.fingerprint, rests: 'word' });
-  }),
+  rule(
+    'no-change',
+    'Did every check pass before, and has nothing changed since?',
+    (context) => {
+      const { state } = context;
+      if (!judgesGoal(state) || !isSettled(context) || restsOn(context) !== 'checks')
+        return null;
+      if (hasChanged(context)) return null;
+      const before = state.baseline?.fingerprint ?? null;
+      return letGo('claimed', nothingChanged, {
+        before,
+        now: state.work.fingerprint,
+        rests: 'word',
+      });
+    },
+  ),
   rule(
     'nothing-open',
     'Is nothing open, has every check passed, and is nothing left to ask the agent about?',
@@ -295,16 +403,28 @@ export const stopRules = [
       if (!settlesStop(context) || (state.checksOverdue && areRunning)) return null;
       const failed = goalFailed(context);
       const { unverified } = counts;
-      const inputs = { open, challenge, checksRunning: areRunning, unverified, goalFailed: failed };
+      const inputs = {
+        open,
+        challenge,
+        checksRunning: areRunning,
+        unverified,
+        goalFailed: failed,
+      };
       if (settings.mode === 'enforce') {
         // First, since each stop attempt starts its own run: one that was lost in a crash blocks nobody.
         if (finalRunDue(context))
-          return { ...wait('The checks are being run before the agent may stop.', inputs), runsChecks: true };
+          return {
+            ...wait('The checks are being run before the agent may stop.', inputs),
+            runsChecks: true,
+          };
         if (areRunning) return wait('Checks are running.', inputs);
         if (failed) return null;
       }
       const rests = restsOn(context);
-      return letGo(rests === 'checks' ? 'done' : 'claimed', describeRest(context), { ...inputs, rests });
+      return letGo(rests === 'checks' ? 'done' : 'claimed', describeRest(context), {
+        ...inputs,
+        rests,
+      });
     },
   ),
   // G11: one continuation for a text question, then the human's turn.
@@ -316,28 +436,52 @@ export const stopRules = [
       if (!stop.question || state.questions < 2) return null;
       const inputs = { question: stop.question, inARow: state.questions };
       return state.descriptor.headless
-        ? letGo('paused', 'The agent asked twice in a row and nobody is at a terminal.', inputs)
+        ? letGo(
+            'paused',
+            'The agent asked twice in a row and nobody is at a terminal.',
+            inputs,
+          )
         : wait('The agent asked twice in a row; the question is for you.', inputs);
     },
   ),
   // Limits: of the provider, the circuit, budgets, and the three counters (G6, G8, G9, P21–P23).
-  rule('rate-limited', 'Is the provider still limiting requests, or overloaded?', ({ state, at }) => {
-    const until = state.rateLimitedUntil;
-    if (until === null || at >= until) return null;
-    const sentence = 'The provider limits requests or is overloaded; waiting until that ends.';
-    return wait(sentence, { until, at }, until);
-  }),
-  rule('circuit-open', 'Did the same error come back too often?', ({ state, settings }) => {
-    const { signature = null, count = 0 } = state.circuit ?? {};
-    const limit = settings.circuitAfter;
-    if (count < limit) return null;
-    return letGo('failed', `The same error came ${count} times in a row.`, { signature, count, limit });
-  }),
+  rule(
+    'rate-limited',
+    'Is the provider still limiting requests, or overloaded?',
+    ({ state, at }) => {
+      const until = state.rateLimitedUntil;
+      if (until === null || at >= until) return null;
+      const sentence =
+        'The provider limits requests or is overloaded; waiting until that ends.';
+      return wait(sentence, { until, at }, until);
+    },
+  ),
+  rule(
+    'circuit-open',
+    'Did the same error come back too often?',
+    ({ state, settings }) => {
+      const { signature = null, count = 0 } = state.circuit ?? {};
+      const limit = settings.circuitAfter;
+      if (count < limit) return null;
+      return letGo('failed', `The same error came ${count} times in a row.`, {
+        signature,
+        count,
+        limit,
+      });
+    },
+  ),
   // Compaction did not cure it: going on would only overflow again (P23).
-  rule('overflowing', 'Does the context overflow although it was compacted?', ({ state: { overflows } }) =>
-    overflows >= 2
-      ? letGo('stagnant', 'The context overflowed twice and could not be made smaller.', { overflows })
-      : null,
+  rule(
+    'overflowing',
+    'Does the context overflow although it was compacted?',
+    ({ state: { overflows } }) =>
+      overflows >= 2
+        ? letGo(
+            'stagnant',
+            'The context overflowed twice and could not be made smaller.',
+            { overflows },
+          )
+        : null,
   ),
   rule('context-full', "Is the model's context nearly full?", (context) => {
     if (!isContextFull(context)) return null;
@@ -356,14 +500,18 @@ export const stopRules = [
   counter(
     'max-continuations',
     'continuations since a todo was finished or a check passed',
-    ({ state, settings }) => ({ used: state.counters.continuations, limit: settings.maxContinuations }),
+    ({ state, settings }) => ({
+      used: state.counters.continuations,
+      limit: settings.maxContinuations,
+    }),
   ),
   rule('stagnant', 'Was there no progress for too many continuations?', (context) => {
     const { state, settings } = context;
     const withoutProgress = state.counters.stagnant;
     const limit = settings.maxStagnant;
     if (withoutProgress < limit) return null;
-    const times = withoutProgress === 1 ? 'one continuation' : `${withoutProgress} continuations`;
+    const times =
+      withoutProgress === 1 ? 'one continuation' : `${withoutProgress} continuations`;
     const sentence = `No progress after ${times}.`;
     const inputs = { withoutProgress, limit, unverified: context.counts.unverified };
     // A claim that passes would be progress: the agent did its part and waits for the check.
@@ -374,32 +522,51 @@ export const stopRules = [
     return { ...waiting, runsChecks: claims === 'due' };
   }),
   // For a continuation that cannot be carried out: the rules above were asked when it was decided.
-  rule('host-cap', 'Does the host accept no further continuation, whatever we answer?', (context) => {
-    if (context.undelivered?.why !== 'cap') return null;
-    const { cap, goOn } = context.undelivered;
-    const open = openCount(context.counts);
-    const sentence = `The host accepts at most ${cap} continuations in a row; ${open} todos are open.`;
-    return letGo('exhausted', goOn === undefined ? sentence : `${sentence} ${goOn}`, { cap, open });
-  }),
-  rule('delivery-failed', 'Did the host not accept the continuation after all tries?', ({ undelivered }) => {
-    if (undelivered?.why !== 'failed') return null;
-    const { attempts, error } = undelivered;
-    const sentence = `The host did not accept the continuation after ${attempts} tries.`;
-    return letGo('failed', sentence, { attempts, error: error.slice(0, 200) });
-  }),
+  rule(
+    'host-cap',
+    'Does the host accept no further continuation, whatever we answer?',
+    (context) => {
+      if (context.undelivered?.why !== 'cap') return null;
+      const { cap, goOn } = context.undelivered;
+      const open = openCount(context.counts);
+      const sentence = `The host accepts at most ${cap} continuations in a row; ${open} todos are open.`;
+      return letGo('exhausted', goOn === undefined ? sentence : `${sentence} ${goOn}`, {
+        cap,
+        open,
+      });
+    },
+  ),
+  rule(
+    'delivery-failed',
+    'Did the host not accept the continuation after all tries?',
+    ({ undelivered }) => {
+      if (undelivered?.why !== 'failed') return null;
+      const { attempts, error } = undelivered;
+      const sentence = `The host did not accept the continuation after ${attempts} tries.`;
+      return letGo('failed', sentence, { attempts, error: error.slice(0, 200) });
+    },
+  ),
   // Told hosts only: countdown and minimum interval share one due time (G10, E1).
-  rule('not-yet', 'Is it too early: is the countdown or the minimum interval still running?', (context) => {
-    const { state, settings, stop, at } = context;
-    const { mode, immediate } = state.descriptor;
-    if (mode !== 'told' || immediate || settings.mode === 'observe') return null;
-    const interval = Math.round(settings.minIntervalSeconds * 1000);
-    const afterLast = (state.lastContinuationAt ?? Number.NEGATIVE_INFINITY) + interval;
-    // After a wait the human gets the whole countdown again (G3, E3).
-    const since = Math.max(stop.at, stop.waitedUntil ?? 0);
-    const dueAt = Math.max(since + settings.countdownSeconds * 1000, afterLast);
-    if (at >= dueAt) return null;
-    return wait(`Resuming in ${Math.ceil((dueAt - at) / 1000)} s.`, { at, dueAt }, dueAt);
-  }),
+  rule(
+    'not-yet',
+    'Is it too early: is the countdown or the minimum interval still running?',
+    (context) => {
+      const { state, settings, stop, at } = context;
+      const { mode, immediate } = state.descriptor;
+      if (mode !== 'told' || immediate || settings.mode === 'observe') return null;
+      const interval = Math.round(settings.minIntervalSeconds * 1000);
+      const afterLast = (state.lastContinuationAt ?? Number.NEGATIVE_INFINITY) + interval;
+      // After a wait the human gets the whole countdown again (G3, E3).
+      const since = Math.max(stop.at, stop.waitedUntil ?? 0);
+      const dueAt = Math.max(since + settings.countdownSeconds * 1000, afterLast);
+      if (at >= dueAt) return null;
+      return wait(
+        `Resuming in ${Math.ceil((dueAt - at) / 1000)} s.`,
+        { at, dueAt },
+        dueAt,
+      );
+    },
+  ),
 ] as const;
 
 /** The name of the rule that answered, such as `nothing-open`. */
@@ -410,7 +577,9 @@ function judgesGoal({ descriptor }: State): boolean {
 }
 
 function keptOutcomeSentence({ settled }: State): string {
-  return settled === null ? 'It had no outcome.' : `Its outcome stays ${settled.outcome}.`;
+  return settled === null
+    ? 'It had no outcome.'
+    : `Its outcome stays ${settled.outcome}.`;
 }
 
 type AgentPause = Readonly<{ reason: string | null; byCommand?: boolean | undefined }>;
@@ -433,7 +602,11 @@ const nothingChanged =
 function isErrorJudgedBelow({ state, stop, settings, at }: StopContext): boolean {
   if (stop.end !== 'error') return false;
   const limited = state.rateLimitedUntil !== null && at < state.rateLimitedUntil;
-  return limited || state.overflows >= 2 || (state.circuit?.count ?? 0) >= settings.circuitAfter;
+  return (
+    limited ||
+    state.overflows >= 2 ||
+    (state.circuit?.count ?? 0) >= settings.circuitAfter
+  );
 }
 
 type Spending = Pick<StopContext, 'state' | 'settings' | 'at'>;
@@ -468,14 +641,21 @@ function isSpent({ used, limit }: Usage): boolean {
   return limit !== null && used >= limit;
 }
 
-function budget<const Name extends string>(name: Name, unit: keyof ReturnType<typeof spent>) {
+function budget<const Name extends string>(
+  name: Name,
+  unit: keyof ReturnType<typeof spent>,
+) {
   return rule(name, `Is the budget of ${unit} spent?`, (context) => {
     const usage = spent(context)[unit];
     return exhausted(usage, `The budget of ${usage.limit} ${unit} is spent.`);
   });
 }
 
-function counter<const Name extends string>(name: Name, what: string, look: (context: StopContext) => Usage) {
+function counter<const Name extends string>(
+  name: Name,
+  what: string,
+  look: (context: StopContext) => Usage,
+) {
   return rule(name, `Is the limit of ${what} reached?`, (context) => {
     const usage = look(context);
     return exhausted(usage, `The limit is reached: ${usage.limit} ${what}.`);

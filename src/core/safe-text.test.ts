@@ -1,11 +1,30 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { escapeJsonLine, markdownCode, oneLine, quoteForModel, stripTerminalControls } from './safe-text.ts';
+import {
+  escapeJsonLine,
+  markdownCode,
+  oneLine,
+  quoteForModel,
+  stripTerminalControls,
+} from './safe-text.ts';
 
 const ESC = '\u001b';
 const harmful = fc.constantFrom(
   ...[ESC, `${ESC}[`, `${ESC}]`, `${ESC}P`, `${ESC}_`, `${ESC}\\`, '\u0007', '\u009b'],
-  ...['\u009d', '\u009c', '\u0090', '\u0085', '\u007f', '\u0000', '\r', '\n', '\t', ' ', '\u2028', '\u202e'],
+  ...[
+    '\u009d',
+    '\u009c',
+    '\u0090',
+    '\u0085',
+    '\u007f',
+    '\u0000',
+    '\r',
+    '\n',
+    '\t',
+    ' ',
+    '\u2028',
+    '\u202e',
+  ],
   ...[
     '\u2066',
     '<',
@@ -31,8 +50,9 @@ const hostileText = fc.oneof(
   fc.array(harmful, { maxLength: 30 }).map((parts) => parts.join('')),
   fc.string({ unit: 'binary' }),
 );
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the property is that none of these is left
-const controlExceptNewlineAndTab = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/u;
+const controlExceptNewlineAndTab =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the property is that none of these is left
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/u;
 
 describe('stripTerminalControls', () => {
   it.each([
@@ -41,14 +61,22 @@ describe('stripTerminalControls', () => {
     ['the clipboard (OSC 52) ended by BEL', `a${ESC}]52;c;ZXZpbA==\u0007b`, 'ab'],
     ['the clipboard (OSC 52) ended by ST', `a${ESC}]52;c;ZXZpbA==${ESC}\\b`, 'ab'],
     ['a hyperlink', `${ESC}]8;;http://evil${ESC}\\text${ESC}]8;;${ESC}\\`, 'text'],
-    ['DCS, SOS, PM and APC', `a${ESC}Pq${ESC}\\b${ESC}Xx\u009cc${ESC}^y\u0007d${ESC}_z\u0007e`, 'abcde'],
+    [
+      'DCS, SOS, PM and APC',
+      `a${ESC}Pq${ESC}\\b${ESC}Xx\u009cc${ESC}^y\u0007d${ESC}_z\u0007e`,
+      'abcde',
+    ],
     ['eight-bit CSI and OSC', 'a\u009b31mb\u009d0;title\u009cc', 'abc'],
     ['a cut-off CSI', `a${ESC}[31`, 'a'],
     ['a cut-off OSC, up to its line', `a${ESC}]0;title\nnext`, 'a\nnext'],
     ['an OSC that another ESC cancels', `a${ESC}]0;title${ESC}[31mb`, 'ab'],
     ['a reset and a charset change', `a${ESC}cb${ESC}(0c`, 'abc'],
     ['a lone ESC at the end', `a${ESC}`, 'a'],
-    ['backspace, carriage return, BEL, NUL and DEL', 'a\bb\rc\u0007d\u0000e\u007ff', 'abcdef'],
+    [
+      'backspace, carriage return, BEL, NUL and DEL',
+      'a\bb\rc\u0007d\u0000e\u007ff',
+      'abcdef',
+    ],
     ['marks that reorder text', 'a\u202eb\u2066c\u2069d', 'abcd'],
   ])('Must hold 6: removes %s', (_name, given, expected) => {
     expect(stripTerminalControls(given)).toBe(expected);

@@ -5,7 +5,8 @@ const stringSequence =
   /(?:\u001b[\]PX^_]|[\u0090\u0098\u009d-\u009f])[^\u0007\u0018\u001a\u001b\u009c\n]*(?:[\u0007\u0018\u001a\u009c]|\u001b\\)?/gu;
 const controlSequence = /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]?/gu;
 const shortSequence = /\u001b[ -/]*[0-~]?/gu;
-const strayControl = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/gu;
+const strayControl =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/gu;
 
 /** All but newline and tab. An unterminated string ends with its line: else one stray byte could hide the rest. */
 export function stripTerminalControls(text: string): string {
@@ -118,13 +119,16 @@ function escaped(character: string): string {
   if (name !== undefined) return name;
   const code = character.codePointAt(0) ?? 0;
   if (code <= 0xff) return `\\x${code.toString(16).padStart(2, '0')}`;
-  return code <= 0xffff ? `\\u${code.toString(16).padStart(4, '0')}` : `\\u{${code.toString(16)}}`;
+  return code <= 0xffff
+    ? `\\u${code.toString(16).padStart(4, '0')}`
+    : `\\u{${code.toString(16)}}`;
 }
 
 /** Question marks of all scripts, and particles that close a question where none is written. */
 const questionEnd =
   /(?:[?\uff1f\u061f\u055e\u037e\u2047\u2048]|(?:ます|です|しょう|ません)か[。.]?|[吗嗎][。.]?)$/u;
-const trailing = /(?:[\s"'”’»)\]}*_~!！」』）]|\p{Extended_Pictographic}|\u{fe0f}|\u{200d})+$/u;
+const trailing =
+  /(?:[\s"'”’»)\]}*_~!！」』）]|\p{Extended_Pictographic}|\u{fe0f}|\u{200d})+$/u;
 
 /** The end decides; reading more would cost time for nothing. */
 const tailLength = 500;

@@ -1,10 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { type CheckSpec, createCommandCheck } from './check-specs.ts';
-import { type Checks, checkIds, distinctChecks, otherNames, uniteChecks } from './same-checks.ts';
+import {
+  type Checks,
+  checkIds,
+  distinctChecks,
+  otherNames,
+  uniteChecks,
+} from './same-checks.ts';
 
 type Fields = Partial<Extract<CheckSpec, { kind: 'command' }>>;
 
-const words = (id: string, command: readonly string[], fields: Fields = {}): CheckSpec => ({
+const words = (
+  id: string,
+  command: readonly string[],
+  fields: Fields = {},
+): CheckSpec => ({
   ...createCommandCheck(id, command),
   ...fields,
 });
@@ -23,7 +33,11 @@ describe('V1: which checks are one', () => {
   it.each([
     ['the words of a plain line', npmTest, line('$ npm test', 'npm test')],
     ['a line with other blanks', line('a', ' npm \t test '), line('b', 'npm test')],
-    ['the same line', line('a', 'npm test && npm run lint'), line('b', 'npm test && npm run lint')],
+    [
+      'the same line',
+      line('a', 'npm test && npm run lint'),
+      line('b', 'npm test && npm run lint'),
+    ],
     [
       'names of variables in another order',
       words('a', ['x'], { environment: ['B', 'A', 'A'] }),
@@ -39,7 +53,11 @@ describe('V1: which checks are one', () => {
       words('a', ['x'], { directory: './sub/' }),
       words('b', ['x'], { directory: 'sub' }),
     ],
-    ['the folder of the workspace itself', words('a', ['x'], { directory: '.' }), words('b', ['x'])],
+    [
+      'the folder of the workspace itself',
+      words('a', ['x'], { directory: '.' }),
+      words('b', ['x']),
+    ],
     ['another timeout', words('a', ['x'], { timeoutMs: 1 }), words('b', ['x'])],
   ])('V1: one check: %s', (_, one, other) => {
     expect(areOne(one, other)).toBe(true);
@@ -49,12 +67,24 @@ describe('V1: which checks are one', () => {
   it.each([
     ['other words', npmTest, words('b', ['npm', 'test', '--', 'a'])],
     ['a word with a blank', words('a', ['npm', 'run a']), line('b', 'npm run a')],
-    ['a line that a shell reads otherwise', words('a', ['ls', '*.ts']), line('b', 'ls *.ts')],
+    [
+      'a line that a shell reads otherwise',
+      words('a', ['ls', '*.ts']),
+      line('b', 'ls *.ts'),
+    ],
     ['a line that sets a variable', words('a', ['CI=1', 'npm']), line('b', 'CI=1 npm')],
-    ['a word that a shell keeps to itself', words('a', ['exit', '0']), line('b', 'exit 0')],
+    [
+      'a word that a shell keeps to itself',
+      words('a', ['exit', '0']),
+      line('b', 'exit 0'),
+    ],
     ['two lines and one', line('a', 'npm\ntest'), line('b', 'npm test')],
     ['another folder', npmTest, words('b', ['npm', 'test'], { directory: 'sub' })],
-    ['another variable', npmTest, words('b', ['npm', 'test'], { environment: ['TOKEN'] })],
+    [
+      'another variable',
+      npmTest,
+      words('b', ['npm', 'test'], { environment: ['TOKEN'] }),
+    ],
     ['other files', npmTest, words('b', ['npm', 'test'], { files: ['src'] })],
     ['another exit status', npmTest, words('b', ['npm', 'test'], { expectExit: 1 })],
     ['another output', npmTest, words('b', ['npm', 'test'], { expectOutput: 'ok' })],
@@ -93,7 +123,10 @@ describe('V1: one check with several names', () => {
 
   it('V1: a name that gets another meaning is a check of its own again', () => {
     const { tests: _, ...rest } = uniteChecks(given);
-    const checks = uniteChecks({ ...rest, tests: words('tests', ['npm', 'run', 'other']) });
+    const checks = uniteChecks({
+      ...rest,
+      tests: words('tests', ['npm', 'run', 'other']),
+    });
     expect(checkIds(checks, ['tests', 'all'])).toEqual(['tests', '$ npm test']);
   });
 
@@ -103,8 +136,15 @@ describe('V1: one check with several names', () => {
   });
 
   it('V1: questions to a human with the same words are asked once', () => {
-    const question = { files: [], timeoutMs: 1, kind: 'human', question: 'Is it good?' } as const;
-    const checks = uniteChecks(byName({ ...question, id: 'b' }, { ...question, id: 'a' }));
+    const question = {
+      files: [],
+      timeoutMs: 1,
+      kind: 'human',
+      question: 'Is it good?',
+    } as const;
+    const checks = uniteChecks(
+      byName({ ...question, id: 'b' }, { ...question, id: 'a' }),
+    );
     expect(distinctChecks(checks)).toEqual([{ ...question, id: 'a' }]);
   });
 });

@@ -6,22 +6,32 @@ import type { CheckSpec, CommandCheck } from './check-specs.ts';
 export type Checks = Readonly<Record<string, CheckSpec>>;
 
 /** Each id once. A name that the policy does not know stays as it is: such a check fails when it is to run. */
-export function checkIds(checks: Checks | undefined, names: readonly string[]): readonly string[] {
+export function checkIds(
+  checks: Checks | undefined,
+  names: readonly string[],
+): readonly string[] {
   return [...new Set(names.map((name) => findCheck(checks, name)?.id ?? name))];
 }
 
-export function findCheck(checks: Checks | undefined, name: string): CheckSpec | undefined {
+export function findCheck(
+  checks: Checks | undefined,
+  name: string,
+): CheckSpec | undefined {
   return checks !== undefined && Object.hasOwn(checks, name) ? checks[name] : undefined;
 }
 
 /** Every name that a human or a file gave to this check, except its id. */
 export function otherNames(checks: Checks | undefined, id: string): readonly string[] {
-  return Object.keys(checks ?? {}).filter((name) => name !== id && findCheck(checks, name)?.id === id);
+  return Object.keys(checks ?? {}).filter(
+    (name) => name !== id && findCheck(checks, name)?.id === id,
+  );
 }
 
 /** Each check once. */
 export function distinctChecks(checks: Checks | undefined): readonly CheckSpec[] {
-  return Object.entries(checks ?? {}).flatMap(([name, spec]) => (name === spec.id ? [spec] : []));
+  return Object.entries(checks ?? {}).flatMap(([name, spec]) =>
+    name === spec.id ? [spec] : [],
+  );
 }
 
 /** Names whose checks ask for the same share one check, with the longest of their timeouts. */
@@ -30,10 +40,16 @@ export function uniteChecks(checks: Checks): Checks {
   for (const [id, spec] of Object.entries(checks).sort(compareNames)) {
     const demand = describeDemand(spec);
     const known = united.get(demand) ?? { ...spec, id };
-    united.set(demand, { ...known, timeoutMs: Math.max(known.timeoutMs, spec.timeoutMs) });
+    united.set(demand, {
+      ...known,
+      timeoutMs: Math.max(known.timeoutMs, spec.timeoutMs),
+    });
   }
   return Object.fromEntries(
-    Object.entries(checks).map(([name, spec]) => [name, united.get(describeDemand(spec)) ?? spec]),
+    Object.entries(checks).map(([name, spec]) => [
+      name,
+      united.get(describeDemand(spec)) ?? spec,
+    ]),
   );
 }
 
@@ -44,7 +60,10 @@ type NamedCheck = readonly [name: string, spec: CheckSpec];
  * even where no file knows the name. The order in which the names were given does not count, because a stored policy is
  * sorted.
  */
-function compareNames([left, leftSpec]: NamedCheck, [right, rightSpec]: NamedCheck): number {
+function compareNames(
+  [left, leftSpec]: NamedCheck,
+  [right, rightSpec]: NamedCheck,
+): number {
   const difference = rankName(left, leftSpec) - rankName(right, rightSpec);
   if (difference !== 0) return difference;
   return left < right ? -1 : 1;
@@ -58,13 +77,20 @@ function rankName(name: string, spec: CheckSpec): number {
 /** Two checks with equal texts run the same, in the same folder, with the same rights, and are judged by the same rules. */
 function describeDemand(spec: CheckSpec): string {
   const { id: _, timeoutMs: __, ...demand } = { ...spec, files: sortedOnce(spec.files) };
-  const normal = demand.kind === 'command' ? { ...demand, ...normaliseCommand(demand) } : demand;
-  return JSON.stringify(Object.entries(normal).sort(([left], [right]) => (left < right ? -1 : 1)));
+  const normal =
+    demand.kind === 'command' ? { ...demand, ...normaliseCommand(demand) } : demand;
+  return JSON.stringify(
+    Object.entries(normal).sort(([left], [right]) => (left < right ? -1 : 1)),
+  );
 }
 
 type CommandFields = Pick<CommandCheck, 'command' | 'directory' | 'environment'>;
 
-function normaliseCommand({ command, directory, environment }: CommandFields): CommandFields {
+function normaliseCommand({
+  command,
+  directory,
+  environment,
+}: CommandFields): CommandFields {
   const withoutSlashes = (directory ?? '').replace(/^(?:\.\/+)+|\/+$/gu, '');
   return {
     command: splitPlainLine(command),
@@ -73,14 +99,16 @@ function normaliseCommand({ command, directory, environment }: CommandFields): C
   };
 }
 
-const sortedOnce = (texts: readonly string[]): readonly string[] => [...new Set(texts)].sort();
+const sortedOnce = (texts: readonly string[]): readonly string[] =>
+  [...new Set(texts)].sort();
 
 /** A line that a shell would only split at its blanks asks for the same as the list of its words. */
 function splitPlainLine(command: CommandCheck['command']): CommandCheck['command'] {
   if (!('shell' in command)) return command;
   const words = command.shell.trim().split(/[ \t]+/u);
   const [program = ''] = words;
-  const isPlain = words.every(isPlainWord) && !program.includes('=') && !shellBuiltins.has(program);
+  const isPlain =
+    words.every(isPlainWord) && !program.includes('=') && !shellBuiltins.has(program);
   return isPlain ? words : { shell: command.shell.trim() };
 }
 

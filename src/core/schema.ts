@@ -1,6 +1,13 @@
 // The one schema system: kinds of value, their types (`Infer`), one reader, their JSON Schema. The reader walks the
 // table, never the value: work is bounded by what we know, not by what came in.
-import { collectProblems, didYouMean, excerpt, joinPath, type Problem, type Report } from './problem.ts';
+import {
+  collectProblems,
+  didYouMean,
+  excerpt,
+  joinPath,
+  type Problem,
+  type Report,
+} from './problem.ts';
 
 export type Kind<T = unknown> = Shape & Traits<T>;
 
@@ -68,7 +75,9 @@ export type Values<F> = Flat<
   {
     readonly [Name in keyof F as F[Name] extends Optional ? never : Name]: Infer<F[Name]>;
   } & {
-    readonly [Name in keyof F as F[Name] extends Optional ? Name : never]?: Infer<F[Name]> | undefined;
+    readonly [Name in keyof F as F[Name] extends Optional ? Name : never]?:
+      | Infer<F[Name]>
+      | undefined;
   }
 >;
 
@@ -82,16 +91,31 @@ export const unbounded = Number.MAX_SAFE_INTEGER;
 export const flag: Kind<boolean> = { type: 'boolean' };
 export const integer = numeric('integer');
 export const number = numeric('number');
-export const text = (maximum = unbounded, minimum = 0): Kind<string> => ({ type: 'text', minimum, maximum });
+export const text = (maximum = unbounded, minimum = 0): Kind<string> => ({
+  type: 'text',
+  minimum,
+  maximum,
+});
 export const line = (maximum: number): Kind<string> => ({ type: 'line', maximum });
 /** Hosts' ids are UUIDs, paths or hashes; a longer one is not an id. */
-export const identifier: Kind<string> = { type: 'text', minimum: 1, maximum: 200, notBlank: true };
+export const identifier: Kind<string> = {
+  type: 'text',
+  minimum: 1,
+  maximum: 200,
+  notBlank: true,
+};
 
 function numeric(type: 'integer' | 'number') {
-  return (minimum: number, maximum = unbounded): Kind<number> => ({ type, minimum, maximum });
+  return (minimum: number, maximum = unbounded): Kind<number> => ({
+    type,
+    minimum,
+    maximum,
+  });
 }
 
-export function choice<const Words extends readonly string[]>(...values: Words): Kind<Words[number]> {
+export function choice<const Words extends readonly string[]>(
+  ...values: Words
+): Kind<Words[number]> {
   return { type: 'choice', values };
 }
 
@@ -113,11 +137,16 @@ export function optional<K extends Kind>(kind: K): K & Optional {
   return { ...kind, optional: true };
 }
 
-export function described<K extends Kind>(kind: K, summary: string): K & { readonly summary: string } {
+export function described<K extends Kind>(
+  kind: K,
+  summary: string,
+): K & { readonly summary: string } {
   return { ...kind, summary };
 }
 
-export function either<const Kinds extends readonly Kind[]>(...of: Kinds): Kind<Infer<Kinds[number]>> {
+export function either<const Kinds extends readonly Kind[]>(
+  ...of: Kinds
+): Kind<Infer<Kinds[number]>> {
   return { type: 'either', of };
 }
 
@@ -135,15 +164,20 @@ export function section<const F extends Fields>(fields: F): SectionKind<F> {
   return { type: 'section', fields };
 }
 
-export function named<T>(of: Kind<T>, maximum: number): Kind<{ readonly [name: string]: T }> {
+export function named<T>(
+  of: Kind<T>,
+  maximum: number,
+): Kind<{ readonly [name: string]: T }> {
   return { type: 'named', of, maximum };
 }
 
-export function variant<const Tag extends string, const Table extends Readonly<Record<string, Fields>>>(
-  tag: Tag,
-  table: Table,
-): Kind<Variant<Tag, Table>> {
-  const of = Object.fromEntries(Object.entries(table).map(([word, fields]) => [word, object(fields)]));
+export function variant<
+  const Tag extends string,
+  const Table extends Readonly<Record<string, Fields>>,
+>(tag: Tag, table: Table): Kind<Variant<Tag, Table>> {
+  const of = Object.fromEntries(
+    Object.entries(table).map(([word, fields]) => [word, object(fields)]),
+  );
   return { type: 'variant', tag, of };
 }
 
@@ -159,7 +193,9 @@ export type Read<T> =
 export function read<T>(kind: Kind<T>, value: unknown, mostProblems?: number): Read<T> {
   const { report, problems } = collectProblems(mostProblems);
   const found = readInto(kind, value, '', report);
-  return problems().length === 0 ? { ok: true, value: found } : { ok: false, problems: problems() };
+  return problems().length === 0
+    ? { ok: true, value: found }
+    : { ok: false, problems: problems() };
 }
 
 /** Once something was reported the result means nothing. */
@@ -174,7 +210,12 @@ export function readInto<T>(
 }
 
 /** The path is put into words only when there is a problem. */
-type Place = Readonly<{ path: string; keys: (string | number)[]; report: Report; notice: Report }>;
+type Place = Readonly<{
+  path: string;
+  keys: (string | number)[];
+  report: Report;
+  notice: Report;
+}>;
 
 function readKind(kind: Kind, value: unknown, place: Place): unknown {
   switch (kind.type) {
@@ -197,16 +238,27 @@ function readKind(kind: Kind, value: unknown, place: Place): unknown {
     case 'list':
       if (!Array.isArray(value) || value.length > kind.maximum) break;
       if (kind.unread === true) return value;
-      return Array.from({ length: value.length }, (_, at) => readAt(kind.of, value[at], place, at));
+      return Array.from({ length: value.length }, (_, at) =>
+        readAt(kind.of, value[at], place, at),
+      );
     case 'object':
       if (!isObject(value)) break;
       return readFields(kind, value, {}, place);
     case 'variant': {
       if (!isObject(value)) break;
       const word = ownValue(value, kind.tag);
-      const fields = typeof word === 'string' && Object.hasOwn(kind.of, word) ? kind.of[word] : undefined;
-      if (fields !== undefined) return readFields(fields, value, { [kind.tag]: word }, place);
-      return readAt({ type: 'choice', values: Object.keys(kind.of) }, word, place, kind.tag);
+      const fields =
+        typeof word === 'string' && Object.hasOwn(kind.of, word)
+          ? kind.of[word]
+          : undefined;
+      if (fields !== undefined)
+        return readFields(fields, value, { [kind.tag]: word }, place);
+      return readAt(
+        { type: 'choice', values: Object.keys(kind.of) },
+        word,
+        place,
+        kind.tag,
+      );
     }
     case 'section':
       if (!isObject(value)) break;
@@ -219,7 +271,9 @@ function readKind(kind: Kind, value: unknown, place: Place): unknown {
   }
   report(place, () => {
     const sentence = `must be ${expectation(kind)}, got ${excerpt(value)}`;
-    const { values = [] } = (kind.type === 'nullable' ? kind.of : kind) as { values?: readonly string[] };
+    const { values = [] } = (kind.type === 'nullable' ? kind.of : kind) as {
+      values?: readonly string[];
+    };
     return typeof value === 'string' ? didYouMean(sentence, value, values) : sentence;
   });
   return undefined;
@@ -255,17 +309,23 @@ function readFields(
     const own = ownValue(value, name);
     const isMissing = own === undefined || own === null;
     if (isMissing && kind.optional === true) continue;
-    const found = isMissing && kind.type === 'nullable' ? null : readAt(kind, own, place, name);
+    const found =
+      isMissing && kind.type === 'nullable' ? null : readAt(kind, own, place, name);
     if (found !== undefined) copy[name] = found;
   }
   return copy;
 }
 
-function readSection({ fields }: SectionShape, value: Record<string, unknown>, place: Place): unknown {
+function readSection(
+  { fields }: SectionShape,
+  value: Record<string, unknown>,
+  place: Place,
+): unknown {
   const entries: [string, unknown][] = [];
   for (const [key, inner] of Object.entries(value)) {
     const kind = Object.hasOwn(fields, key) ? fields[key] : undefined;
-    const where = place.path === '' && place.keys.length === 0 ? '' : ' that can be given here';
+    const where =
+      place.path === '' && place.keys.length === 0 ? '' : ' that can be given here';
     const renamed = kind === undefined ? renamedField(fields, key) : null;
     if (renamed !== null) {
       const found = readAt(renamed.kind, inner, place, key);
@@ -275,7 +335,11 @@ function readSection({ fields }: SectionShape, value: Record<string, unknown>, p
       place.notice(pathIn(place, key), renamedSentence(renamed.name, today));
       if (today !== null) entries.push([renamed.name, today]);
     } else if (kind === undefined)
-      report(place, () => didYouMean(`is not a setting${where}`, key, Object.keys(fields)), key);
+      report(
+        place,
+        () => didYouMean(`is not a setting${where}`, key, Object.keys(fields)),
+        key,
+      );
     else entries.push([key, readAt(kind, inner, place, key)]);
   }
   return Object.fromEntries(entries);
@@ -283,13 +347,15 @@ function readSection({ fields }: SectionShape, value: Record<string, unknown>, p
 
 /** Today's name of a field that `key` named before, and how its value is read in the old unit. */
 export function renamedField(fields: Fields, key: string) {
-  const [name, kind] = Object.entries(fields).find(([, { old }]) => old?.name === key) ?? [];
+  const [name, kind] =
+    Object.entries(fields).find(([, { old }]) => old?.name === key) ?? [];
   return name === undefined || kind === undefined ? null : { name, ...oldKind(kind) };
 }
 
 /** Old units were small and whole. */
 export function oldKind({ old, ...kind }: Kind): { kind: Kind<number>; per: number } {
-  if (old === undefined || !('minimum' in kind)) throw new TypeError('Only a number is called otherwise.');
+  if (old === undefined || !('minimum' in kind))
+    throw new TypeError('Only a number is called otherwise.');
   const { per } = old;
   return { kind: integer(kind.minimum * per, kind.maximum * per), per };
 }
@@ -311,7 +377,8 @@ function readNamed(kind: Kind, value: Record<string, unknown>, place: Place): un
     const key = name.toLowerCase();
     const earlier = spellings.get(key);
     if (reservedNames.includes(key)) report(place, 'cannot be used as a name', name);
-    else if (!fits(nameKind, name)) report(place, `the name must be ${expectation(nameKind)}`, name);
+    else if (!fits(nameKind, name))
+      report(place, `the name must be ${expectation(nameKind)}`, name);
     else if (earlier !== undefined)
       report(place, `is given twice: ${excerpt(earlier)} is the same name`, name);
     else {
@@ -323,7 +390,10 @@ function readNamed(kind: Kind, value: Record<string, unknown>, place: Place): un
 }
 
 /** Names come from people: `constructor` must not find what every object inherits. */
-export function ownValue<T>(value: Readonly<Record<string, T>>, key: string): T | undefined {
+export function ownValue<T>(
+  value: Readonly<Record<string, T>>,
+  key: string,
+): T | undefined {
   return Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
@@ -332,7 +402,14 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return Object.prototype.toString.call(value) === '[object Object]';
 }
 
-const leaves: readonly string[] = ['boolean', 'integer', 'number', 'choice', 'text', 'line'];
+const leaves: readonly string[] = [
+  'boolean',
+  'integer',
+  'number',
+  'choice',
+  'text',
+  'line',
+];
 
 const linePattern = '^[^\\p{Cc}\\p{Cs}]*[^\\p{Cc}\\p{Cs}\\s][^\\p{Cc}\\p{Cs}]*$';
 const isLine = new RegExp(linePattern, 'u');
@@ -342,13 +419,20 @@ function fits(kind: Kind, value: unknown): boolean {
     case 'boolean':
       return typeof value === 'boolean';
     case 'integer':
-      return Number.isSafeInteger(value) && isBetween(value as number, kind.minimum, kind.maximum);
+      return (
+        Number.isSafeInteger(value) &&
+        isBetween(value as number, kind.minimum, kind.maximum)
+      );
     case 'number':
       return typeof value === 'number' && isBetween(value, kind.minimum, kind.maximum);
     case 'choice':
       return typeof value === 'string' && kind.values.includes(value);
     case 'text':
-      if (typeof value !== 'string' || !isBetween(value.length, kind.minimum, kind.maximum)) return false;
+      if (
+        typeof value !== 'string' ||
+        !isBetween(value.length, kind.minimum, kind.maximum)
+      )
+        return false;
       return kind.notBlank !== true || value.trim() !== '';
     case 'line':
       // First the cheap question: a huge text is never split into characters.
@@ -379,14 +463,17 @@ function expectation(kind: Kind): string {
     case 'choice':
       return `one of ${kind.values.join(', ')}`;
     case 'text':
-      if (kind.maximum === unbounded) return kind.minimum === 0 ? 'a text' : 'a text that is not empty';
+      if (kind.maximum === unbounded)
+        return kind.minimum === 0 ? 'a text' : 'a text that is not empty';
       return kind.minimum === 0
         ? `a text of at most ${kind.maximum} characters`
         : `a text of ${kind.minimum} to ${kind.maximum} characters`;
     case 'line':
       return `a visible text on one line of at most ${kind.maximum} characters`;
     case 'list':
-      return kind.maximum === unbounded ? 'a list' : `a list of at most ${kind.maximum} entries`;
+      return kind.maximum === unbounded
+        ? 'a list'
+        : `a list of at most ${kind.maximum} entries`;
     case 'nullable':
       return `${expectation(kind.of)}, or null`;
     case 'either':
@@ -404,7 +491,10 @@ export type JsonSchema = { readonly [keyword: string]: unknown };
 export function jsonSchema(kind: Kind): JsonSchema {
   const { summary, definition } = kind;
   if (definition !== undefined) return { $ref: `#/$defs/${definition}` };
-  return { ...(summary === undefined ? {} : { description: summary }), ...shapeSchema(kind) };
+  return {
+    ...(summary === undefined ? {} : { description: summary }),
+    ...shapeSchema(kind),
+  };
 }
 
 function shapeSchema(kind: Kind): JsonSchema {
@@ -425,7 +515,11 @@ function shapeSchema(kind: Kind): JsonSchema {
     case 'line':
       return { type: 'string', maxLength: kind.maximum, pattern: linePattern };
     case 'list':
-      return { type: 'array', items: jsonSchema(kind.of), ...upTo('maxItems', kind.maximum) };
+      return {
+        type: 'array',
+        items: jsonSchema(kind.of),
+        ...upTo('maxItems', kind.maximum),
+      };
     case 'nullable':
       return { anyOf: [jsonSchema(kind.of), { type: 'null' }] };
     case 'either':
@@ -461,7 +555,9 @@ function upTo(keyword: string, maximum: number): JsonSchema {
 }
 
 function propertiesOf(fields: Fields): JsonSchema {
-  return Object.fromEntries(Object.entries(fields).map(([name, kind]) => [name, jsonSchema(kind)]));
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, kind]) => [name, jsonSchema(kind)]),
+  );
 }
 
 export function oldSchemas(fields: Fields): JsonSchema {

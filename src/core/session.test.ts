@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { type CoreDriver, createCoreDriver, driverDescriptor } from '../../test/properties/core-driver.ts';
+import {
+  type CoreDriver,
+  createCoreDriver,
+  driverDescriptor,
+} from '../../test/properties/core-driver.ts';
 
 describe('a session', () => {
   it('G4: of which nothing is known yet is never continued', () => {
@@ -27,7 +31,12 @@ describe('a session', () => {
       descriptor: { ...driverDescriptor, instance: 'instance-2' },
       agent,
     });
-    expect(driver.state).toMatchObject({ counters, plan, agent, latch: { how: 'escape' } });
+    expect(driver.state).toMatchObject({
+      counters,
+      plan,
+      agent,
+      latch: { how: 'escape' },
+    });
     expect(driver.state.descriptor.instance).toBe('instance-2');
     driver.happens({ type: 'session-opened', descriptor: driverDescriptor, agent: null });
     expect(driver.state.agent).toEqual(agent);
@@ -35,7 +44,12 @@ describe('a session', () => {
 
   describe('that its own agent takes up again', () => {
     const resumes = (driver: CoreDriver, resumed = true) =>
-      driver.happens({ type: 'session-opened', descriptor: driverDescriptor, agent: null, resumed });
+      driver.happens({
+        type: 'session-opened',
+        descriptor: driverDescriptor,
+        agent: null,
+        resumed,
+      });
 
     function continued(times: number) {
       const driver = createCoreDriver();
@@ -94,8 +108,12 @@ describe('a session', () => {
     it('G6 V5: ends all the same when its process dies after every single continuation', () => {
       const { driver } = continued(0);
       let stops = 0;
-      for (; driver.stops().decision?.answer === 'continue' && stops < 100; stops++) resumes(driver);
-      expect(driver.state.settled).toMatchObject({ outcome: 'exhausted', reason: 'max-continuations' });
+      for (; driver.stops().decision?.answer === 'continue' && stops < 100; stops++)
+        resumes(driver);
+      expect(driver.state.settled).toMatchObject({
+        outcome: 'exhausted',
+        reason: 'max-continuations',
+      });
       expect(stops).toBe(10);
     });
   });

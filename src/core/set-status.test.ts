@@ -9,7 +9,12 @@ import type { Actor, Todo } from './todo.ts';
 const at = 5000;
 const withWork: State = { ...aSession(), work: { ...aSession().work, calls: 1 } };
 
-function set(todo: Partial<Todo>, request: StatusRequest, actor: Actor = 'agent', session: State = withWork) {
+function set(
+  todo: Partial<Todo>,
+  request: StatusRequest,
+  actor: Actor = 'agent',
+  session: State = withWork,
+) {
   return setStatus(aTodo(todo), request, session, actor, at);
 }
 
@@ -17,13 +22,18 @@ function drop(todo: Todo, when: number) {
   const draft = new PlanDraft({ ...aSession(), plan: [todo] }, 'agent', when);
   writeList(draft, [], defaultSettings);
   const { state, ledger } = draft.finish().edited;
-  return state.plan[0] === todo ? null : { todo: state.plan[0] as Todo, change: ledger[0]?.change };
+  return state.plan[0] === todo
+    ? null
+    : { todo: state.plan[0] as Todo, change: ledger[0]?.change };
 }
 
 describe('setStatus', () => {
   it('V1: completing is a claim, with its outcome and time', () => {
     expect(
-      set({ status: 'in_progress', startedAt: 7 }, { status: 'completed', outcome: 'It works.' }),
+      set(
+        { status: 'in_progress', startedAt: 7 },
+        { status: 'completed', outcome: 'It works.' },
+      ),
     ).toMatchObject({
       change: 'completed',
       todo: {
@@ -40,11 +50,21 @@ describe('setStatus', () => {
   it('says null where nothing would change', () => {
     expect(set({ status: 'completed' }, { status: 'completed' })).toBe(null);
     expect(set({}, { status: 'pending' })).toBe(null);
-    expect(set({ status: 'blocked', reason: 'no key' }, { status: 'blocked' })).toBe(null);
-    expect(set({ status: 'blocked', reason: 'no key' }, { status: 'blocked', reason: 'no key' })).toBe(null);
-    expect(set({ status: 'cancelled', reason: 'no need' }, { status: 'cancelled', reason: 'other' })).toBe(
+    expect(set({ status: 'blocked', reason: 'no key' }, { status: 'blocked' })).toBe(
       null,
     );
+    expect(
+      set(
+        { status: 'blocked', reason: 'no key' },
+        { status: 'blocked', reason: 'no key' },
+      ),
+    ).toBe(null);
+    expect(
+      set(
+        { status: 'cancelled', reason: 'no need' },
+        { status: 'cancelled', reason: 'other' },
+      ),
+    ).toBe(null);
   });
 
   it('T2: reopening clears completedAt, reason and evidence, and keeps what happened first', () => {
@@ -57,25 +77,42 @@ describe('setStatus', () => {
     } as const;
     expect(set(completed, { status: 'pending' })).toMatchObject({
       change: 'toggled',
-      todo: { status: 'pending', completedAt: null, verification: 'none', finalAt: 9, startedAt: 8 },
+      todo: {
+        status: 'pending',
+        completedAt: null,
+        verification: 'none',
+        finalAt: 9,
+        startedAt: 8,
+      },
     });
-    expect(set({ status: 'blocked', reason: 'no key' }, { status: 'in_progress' })).toMatchObject({
+    expect(
+      set({ status: 'blocked', reason: 'no key' }, { status: 'in_progress' }),
+    ).toMatchObject({
       change: 'reopened',
       todo: { status: 'in_progress', reason: null, startedAt: at },
     });
   });
 
   it('G7: only the first start is a start; going to and fro is toggling', () => {
-    expect(set({}, { status: 'in_progress' })).toMatchObject({ change: 'started', todo: { startedAt: at } });
+    expect(set({}, { status: 'in_progress' })).toMatchObject({
+      change: 'started',
+      todo: { startedAt: at },
+    });
     expect(set({ startedAt: 3 }, { status: 'in_progress' })).toMatchObject({
       change: 'toggled',
       todo: { startedAt: 3 },
     });
-    expect(set({ status: 'in_progress', startedAt: 3 }, { status: 'pending' })?.change).toBe('toggled');
+    expect(
+      set({ status: 'in_progress', startedAt: 3 }, { status: 'pending' })?.change,
+    ).toBe('toggled');
   });
 
   it('T2: a failed check stays with the todo while it is only moved between open statuses', () => {
-    const failed = { status: 'in_progress', verification: 'failed', startedAt: 3 } as const;
+    const failed = {
+      status: 'in_progress',
+      verification: 'failed',
+      startedAt: 3,
+    } as const;
     expect(set(failed, { status: 'pending' })?.todo.verification).toBe('failed');
   });
 
@@ -91,7 +128,9 @@ describe('setStatus', () => {
   });
 
   it('T2: a blocked todo cancelled without a reason is cancelled-unexplained; a completed one stays completed', () => {
-    expect(set({ status: 'blocked', reason: 'no key' }, { status: 'cancelled' })).toMatchObject({
+    expect(
+      set({ status: 'blocked', reason: 'no key' }, { status: 'cancelled' }),
+    ).toMatchObject({
       change: 'cancelled-unexplained',
       todo: { status: 'cancelled', reason: null },
     });
@@ -99,7 +138,9 @@ describe('setStatus', () => {
   });
 
   it('a reason given later explains an unexplained cancellation', () => {
-    expect(set({ status: 'cancelled' }, { status: 'cancelled', reason: 'no need' })).toMatchObject({
+    expect(
+      set({ status: 'cancelled' }, { status: 'cancelled', reason: 'no need' }),
+    ).toMatchObject({
       change: 'cancelled',
       todo: { reason: 'no need' },
     });
@@ -118,9 +159,10 @@ describe('setStatus', () => {
       reason: 'no key',
     });
     expect(set({}, { status: 'blocked' })?.todo.reason).toBe('no reason given');
-    expect(set({ status: 'blocked', reason: 'a' }, { status: 'blocked', reason: 'b' })?.todo.reason).toBe(
-      'b',
-    );
+    expect(
+      set({ status: 'blocked', reason: 'a' }, { status: 'blocked', reason: 'b' })?.todo
+        .reason,
+    ).toBe('b');
   });
 
   it.each(['completed', 'blocked', 'cancelled'] as const)(
@@ -130,22 +172,31 @@ describe('setStatus', () => {
       const session = { ...aSession(), epoch: 7 };
       const ended = set({}, request, 'agent', session);
       expect(ended).toMatchObject({ change: status, todo: { endedIn: 7 } });
-      expect(set({}, request, 'human', session)).toMatchObject({ change: status, todo: { endedIn: null } });
-      expect(set(ended?.todo ?? {}, { status: 'pending' }, 'agent', session)?.todo.endedIn).toBeNull();
+      expect(set({}, request, 'human', session)).toMatchObject({
+        change: status,
+        todo: { endedIn: null },
+      });
+      expect(
+        set(ended?.todo ?? {}, { status: 'pending' }, 'agent', session)?.todo.endedIn,
+      ).toBeNull();
     },
   );
 
   it('V4: dropped, then mentioned again: restored with the same status', () => {
-    expect(set({ droppedAt: 3, droppedNamedAt: 4 }, { status: 'pending' })).toMatchObject({
-      change: 'restored',
-      todo: { status: 'pending', droppedAt: null, droppedNamedAt: null },
-    });
+    expect(set({ droppedAt: 3, droppedNamedAt: 4 }, { status: 'pending' })).toMatchObject(
+      {
+        change: 'restored',
+        todo: { status: 'pending', droppedAt: null, droppedNamedAt: null },
+      },
+    );
   });
 
   it.each(['completed', 'cancelled', 'blocked', 'in_progress'] as const)(
     'V4: %s settles a drop',
     (status) => {
-      expect(set({ droppedAt: 3, droppedNamedAt: 4 }, { status, reason: 'because' })?.todo).toMatchObject({
+      expect(
+        set({ droppedAt: 3, droppedNamedAt: 4 }, { status, reason: 'because' })?.todo,
+      ).toMatchObject({
         droppedAt: null,
         droppedNamedAt: null,
       });
@@ -156,7 +207,10 @@ describe('setStatus', () => {
 describe('drop', () => {
   it('V4: the first omission drops, a second one before a continuation named it does nothing', () => {
     const first = drop(aTodo({}), at);
-    expect(first).toMatchObject({ change: 'dropped', todo: { status: 'pending', droppedAt: at } });
+    expect(first).toMatchObject({
+      change: 'dropped',
+      todo: { status: 'pending', droppedAt: at },
+    });
     expect(drop(first!.todo, at + 1)).toBe(null);
   });
 

@@ -35,7 +35,9 @@ describe('C1: the table of settings', () => {
     expectTypeOf<DefaultsOfTable>().toExtend<Settings>();
     expectTypeOf<Settings>().toExtend<PartialSettings>();
     expectTypeOf<SettingsOfTable['mode']>().toEqualTypeOf<Settings['mode']>();
-    expectTypeOf<keyof SettingsOfTable['agents'][string]>().toEqualTypeOf<keyof Settings['agents'][string]>();
+    expectTypeOf<keyof SettingsOfTable['agents'][string]>().toEqualTypeOf<
+      keyof Settings['agents'][string]
+    >();
     expect(settingNames).toHaveLength(49);
   });
 
@@ -58,11 +60,20 @@ describe('C1: the table of settings', () => {
         'maxTodos',
         'maxTitleBytes',
       ],
-      ...['maxTokens', 'maxMinutes', 'circuitAfter', 'backgroundWaitMinutes', 'stopWords', 'goOnPhrases'],
+      ...[
+        'maxTokens',
+        'maxMinutes',
+        'circuitAfter',
+        'backgroundWaitMinutes',
+        'stopWords',
+        'goOnPhrases',
+      ],
       ...['checks', 'goal', 'todoChecks', 'protect', 'agents'],
     ]);
     // G10, E1: nothing counts down where a host waits for the answer.
-    expect(acting((actsIn) => actsIn.includes('plugins') && !actsIn.includes('hooks'))).toEqual([
+    expect(
+      acting((actsIn) => actsIn.includes('plugins') && !actsIn.includes('hooks')),
+    ).toEqual([
       ...[
         'minIntervalSeconds',
         'singleInProgress',
@@ -118,7 +129,12 @@ describe('C1: the table of settings', () => {
       iterations: { base: 10, extend: 10, cap: 50 },
       tools: { shellAllow: [], shellTimeoutSeconds: 120 },
       permissions: { mode: null, allow: {}, waitSeconds: 0 },
-      notify: { on: ['paused', 'permission', 'outcome'], command: null, webhook: null, bell: false },
+      notify: {
+        on: ['paused', 'permission', 'outcome'],
+        command: null,
+        webhook: null,
+        bell: false,
+      },
       workers: {},
       checks: {},
       goal: [],
@@ -157,11 +173,14 @@ describe('C1: the table of settings', () => {
         'allowChecks',
       ].sort(),
     );
-    expect(Object.keys(fieldsIn(settingTable.agents))).toHaveLength(settingNames.length - shared.length);
+    expect(Object.keys(fieldsIn(settingTable.agents))).toHaveLength(
+      settingNames.length - shared.length,
+    );
   });
 
   it('explains every setting in one sentence', () => {
-    for (const name of settingNames) expect(settingTable[name].summary).toMatch(/^\S[^\n]{20,}\.$/);
+    for (const name of settingNames)
+      expect(settingTable[name].summary).toMatch(/^\S[^\n]{20,}\.$/);
   });
 
   it('explains every field of a section too', () => {
@@ -179,13 +198,17 @@ describe('C1: the table of settings', () => {
     expect(flagName('goOnPhrases')).toBe('--go-on-phrases');
     expect(environmentName('context.maxMessages')).toBe('UNTILDONE_CONTEXT_MAX_MESSAGES');
     expect(flagName('tools.shellTimeoutSeconds')).toBe('--tools-shell-timeout-seconds');
-    expect(settingPaths).toEqual(expect.arrayContaining(['context', 'iterations.cap', 'models']));
+    expect(settingPaths).toEqual(
+      expect.arrayContaining(['context', 'iterations.cap', 'models']),
+    );
     expect(new Set(settingPaths.map(flagName)).size).toBe(settingPaths.length);
     expect(new Set(settingPaths.map(environmentName)).size).toBe(settingPaths.length);
   });
 
   it('cannot be changed by whoever reads the defaults', () => {
-    expect(() => (defaultSettings.skipAgents as string[]).push('build')).toThrow(TypeError);
+    expect(() => (defaultSettings.skipAgents as string[]).push('build')).toThrow(
+      TypeError,
+    );
     expect(Object.isFrozen(defaultSettings.context)).toBe(true);
     expect(Object.isFrozen(defaultSettings)).toBe(true);
   });
@@ -197,7 +220,11 @@ const { settings } = mergeSettings({
 
 describe('C1: the settings of one agent', () => {
   it('are the shared ones under what is said about that agent', () => {
-    expect(settingsForAgent(settings, 'build')).toEqual({ ...settings, enabled: false, maxTokens: null });
+    expect(settingsForAgent(settings, 'build')).toEqual({
+      ...settings,
+      enabled: false,
+      maxTokens: null,
+    });
   });
 
   it('are found whatever letter case a host uses', () => {
@@ -213,14 +240,21 @@ describe('C1: the settings of one agent', () => {
         agents: { build: { context: { maxMessages: 30 }, model: 'ollama/a' } },
       },
     }).settings;
-    expect(settingsForAgent(own, 'build').context).toEqual({ ...own.context, planTodos: 7, maxMessages: 30 });
+    expect(settingsForAgent(own, 'build').context).toEqual({
+      ...own.context,
+      planTodos: 7,
+      maxMessages: 30,
+    });
     expect(settingsForAgent(own, 'build').model).toBe('ollama/a');
     expect(settingsForAgent(own, 'other').context.maxMessages).toBe(50);
   });
 
-  it.each([null, '', 'other', 'builder', '__proto__', 'toString'])('are the shared ones for %j', (name) => {
-    expect(settingsForAgent(settings, name)).toEqual(settings);
-  });
+  it.each([null, '', 'other', 'builder', '__proto__', 'toString'])(
+    'are the shared ones for %j',
+    (name) => {
+      expect(settingsForAgent(settings, name)).toEqual(settings);
+    },
+  );
 
   it('leave the shared ones as they were', () => {
     settingsForAgent(settings, 'build');

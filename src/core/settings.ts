@@ -62,7 +62,11 @@ function renamed<S extends Setting>(old: OldName, setting: S): S {
 }
 
 /** Of a group: these are all for our own agent. */
-function part<T>(kind: Kind<T>, byDefault: NoInfer<T>, summary: string): Setting<T, T, false> {
+function part<T>(
+  kind: Kind<T>,
+  byDefault: NoInfer<T>,
+  summary: string,
+): Setting<T, T, false> {
   return shared<T>(kind, byDefault, summary, ownAgent);
 }
 
@@ -73,9 +77,18 @@ function group<const F extends Readonly<Record<string, Setting>>>(
   summary: string,
   fields: F,
 ): Setting<Part<F>, Whole<F>, true> {
-  const defaults = Object.entries(fields).map(([name, { default: byDefault }]) => [name, byDefault]);
+  const defaults = Object.entries(fields).map(([name, { default: byDefault }]) => [
+    name,
+    byDefault,
+  ]);
   const byDefault = Object.fromEntries(defaults);
-  return { ...section(fields), default: byDefault, perAgent: true, summary, actsIn: ownAgent };
+  return {
+    ...section(fields),
+    default: byDefault,
+    perAgent: true,
+    summary,
+    actsIn: ownAgent,
+  };
 }
 
 /** What a human can be told of while they look elsewhere. */
@@ -93,8 +106,14 @@ const checkNames = list(line(100), 200);
 
 /** Never the keys themselves, only the variables that hold them. */
 const modelProvider = section({
-  baseUrl: described(line(2000), 'Address of the API, with its version: http://127.0.0.1:8000/v1.'),
-  apiKeyEnv: described(line(100), 'Environment variable that holds the key; none: no key is sent.'),
+  baseUrl: described(
+    line(2000),
+    'Address of the API, with its version: http://127.0.0.1:8000/v1.',
+  ),
+  apiKeyEnv: described(
+    line(100),
+    'Environment variable that holds the key; none: no key is sent.',
+  ),
   api: described(
     choice('chat', 'responses', 'anthropic', 'google'),
     'Protocol that the provider speaks: chat is OpenAI-compatible chat completions.',
@@ -117,7 +136,9 @@ const modelPrice = section({
 
 /** How a model is asked: by our own agent and by each worker. The efforts are the words of the AI SDK, which knows the vendors'. */
 const asked = {
-  reasoningEffort: nullable(choice('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max')),
+  reasoningEffort: nullable(
+    choice('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'),
+  ),
   // OpenAI refuses fewer.
   maxOutputTokens: nullable(integer(16, 1_000_000)),
   temperature: nullable(number(0, 2)),
@@ -127,12 +148,30 @@ const orRun = 'not given: that of the run; null: left to its provider.';
 /** Never more than what its run may do. */
 const worker = section({
   enabled: described(flag, 'Whether todos may be handed to it; not given: yes.'),
-  purpose: described(line(300), 'What it is for, in a few words: the agent chooses by them.'),
-  prompt: described(line(4000), 'What it is told in addition to the rules for all workers.'),
-  model: described(nullable(line(200)), 'Its model as provider/model; null or not given: that of the run.'),
-  reasoningEffort: described(asked.reasoningEffort, `How much its model thinks; ${orRun}`),
-  maxOutputTokens: described(asked.maxOutputTokens, `Tokens that one answer of it may have; ${orRun}`),
-  temperature: described(asked.temperature, `How much its model varies its answers; ${orRun}`),
+  purpose: described(
+    line(300),
+    'What it is for, in a few words: the agent chooses by them.',
+  ),
+  prompt: described(
+    line(4000),
+    'What it is told in addition to the rules for all workers.',
+  ),
+  model: described(
+    nullable(line(200)),
+    'Its model as provider/model; null or not given: that of the run.',
+  ),
+  reasoningEffort: described(
+    asked.reasoningEffort,
+    `How much its model thinks; ${orRun}`,
+  ),
+  maxOutputTokens: described(
+    asked.maxOutputTokens,
+    `Tokens that one answer of it may have; ${orRun}`,
+  ),
+  temperature: described(
+    asked.temperature,
+    `How much its model varies its answers; ${orRun}`,
+  ),
   tools: described(
     list(line(100), 50),
     'Names of the workspace tools that it gets; not given: those that only read.',
@@ -167,12 +206,25 @@ const ownSettings = {
     10,
     'Continuations without a newly finished todo or a newly passed check before the turn ends as exhausted.',
   ),
-  ceiling: perAgent(integer(1, 100_000), 500, 'Continuations after one human message, whatever happens.'),
+  ceiling: perAgent(
+    integer(1, 100_000),
+    500,
+    'Continuations after one human message, whatever happens.',
+  ),
   minIntervalSeconds: renamed(
     { name: 'minIntervalMs', per: 1000 },
-    perAgent(number(0, hour), 1, 'Seconds that pass at least between two continuations.', toldHosts),
+    perAgent(
+      number(0, hour),
+      1,
+      'Seconds that pass at least between two continuations.',
+      toldHosts,
+    ),
   ),
-  maxTodos: shared(integer(1, 1_000_000), 20_000, 'Todos that a plan may have; a longer list is refused.'),
+  maxTodos: shared(
+    integer(1, 1_000_000),
+    20_000,
+    'Todos that a plan may have; a longer list is refused.',
+  ),
   maxTitleBytes: shared(
     integer(16, 65_536),
     4096,
@@ -192,9 +244,19 @@ const ownSettings = {
   ),
   toastSeconds: renamed(
     { name: 'toastDuration', per: 1000 },
-    perAgent(number(0, 60), 0.9, 'Seconds that each toast of the countdown is shown.', toldHosts),
+    perAgent(
+      number(0, 60),
+      0.9,
+      'Seconds that each toast of the countdown is shown.',
+      toldHosts,
+    ),
   ),
-  toasts: perAgent(toastTemplates, {}, 'Your own words for toasts, as templates.', toldHosts),
+  toasts: perAgent(
+    toastTemplates,
+    {},
+    'Your own words for toasts, as templates.',
+    toldHosts,
+  ),
   texts: perAgent(
     textTemplates,
     {},
@@ -246,7 +308,12 @@ const ownSettings = {
     3,
     'Times that the same error may come before continuations end as failed.',
   ),
-  sendAttempts: perAgent(integer(1, 10), 3, 'Times that sending one continuation is tried.', toldHosts),
+  sendAttempts: perAgent(
+    integer(1, 10),
+    3,
+    'Times that sending one continuation is tried.',
+    toldHosts,
+  ),
   sendBackoffSeconds: renamed(
     { name: 'sendBackoffMs', per: 1000 },
     perAgent(
@@ -338,7 +405,11 @@ const ownSettings = {
     ownAgent,
   ),
   context: group('How much of the conversation our own agent sends to the model.', {
-    maxMessages: part(integer(8, 10_000), 50, 'Messages of the history that one call to the model carries.'),
+    maxMessages: part(
+      integer(8, 10_000),
+      50,
+      'Messages of the history that one call to the model carries.',
+    ),
     limit: part(
       nullable(tokens),
       null,
@@ -349,16 +420,40 @@ const ownSettings = {
       0.8,
       'Share of the context at which the history is replaced by a summary.',
     ),
-    planTodos: part(integer(1, 200), 20, 'Open todos of the plan that every call to the model names.'),
+    planTodos: part(
+      integer(1, 200),
+      20,
+      'Open todos of the plan that every call to the model names.',
+    ),
   }),
   iterations: group('How many steps in a row our own agent may spend on tool calls.', {
-    base: part(integer(1, 10_000), 10, 'Steps with tool calls before the agent is asked about its plan.'),
-    extend: part(integer(0, 10_000), 10, 'Steps that are added while the plan has open todos.'),
-    cap: part(integer(1, 10_000), 50, 'Steps since the last continuation, whatever is open.'),
+    base: part(
+      integer(1, 10_000),
+      10,
+      'Steps with tool calls before the agent is asked about its plan.',
+    ),
+    extend: part(
+      integer(0, 10_000),
+      10,
+      'Steps that are added while the plan has open todos.',
+    ),
+    cap: part(
+      integer(1, 10_000),
+      50,
+      'Steps since the last continuation, whatever is open.',
+    ),
   }),
   tools: group('What the workspace tools of our own agent may do.', {
-    shellAllow: part(list(line(500), 1000), [], 'Patterns of commands that the agent may run by itself.'),
-    shellTimeoutSeconds: part(integer(1, 86_400), 120, 'Seconds after which a command is stopped.'),
+    shellAllow: part(
+      list(line(500), 1000),
+      [],
+      'Patterns of commands that the agent may run by itself.',
+    ),
+    shellTimeoutSeconds: part(
+      integer(1, 86_400),
+      120,
+      'Seconds after which a command is stopped.',
+    ),
   }),
   permissions: {
     ...group('What our own agent may do. Never taken from a project.', {
@@ -381,24 +476,27 @@ const ownSettings = {
     perAgent: false,
   },
   notify: {
-    ...group('How you are told that a session ended or waits for you. Never taken from a project.', {
-      on: part(
-        list(choice(...noticeEvents), 3),
-        noticeEvents,
-        'What you are told of: it ended as paused, it asks you something, it ended in any other way.',
-      ),
-      command: part(
-        nullable(line(4000)),
-        null,
-        'Shell line of your own; what happened is in its NOTICE_ variables and on its standard input.',
-      ),
-      webhook: part(
-        nullable(line(2000)),
-        null,
-        'Address that is sent one JSON document with POST, for at most five seconds.',
-      ),
-      bell: part(flag, false, 'Whether a run at a terminal rings its bell.'),
-    }),
+    ...group(
+      'How you are told that a session ended or waits for you. Never taken from a project.',
+      {
+        on: part(
+          list(choice(...noticeEvents), 3),
+          noticeEvents,
+          'What you are told of: it ended as paused, it asks you something, it ended in any other way.',
+        ),
+        command: part(
+          nullable(line(4000)),
+          null,
+          'Shell line of your own; what happened is in its NOTICE_ variables and on its standard input.',
+        ),
+        webhook: part(
+          nullable(line(2000)),
+          null,
+          'Address that is sent one JSON document with POST, for at most five seconds.',
+        ),
+        bell: part(flag, false, 'Whether a run at a terminal rings its bell.'),
+      },
+    ),
     perAgent: false,
     actsIn: ['run', 'hooks', 'plugins', 'enforcer'],
   },
@@ -413,8 +511,16 @@ const ownSettings = {
     {},
     'Checks by name: conditions that the system runs to see whether the work is done.',
   ),
-  goal: shared(checkNames, [], 'Names of the checks that must pass before the work as a whole is done.'),
-  todoChecks: shared(list(todoCheck, 500), [], 'Checks for todos by the pattern of their title.'),
+  goal: shared(
+    checkNames,
+    [],
+    'Names of the checks that must pass before the work as a whole is done.',
+  ),
+  todoChecks: shared(
+    list(todoCheck, 500),
+    [],
+    'Checks for todos by the pattern of their title.',
+  ),
   protect: shared(
     list(line(1000), 200),
     [],
@@ -454,7 +560,10 @@ export type Settings = { readonly [Name in keyof Table]: Table[Name]['default'] 
 /** Settings as `untildone.json` has them: any of them, by name. */
 export type PartialSettings = { readonly [Name in keyof Table]?: Infer<Table[Name]> };
 export type AskedSettings = Pick<Settings, keyof typeof asked>;
-export type CheckSettings = Pick<Settings, 'checks' | 'goal' | 'todoChecks' | 'protect' | 'allowChecks'>;
+export type CheckSettings = Pick<
+  Settings,
+  'checks' | 'goal' | 'todoChecks' | 'protect' | 'allowChecks'
+>;
 export type ModelProvider = Infer<typeof modelProvider>;
 
 export const askedNames = Object.keys(asked) as readonly (keyof AskedSettings)[];
@@ -462,7 +571,9 @@ export const settingNames = Object.keys(settingTable) as readonly (keyof Setting
 
 /** What holds where nobody says anything else. */
 export const defaultSettings: Settings = Object.freeze(
-  Object.fromEntries(settingNames.map((name) => [name, frozen(settingTable[name].default)])),
+  Object.fromEntries(
+    settingNames.map((name) => [name, frozen(settingTable[name].default)]),
+  ),
 ) as unknown as Settings;
 
 /** A caller that changed a default would change it for all. */
@@ -477,7 +588,9 @@ function frozen(value: unknown): unknown {
 /** Letter case does not count: hosts spell the same agent "Build" and "build". */
 export function settingsForAgent(settings: Settings, agentName: string | null): Settings {
   const wanted = agentName?.toLowerCase();
-  const found = Object.entries(settings.agents).find(([name]) => name.toLowerCase() === wanted);
+  const found = Object.entries(settings.agents).find(
+    ([name]) => name.toLowerCase() === wanted,
+  );
   if (found === undefined) return settings;
   // An override of a part of a section keeps the rest of it.
   const overrides = Object.entries(found[1]).map(([name, value]) => {

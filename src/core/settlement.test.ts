@@ -8,11 +8,21 @@ import {
   textOf,
 } from '../../test/properties/core-driver.ts';
 
-const judging = { descriptor: { judgesGoal: true, headless: true } } satisfies DriverOptions;
+const judging = {
+  descriptor: { judgesGoal: true, headless: true },
+} satisfies DriverOptions;
 const unit: DriverOptions = { ...judging, goalChecks: ['unit'] };
 
-function began(driver: CoreDriver, result: 'passed' | 'failed' | 'cannot-start', fingerprint = 'tree-0') {
-  driver.happens({ type: 'baseline-seen', fingerprint, checks: [{ check: 'unit', result }] });
+function began(
+  driver: CoreDriver,
+  result: 'passed' | 'failed' | 'cannot-start',
+  fingerprint = 'tree-0',
+) {
+  driver.happens({
+    type: 'baseline-seen',
+    fingerprint,
+    checks: [{ check: 'unit', result }],
+  });
   driver.happens({ type: 'workspace-seen', fingerprint });
 }
 
@@ -31,8 +41,14 @@ describe('a run that answers for its goal', () => {
     const driver = createCoreDriver(unit);
     driver.says('migrate it');
     began(driver, 'failed');
-    expect(settles(driver, 'failed')).toMatchObject({ answer: 'continue', textKind: 'failed-check' });
-    expect(settles(driver, 'passed')).toMatchObject({ outcome: 'done', reason: 'nothing-open' });
+    expect(settles(driver, 'failed')).toMatchObject({
+      answer: 'continue',
+      textKind: 'failed-check',
+    });
+    expect(settles(driver, 'passed')).toMatchObject({
+      outcome: 'done',
+      reason: 'nothing-open',
+    });
   });
 
   it('P46: it only talked, and the check passed before: claimed, and nothing was seen to change', () => {
@@ -58,7 +74,10 @@ describe('a run that answers for its goal', () => {
     other.works();
     other.happens({ type: 'workspace-seen', fingerprint: 'tree-1' });
     other.works();
-    expect(settles(other, 'passed', 'tree-0')).toMatchObject({ outcome: 'claimed', reason: 'no-change' });
+    expect(settles(other, 'passed', 'tree-0')).toMatchObject({
+      outcome: 'claimed',
+      reason: 'no-change',
+    });
   });
 
   it('V1: where no call is seen, files are the agent’s, but not what the checks of this stop or an earlier one left', () => {
@@ -73,7 +92,10 @@ describe('a run that answers for its goal', () => {
     ] as const) {
       idle.stops({ fingerprint: before });
       reports(idle, null, 'passed', { tree });
-      expect(ends(idle).decision).toMatchObject({ outcome: 'claimed', reason: 'no-change' });
+      expect(ends(idle).decision).toMatchObject({
+        outcome: 'claimed',
+        reason: 'no-change',
+      });
     }
     expect(settles(idle, 'passed', 'tree-4')).toMatchObject({ outcome: 'done' });
     const failing = createCoreDriver(blind);
@@ -124,7 +146,10 @@ describe('a run that answers for its goal', () => {
       driver.says('now the docs');
       expect(driver.state.baseline).toBeUndefined();
       began(driver, 'passed', 'tree-1');
-      expect(settles(driver, 'passed', 'tree-1')).toMatchObject({ outcome: 'claimed', reason: 'no-change' });
+      expect(settles(driver, 'passed', 'tree-1')).toMatchObject({
+        outcome: 'claimed',
+        reason: 'no-change',
+      });
       driver.works();
       expect(settles(driver, 'passed', 'tree-2')).toMatchObject({ outcome: 'done' });
     },
@@ -144,7 +169,10 @@ describe('a run that answers for its goal', () => {
     driver.says('tidy it');
     began(driver, 'passed');
     driver.works('read');
-    expect(settles(driver, 'passed', 'tree-1')).toMatchObject({ outcome: 'claimed', reason: 'no-change' });
+    expect(settles(driver, 'passed', 'tree-1')).toMatchObject({
+      outcome: 'claimed',
+      reason: 'no-change',
+    });
   });
 
   it('V1: what only the checks wrote is no work, with a command before and after; what is written then is', () => {
@@ -157,8 +185,14 @@ describe('a run that answers for its goal', () => {
       reports(driver, null, 'passed', { tree });
       return ends(driver).decision;
     };
-    expect(stamps('tree-0', 'tree-1')).toMatchObject({ outcome: 'claimed', reason: 'no-change' });
-    expect(stamps('tree-1', 'tree-2')).toMatchObject({ outcome: 'claimed', reason: 'no-change' });
+    expect(stamps('tree-0', 'tree-1')).toMatchObject({
+      outcome: 'claimed',
+      reason: 'no-change',
+    });
+    expect(stamps('tree-1', 'tree-2')).toMatchObject({
+      outcome: 'claimed',
+      reason: 'no-change',
+    });
     expect(stamps('tree-3', 'tree-4')).toMatchObject({ outcome: 'done' });
     // A check that runs after the work does not hide it.
     expect(stamps('tree-4', 'tree-5')).toMatchObject({ outcome: 'done' });
@@ -195,7 +229,11 @@ describe('a run that answers for its goal', () => {
       const { turn, planId } = driver.state;
       driver.happens({ type: 'human-aborted', how: 'Ctrl-C' });
       driver.says('use tabs, please');
-      expect(driver.state).toMatchObject({ planId, leftOver: null, turn: { id: turn?.id, ended: false } });
+      expect(driver.state).toMatchObject({
+        planId,
+        leftOver: null,
+        turn: { id: turn?.id, ended: false },
+      });
       const held = driver.stops();
       expect(held.decision).toMatchObject({ answer: 'continue' });
       expect(textOf(held)).toContain('parse');
@@ -228,12 +266,18 @@ describe('a run that answers for its goal', () => {
     began(driver, 'failed');
     driver.state = { ...driver.state, leftOver: { planId: 'old', open: 2 } };
     driver.completes(first);
-    expect(settles(driver)).toMatchObject({ outcome: 'paused', reason: 'plan-not-resumed' });
+    expect(settles(driver)).toMatchObject({
+      outcome: 'paused',
+      reason: 'plan-not-resumed',
+    });
     driver.state = { ...driver.state, plan: [], goal: {} };
     const talk = createCoreDriver(judging);
     talk.says('go on');
     talk.state = { ...talk.state, leftOver: { planId: 'old', open: 1 } };
-    expect(talk.stops().decision).toMatchObject({ outcome: 'paused', reason: 'plan-not-resumed' });
+    expect(talk.stops().decision).toMatchObject({
+      outcome: 'paused',
+      reason: 'plan-not-resumed',
+    });
   });
 
   it.each([
@@ -253,7 +297,10 @@ describe('a run that answers for its goal', () => {
     end(driver, first);
     driver.stops();
     end(driver, first);
-    expect(driver.stops().decision).toMatchObject({ outcome: 'claimed', inputs: { rests } });
+    expect(driver.stops().decision).toMatchObject({
+      outcome: 'claimed',
+      inputs: { rests },
+    });
   });
 
   it('V1: a flaky check and a broken record are no word of the agent', () => {
@@ -262,10 +309,16 @@ describe('a run that answers for its goal', () => {
     began(driver, 'failed');
     driver.stops();
     reports(driver, null, 'passed', { flaky: true });
-    expect(ends(driver).decision).toMatchObject({ outcome: 'claimed', inputs: { rests: 'flaky' } });
+    expect(ends(driver).decision).toMatchObject({
+      outcome: 'claimed',
+      inputs: { rests: 'flaky' },
+    });
     driver.says('again');
     driver.happens({ type: 'record-broken', sentence: 'entry 3 was changed' });
-    expect(settles(driver)).toMatchObject({ outcome: 'claimed', inputs: { rests: 'record' } });
+    expect(settles(driver)).toMatchObject({
+      outcome: 'claimed',
+      inputs: { rests: 'record' },
+    });
   });
 });
 
@@ -275,7 +328,10 @@ describe('claims beside an open todo', () => {
   it('G7: a turn does not end stagnant while the checks of its claims run; a pass is progress', () => {
     const { driver, first } = planned(options, { title: 'parse', ...own }, 'test');
     driver.stops();
-    driver.state = { ...driver.state, progress: { ...driver.state.progress, weakInRow: 2 } };
+    driver.state = {
+      ...driver.state,
+      progress: { ...driver.state.progress, weakInRow: 2 },
+    };
     driver.completes(first);
     const stopped = driver.stops();
     expect(stopped.decision).toMatchObject({ answer: 'wait', reason: 'stagnant' });
@@ -284,27 +340,46 @@ describe('claims beside an open todo', () => {
       checks: [{ todoId: first, check: 'own' }],
       stop: driver.state.parked?.eventId,
     });
-    expect(reports(driver, first, 'passed').decision).toMatchObject({ answer: 'continue' });
+    expect(reports(driver, first, 'passed').decision).toMatchObject({
+      answer: 'continue',
+    });
   });
 
   it('G7: a failure ends the wait, and then it is stagnant; so does a host that cannot wait, later', () => {
     const { driver, first } = planned(options, { title: 'parse', ...own }, 'test');
     driver.stops();
-    driver.state = { ...driver.state, progress: { ...driver.state.progress, weakInRow: 2 } };
+    driver.state = {
+      ...driver.state,
+      progress: { ...driver.state.progress, weakInRow: 2 },
+    };
     driver.completes(first);
     driver.stops();
     const late = driver.happens({ type: 'checks-overdue' });
-    expect(late.decision).toMatchObject({ answer: 'continue', textKind: 'checks-running' });
+    expect(late.decision).toMatchObject({
+      answer: 'continue',
+      textKind: 'checks-running',
+    });
     expect(driver.state.counters.stagnant).toBe(1);
     driver.stops();
     reports(driver, first, 'failed');
-    expect(ends(driver).decision ?? driver.decisions.at(-1)).toMatchObject({ outcome: 'stagnant' });
+    expect(ends(driver).decision ?? driver.decisions.at(-1)).toMatchObject({
+      outcome: 'stagnant',
+    });
   });
 
   /** The goal passed in an earlier turn; the agent claims one todo and leaves the other open. */
   function runOfClaims() {
-    const { driver, first, second } = planned(options, { title: 'parse', ...own }, 'test');
-    const passed = { state: 'passed', passedBefore: true, flaky: false, tail: null } as const;
+    const { driver, first, second } = planned(
+      options,
+      { title: 'parse', ...own },
+      'test',
+    );
+    const passed = {
+      state: 'passed',
+      passedBefore: true,
+      flaky: false,
+      tail: null,
+    } as const;
     driver.stops();
     driver.state = {
       ...{ ...driver.state, goal: { unit: passed } },
@@ -314,7 +389,10 @@ describe('claims beside an open todo', () => {
     driver.stops();
     return { driver, first, second };
   }
-  const goalRun = { type: 'run-checks', checks: expect.arrayContaining([{ todoId: null, check: 'unit' }]) };
+  const goalRun = {
+    type: 'run-checks',
+    checks: expect.arrayContaining([{ todoId: null, check: 'unit' }]),
+  };
 
   it('V2: a run of claims that came too late says nothing about the goal, whose checks run at the next stop', () => {
     const { driver, second } = runOfClaims();
@@ -326,8 +404,16 @@ describe('claims beside an open todo', () => {
   it('V2: nor does it if the last open todo ends while it runs', () => {
     const { driver, first, second } = runOfClaims();
     const cancelled = { status: 'cancelled', reason: 'not wanted' } as const;
-    driver.happens({ type: 'todo-updated', actor: 'human', todoId: second, changes: cancelled });
-    const commands = [...reports(driver, first, 'passed').commands, ...ends(driver).commands];
+    driver.happens({
+      type: 'todo-updated',
+      actor: 'human',
+      todoId: second,
+      changes: cancelled,
+    });
+    const commands = [
+      ...reports(driver, first, 'passed').commands,
+      ...ends(driver).commands,
+    ];
     expect([...driver.decisions.map(({ outcome }) => outcome)]).not.toContain('done');
     expect(commands).toContainEqual(expect.objectContaining(goalRun));
   });

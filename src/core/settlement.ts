@@ -2,14 +2,27 @@
 import { bareCheck, protectedPathsId } from './check-specs.ts';
 import type { StopContext } from './rules.ts';
 import { displayName, oneLine } from './safe-text.ts';
-import { fromTheStart, openCount, type PlanCounts, planSize, type State } from './state.ts';
+import {
+  fromTheStart,
+  openCount,
+  type PlanCounts,
+  planSize,
+  type State,
+} from './state.ts';
 import { checksOf, isUnstartable } from './todo.ts';
 import { hasWorkspaceMoved } from './work.ts';
 
 /** Always in a run that answers for its goal; in hosts only in a turn that touched the plan or the workspace (V1). */
-export function goalChecksDue({ state: { turn, descriptor }, goalChecks }: StopContext): boolean {
+export function goalChecksDue({
+  state: { turn, descriptor },
+  goalChecks,
+}: StopContext): boolean {
   if (goalChecks.length === 0) return false;
-  return descriptor.judgesGoal === true || turn?.touchedPlan === true || turn?.touchedWorkspace === true;
+  return (
+    descriptor.judgesGoal === true ||
+    turn?.touchedPlan === true ||
+    turn?.touchedWorkspace === true
+  );
 }
 
 function goalStates({ state, goalChecks }: StopContext): string[] {
@@ -61,13 +74,17 @@ export function claimsWaitedFor(context: StopContext): 'due' | 'running' | 'late
 }
 
 /** Told to wait, the agent wrote nothing since: what passed meanwhile still counts. */
-export function isFinalRunTakenUp({ state: { finalRun, work, descriptor } }: StopContext): boolean {
+export function isFinalRunTakenUp({
+  state: { finalRun, work, descriptor },
+}: StopContext): boolean {
   if (finalRun?.overdue !== true || finalRun.claimsOnly) return false;
   return descriptor.seesTools && finalRun.writes === work.writes;
 }
 
 /** Of the goal where they are due, and of claims: there is no such program or file. */
-export function unstartable(context: StopContext): { check: string; tail: string | null }[] {
+export function unstartable(
+  context: StopContext,
+): { check: string; tail: string | null }[] {
   const { state, goalChecks } = context;
   const due = goalChecksDue(context) ? goalChecks : [];
   const goal = due.flatMap((check) => {
@@ -77,7 +94,9 @@ export function unstartable(context: StopContext): { check: string; tail: string
   const claims = state.plan.filter(isUnstartable);
   return [
     ...goal,
-    ...claims.flatMap((todo) => checksOf(todo).map(({ check }) => ({ check, tail: todo.failureTail }))),
+    ...claims.flatMap((todo) =>
+      checksOf(todo).map(({ check }) => ({ check, tail: todo.failureTail })),
+    ),
   ];
 }
 
@@ -99,14 +118,22 @@ export function findFailedBefore(
 function listFailedChecks({ goal, plan }: State): string[] {
   const ofGoal = Object.keys(goal).filter((check) => goal[check]?.state === 'failed');
   const ofTodos = plan.filter(({ verification }) => verification === 'failed');
-  return [...new Set([...ofGoal, ...ofTodos.flatMap(({ checks }) => (checks.length === 1 ? checks : []))])];
+  return [
+    ...new Set([
+      ...ofGoal,
+      ...ofTodos.flatMap(({ checks }) => (checks.length === 1 ? checks : [])),
+    ]),
+  ];
 }
 
 /** For people, behind the sentence of the outcome. Empty: no check failed both before the work and last. */
 export function failedBeforeSentence(state: State): string {
   const checks = findFailedBefore(state, listFailedChecks(state));
-  const named = checks.slice(0, 3).map((check) => `"${oneLine(displayName(bareCheck(check)), 80)}"`);
-  const more = checks.length > named.length ? ` and ${checks.length - named.length} more` : '';
+  const named = checks
+    .slice(0, 3)
+    .map((check) => `"${oneLine(displayName(bareCheck(check)), 80)}"`);
+  const more =
+    checks.length > named.length ? ` and ${checks.length - named.length} more` : '';
   const subject = `The check${checks.length === 1 ? '' : 's'} ${named.join(', ')}${more}`;
   return checks.length === 0 ? '' : `${subject} failed before the work began too.`;
 }
@@ -125,15 +152,19 @@ export function isToldFirst(context: StopContext): boolean {
   if (isRun && unnamedJobs(context).some(({ kind }) => kind === 'shell')) return true;
   if (planSize(counts) > 0) return false;
   return (
-    (state.loopAlarms > 0 && !state.loopTold) || (isRun && stop.end === 'empty' && state.emptyAnswers === 1)
+    (state.loopAlarms > 0 && !state.loopTold) ||
+    (isRun && stop.end === 'empty' && state.emptyAnswers === 1)
   );
 }
 
 /** The agent ended by itself with nothing open, and nothing has to be said to it first. */
 export function settlesStop(context: StopContext): boolean {
   const { counts, stop } = context;
-  if (stop.end === 'iteration-budget' || (stop.end === 'error' && planSize(counts) === 0)) return false;
-  return openCount(counts) === 0 && dueChallenge(context) === null && !isToldFirst(context);
+  if (stop.end === 'iteration-budget' || (stop.end === 'error' && planSize(counts) === 0))
+    return false;
+  return (
+    openCount(counts) === 0 && dueChallenge(context) === null && !isToldFirst(context)
+  );
 }
 
 /** Every due check has answered for this stop, and none failed: only the outcome is left to say. */
@@ -144,13 +175,21 @@ export function isSettled(context: StopContext): boolean {
 }
 
 /** What a settled stop rests on; only `checks` is done, and only `word` is what `--accept-claims` accepts (V1). */
-export type Rest = 'checks' | 'word' | 'unexplained' | 'unproved' | 'flaky' | 'unverified' | 'record';
+export type Rest =
+  | 'checks'
+  | 'word'
+  | 'unexplained'
+  | 'unproved'
+  | 'flaky'
+  | 'unverified'
+  | 'record';
 
 export function restsOn(context: StopContext): Exclude<Rest, 'record'> {
   const { counts, state, goalChecks } = context;
   if (counts.unexplained > 0) return 'unexplained';
   if (counts.unproved > 0) return 'unproved';
-  if (counts.flaky > 0 || goalChecks.some((check) => state.goal[check]?.flaky)) return 'flaky';
+  if (counts.flaky > 0 || goalChecks.some((check) => state.goal[check]?.flaky))
+    return 'flaky';
   const isDue = goalChecksDue(context);
   // A check that waits for a human's answer has not passed.
   const isMissing = isDue && goalStates(context).some((now) => now !== 'passed');
@@ -180,10 +219,16 @@ export function describeRest(context: StopContext): string {
   const unseen = counts.uncovered + counts.unverified;
   // Our own agent's end names its next command itself.
   const isCheckMissing =
-    rests === 'word' && context.goalChecks.length === 0 && !context.state.descriptor.judgesGoal;
-  const how = isCheckMissing ? ' For `done` give this project a check: untildone config init.' : '';
-  if (unseen === 0 && rests === 'word') return `Nothing is open, but no check covers the work.${how}`;
-  if (unseen === 0) return 'Nothing is open, but a check is still waiting for its answer.';
+    rests === 'word' &&
+    context.goalChecks.length === 0 &&
+    !context.state.descriptor.judgesGoal;
+  const how = isCheckMissing
+    ? ' For `done` give this project a check: untildone config init.'
+    : '';
+  if (unseen === 0 && rests === 'word')
+    return `Nothing is open, but no check covers the work.${how}`;
+  if (unseen === 0)
+    return 'Nothing is open, but a check is still waiting for its answer.';
   return `Nothing is open; ${todos(unseen)} ${unseen === 1 ? 'rests' : 'rest'} on the agent's word alone.${how}`;
 }
 
@@ -199,7 +244,9 @@ export function hasChanged({ state, goalChecks }: StopContext): boolean {
   const hasWritten = !descriptor.seesTools || work.writesSeen > writes;
   if (areKnown && hasWritten && work.fingerprint !== fingerprint) return true;
   const given = new Set([...goalChecks, ...plan.flatMap((todo) => todo.checks)]);
-  return Object.entries(checks).some(([check, result]) => given.has(check) && result !== 'passed');
+  return Object.entries(checks).some(
+    ([check, result]) => given.has(check) && result !== 'passed',
+  );
 }
 
 export function todos(amount: number): string {

@@ -28,10 +28,20 @@ export const newGoalCheck = {
 
 /** Of the checks (V2). `overdue`: the agent was told to wait; its next stop takes it up if nothing was written since. */
 /** `claimsOnly`: todos were open, so it says nothing about the goal. */
-type FinalRun = { stop: string; ended: boolean; overdue: boolean; writes: number; claimsOnly?: boolean };
+type FinalRun = {
+  stop: string;
+  ended: boolean;
+  overdue: boolean;
+  writes: number;
+  claimsOnly?: boolean;
+};
 
 /** Decided again when its cause of waiting ends. */
-export type ParkedStop = Readonly<{ eventId: string; cause: string; waitedUntil?: number }> &
+export type ParkedStop = Readonly<{
+  eventId: string;
+  cause: string;
+  waitedUntil?: number;
+}> &
   Pick<EventOf<'stop-attempted'>, 'at' | 'end' | 'question' | 'toolError'>;
 
 type Pause = {
@@ -44,14 +54,20 @@ type Pause = {
 
 /** Of our own agent, from the question until the call begins. */
 export type PermissionRequest = Readonly<
-  PermissionSubject & { requestId: string; askedAt: number; answer: PermissionAnswer | null }
+  PermissionSubject & {
+    requestId: string;
+    askedAt: number;
+    answer: PermissionAnswer | null;
+  }
 >;
 
 type Permitted = Pick<PermissionSubject, 'tool' | 'pattern'>;
 
 interface SessionPermissions {
   readonly requests: readonly PermissionRequest[];
-  readonly grants: readonly Readonly<Permitted & { remembered: 'session' | 'always'; at: number }>[];
+  readonly grants: readonly Readonly<
+    Permitted & { remembered: 'session' | 'always'; at: number }
+  >[];
   /** Not asked for again before the human speaks. */
   readonly refused: readonly Permitted[];
 }
@@ -63,7 +79,11 @@ export type Delegation = Omit<EventOf<'delegation-started'>, keyof EventBase | '
   readonly ended: Pick<EventOf<'delegation-ended'>, 'result' | 'sentence' | 'at'> | null;
 };
 
-export type SessionTimer = Frozen<{ purpose: 'due' | 'resend'; dueAt: number; epoch: number }>;
+export type SessionTimer = Frozen<{
+  purpose: 'due' | 'resend';
+  dueAt: number;
+  epoch: number;
+}>;
 
 export type Injection = Readonly<{
   epoch: number;
@@ -73,14 +93,18 @@ export type Injection = Readonly<{
 }>;
 
 /** The human's last message by the clock that files are stamped by; a session's own times never run backwards. */
-export const spokeAt = ({ clock, usage }: Pick<Session, 'clock' | 'usage'>) => clock ?? usage.since;
+export const spokeAt = ({ clock, usage }: Pick<Session, 'clock' | 'usage'>) =>
+  clock ?? usage.since;
 
 export function isOnItsWay(injection: Injection | null): injection is Injection {
   return injection?.state === 'intended' || injection?.state === 'sent';
 }
 
 /** Decided, but nobody has answered with it, and nothing has come since that makes it void. */
-export function isUnsaid({ injection, epoch }: Pick<Session, 'injection' | 'epoch'>): boolean {
+export function isUnsaid({
+  injection,
+  epoch,
+}: Pick<Session, 'injection' | 'epoch'>): boolean {
   return injection?.state === 'intended' && injection.epoch === epoch;
 }
 
@@ -117,7 +141,12 @@ type Progress = Readonly<{
 }>;
 
 /** At the human's last message: claims and work are counted from there (V4). */
-export const fromTheStart = { epoch: 0, calls: 0, writes: 0, fingerprint: null as string | null };
+export const fromTheStart = {
+  epoch: 0,
+  calls: 0,
+  writes: 0,
+  fingerprint: null as string | null,
+};
 
 /** Absent until it happens. */
 type Later = Readonly<{
@@ -142,7 +171,10 @@ type Later = Readonly<{
     checks: Readonly<Record<string, 'passed' | 'failed' | 'cannot-start'>>;
   }>;
   /** Checks that came with plans from other sessions: accepted there, and asked for by no file here (V7). */
-  carried?: Readonly<{ checks: Readonly<Record<string, CheckSpec>>; goalChecks: readonly string[] }>;
+  carried?: Readonly<{
+    checks: Readonly<Record<string, CheckSpec>>;
+    goalChecks: readonly string[];
+  }>;
   /** Files that are ignored by now and were not at the human's message; they count all the same (V2). */
   hidden?: readonly string[];
   /** Hash of the rest, written by the engine with each save. */
@@ -178,7 +210,12 @@ export const unknownHost: SessionDescriptor = {
   tools: { pause: null, verify: null },
 };
 
-export const unknownAgent: AgentDescriptor = { name: null, canWrite: 'unknown', model: null, variant: null };
+export const unknownAgent: AgentDescriptor = {
+  name: null,
+  canWrite: 'unknown',
+  model: null,
+  variant: null,
+};
 
 /** The state before the first event. Without a descriptor a session counts as read-only: unknown is never continued. */
 export function createState(id: string, at: number): State {
@@ -216,7 +253,12 @@ function newSession(id: string, at: number) {
     /** In a row, without a tool call in between (G11). */
     questions: 0,
     emptyAnswers: 0,
-    progress: { weakInRow: 0, weakCounted: false, planMoved: false, workspaceMoved: false } as Progress,
+    progress: {
+      weakInRow: 0,
+      weakCounted: false,
+      planMoved: false,
+      workspaceMoved: false,
+    } as Progress,
     work: {
       /** Of tools other than the todo tools. */
       calls: 0,
@@ -320,7 +362,8 @@ export function countPlan(plan: readonly Todo[], since = 0): PlanCounts {
       } else if (verification === 'passed') counts.passed += 1;
       else counts.unverified += 1;
       // The length first: thousands of calls would cost a third of a decision.
-      if (todo.evidence.length > 0 && todo.evidence.some(({ flaky }) => flaky)) counts.flaky += 1;
+      if (todo.evidence.length > 0 && todo.evidence.some(({ flaky }) => flaky))
+        counts.flaky += 1;
     } else {
       if (status === 'blocked') counts.blocked += 1;
       else {
@@ -339,7 +382,10 @@ export function nextTodos(plan: readonly Todo[], howMany: number): Todo[] {
   const ranks: Todo[][] = priorities.flatMap(() => [[], []]);
   for (const todo of plan) {
     if (!isOpen(todo)) continue;
-    const rank = ranks[priorities.indexOf(todo.priority) * 2 + (todo.status === 'in_progress' ? 0 : 1)];
+    const rank =
+      ranks[
+        priorities.indexOf(todo.priority) * 2 + (todo.status === 'in_progress' ? 0 : 1)
+      ];
     if (rank !== undefined && rank.length < howMany) rank.push(todo);
   }
   return ranks.flat().slice(0, howMany);
@@ -363,8 +409,12 @@ export function newTurn(id: string, startedAt: number, number = 1) {
 }
 
 /** A turn that only asks something takes no proof away: nothing has moved since the checks passed. */
-export function isGoalProved({ settled, turn }: Pick<Session, 'settled' | 'turn'>): boolean {
-  if (settled !== null) return settled.outcome === 'done' && settled.reason === 'nothing-open';
+export function isGoalProved({
+  settled,
+  turn,
+}: Pick<Session, 'settled' | 'turn'>): boolean {
+  if (settled !== null)
+    return settled.outcome === 'done' && settled.reason === 'nothing-open';
   return turn?.proved === true && !turn.touchedPlan && !turn.touchedWorkspace;
 }
 
@@ -395,7 +445,10 @@ export function unpark(state: State): State {
 }
 
 /** An asked host has the text with our answer; what happens next shows whether it took it. */
-export function afterAnswer({ injection, descriptor }: State, now: 'observed' | 'unanswered') {
+export function afterAnswer(
+  { injection, descriptor }: State,
+  now: 'observed' | 'unanswered',
+) {
   const isOut = descriptor.mode === 'asked' && injection?.state === 'intended';
   return isOut ? { ...injection, state: now } : injection;
 }

@@ -67,7 +67,10 @@ describe('questions in the text', () => {
   it('G11: without a terminal the second one pauses', () => {
     const driver = planned({ descriptor: { headless: true } });
     driver.stops({ question: true });
-    expect(driver.stops({ question: true }).decision).toMatchObject({ answer: 'let-go', outcome: 'paused' });
+    expect(driver.stops({ question: true }).decision).toMatchObject({
+      answer: 'let-go',
+      outcome: 'paused',
+    });
   });
 
   it('G11: a tool call or an answer without a question in between starts the count anew', () => {
@@ -86,10 +89,13 @@ describe('questions in the text', () => {
     driver.stopsFully({ question: true });
     driver.happens({ type: 'activity-seen' });
     driver.stops({ question: true });
-    expect(driver.state).toMatchObject({ parked: { cause: 'repeated-question' }, timer: null });
-    expect(driver.happens({ type: 'wait-ended', wait: { kind: 'recovery' } }).decision?.reason).toBe(
-      'repeated-question',
-    );
+    expect(driver.state).toMatchObject({
+      parked: { cause: 'repeated-question' },
+      timer: null,
+    });
+    expect(
+      driver.happens({ type: 'wait-ended', wait: { kind: 'recovery' } }).decision?.reason,
+    ).toBe('repeated-question');
   });
 });
 
@@ -97,7 +103,10 @@ describe('how a step ended', () => {
   it('P14: an empty answer gets one retry of its own, then the ordinary reminders', () => {
     const driver = planned();
     expect(driver.stops({ end: 'empty' }).decision?.textKind).toBe('empty-answer');
-    expect(driver.stops({ end: 'empty' }).decision).toMatchObject({ textKind: 'standard', level: 2 });
+    expect(driver.stops({ end: 'empty' }).decision).toMatchObject({
+      textKind: 'standard',
+      level: 2,
+    });
     driver.works('read');
     expect(driver.stops({ end: 'empty' }).decision?.textKind).toBe('empty-answer');
   });
@@ -118,7 +127,9 @@ describe('how a step ended', () => {
     expect(without.decision?.textKind).toBe('iteration-budget');
     expect(textOf(without)).toContain('without a plan');
     driver.plans('write the parser');
-    expect(textOf(driver.stops({ end: 'iteration-budget' }))).toContain('bring the todo list up to date');
+    expect(textOf(driver.stops({ end: 'iteration-budget' }))).toContain(
+      'bring the todo list up to date',
+    );
   });
 
   it('P15 G2: refusals, filters, cancellations and errors are never pressed', () => {

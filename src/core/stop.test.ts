@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { answerOf, createCoreDriver, type DriverOptions } from '../../test/properties/core-driver.ts';
+import {
+  answerOf,
+  createCoreDriver,
+  type DriverOptions,
+} from '../../test/properties/core-driver.ts';
 
 const told: DriverOptions = { descriptor: { mode: 'told' } };
 
@@ -7,7 +11,10 @@ describe('letting go', () => {
   it('C4: an asked host gets the reason as a message, except where there is nothing to tell', () => {
     const driver = createCoreDriver();
     driver.says();
-    expect(answerOf(driver.stops()), 'no outcome').toMatchObject({ answer: 'let-go', message: null });
+    expect(answerOf(driver.stops()), 'no outcome').toMatchObject({
+      answer: 'let-go',
+      message: null,
+    });
     const [todo] = driver.plans('a');
     driver.works();
     driver.completes(todo ?? '');
@@ -34,7 +41,8 @@ describe('letting go', () => {
         type: 'notify',
         level: 'info',
         title: 'untildone',
-        message: 'not done: 1 of 1 todo open (paused). The agent paused: I need a key. Open: “a”.',
+        message:
+          'not done: 1 of 1 todo open (paused). The agent paused: I need a key. Open: “a”.',
       },
     ]);
   });
@@ -58,7 +66,11 @@ describe('letting go', () => {
     driver.says();
     driver.plans('a');
     const step = driver.stops();
-    expect(step.decision).toMatchObject({ answer: 'let-go', reason: 'disabled', outcome: null });
+    expect(step.decision).toMatchObject({
+      answer: 'let-go',
+      reason: 'disabled',
+      outcome: null,
+    });
     expect(answerOf(step)).toMatchObject({ answer: 'let-go', text: null, message: null });
     expect(driver.state.settled).toBeNull();
   });
@@ -78,7 +90,12 @@ describe('letting go', () => {
       decision: { reason: 'paused-by-model', observed: true },
       commands: [],
     });
-    expect(driver.state).toMatchObject({ settled: null, parked: null, timer: null, lastStop: null });
+    expect(driver.state).toMatchObject({
+      settled: null,
+      parked: null,
+      timer: null,
+      lastStop: null,
+    });
     const asked = createCoreDriver({ settings: { mode: 'observe' } });
     asked.says();
     asked.plans('a');
@@ -87,7 +104,9 @@ describe('letting go', () => {
   });
 
   it('C1: the settings of the agent at work hold', () => {
-    const driver = createCoreDriver({ settings: { agents: { build: { maxStagnant: 1 } } } });
+    const driver = createCoreDriver({
+      settings: { agents: { build: { maxStagnant: 1 } } },
+    });
     driver.says();
     driver.plans('a');
     driver.stops();
@@ -103,7 +122,9 @@ describe('waiting', () => {
     expect(driver.stops().decision?.sentence).toBe('Resuming in 5 s.');
     const { timer } = driver.state;
     driver.now += 3000;
-    expect(driver.stops().commands, 'toasts are not the business of the state').toEqual([]);
+    expect(driver.stops().commands, 'toasts are not the business of the state').toEqual(
+      [],
+    );
     expect(driver.state.timer).toEqual(timer);
     driver.happens({ type: 'activity-seen' });
     driver.stops();
@@ -114,8 +135,13 @@ describe('waiting', () => {
     const driver = createCoreDriver(told);
     driver.says();
     driver.plans('a');
-    driver.stops({ background: [{ id: 'job-1', kind: 'subagent', description: 'explore' }] });
-    expect(driver.state.timer).toMatchObject({ purpose: 'due', dueAt: driver.now + 30 * 60_000 });
+    driver.stops({
+      background: [{ id: 'job-1', kind: 'subagent', description: 'explore' }],
+    });
+    expect(driver.state.timer).toMatchObject({
+      purpose: 'due',
+      dueAt: driver.now + 30 * 60_000,
+    });
     expect(driver.state.backgroundSince).toBe(driver.now);
     expect(driver.fires().decision?.reason).toBe('not-yet');
     driver.fires();
@@ -144,7 +170,8 @@ describe('waiting', () => {
       driver.plans('a', 'b', 'c', 'd', 'e\u001b[2J', 'f', 'g');
       driver.stopsFully();
       const ended = driver.stopsFully();
-      const said = answerOf(ended)?.message ?? ended.commands.find(({ type }) => type === 'notify');
+      const said =
+        answerOf(ended)?.message ?? ended.commands.find(({ type }) => type === 'notify');
       expect(JSON.stringify(said)).toContain('Open: “a”, “b”, “c”, “d”, “e');
       expect(JSON.stringify(said)).toContain('and 2 more.');
       expect(JSON.stringify(said)).not.toContain('u001b');

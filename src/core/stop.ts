@@ -1,15 +1,33 @@
 // Answers a stop attempt: runs down the rules, and if none answers builds the continuation. Hosts, loops and timers all
 // end up here (G1).
-import { byEvent, type Command, type Decision, joinSteps, type Step, step } from './decision.ts';
+import {
+  byEvent,
+  type Command,
+  type Decision,
+  joinSteps,
+  type Step,
+  step,
+} from './decision.ts';
 import { endMessage, openTodos } from './end-sentence.ts';
 import type { EventOf } from './events.ts';
 import { ownToast } from './own-words.ts';
 import { PlanDraft } from './plan.ts';
 import type { Policy } from './policy.ts';
 import { withFullStop } from './problem.ts';
-import { type Reason, type RuleAnswer, type StopContext, stopRules, type Undelivered } from './rules.ts';
+import {
+  type Reason,
+  type RuleAnswer,
+  type StopContext,
+  stopRules,
+  type Undelivered,
+} from './rules.ts';
 import { oneLine, visibleLine } from './safe-text.ts';
-import { dueChallenge, failedBeforeSentence, isFinalRunTakenUp, type Rest } from './settlement.ts';
+import {
+  dueChallenge,
+  failedBeforeSentence,
+  isFinalRunTakenUp,
+  type Rest,
+} from './settlement.ts';
 import {
   afterAnswer,
   type Counters,
@@ -38,14 +56,21 @@ export const stopReducers = byEvent({
     const waiting = state.descriptor.mode === 'told' ? state.parked : null;
     const first = waiting ?? { eventId: event.id, at: event.at, cause: 'stop-attempted' };
     const stop = { ...first, end, question, toolError };
-    return decideStop(seeFingerprint(lookAtStop(state, event, waiting), event), stop, policy, event.at);
+    return decideStop(
+      seeFingerprint(lookAtStop(state, event, waiting), event),
+      stop,
+      policy,
+      event.at,
+    );
   },
   'timer-fired'(state, { epoch, at }, policy) {
     const { timer } = state;
     if (timer === null || timer.epoch !== epoch || state.epoch !== epoch) return state;
-    if (isTooOld(timer.dueAt, at, policy)) return reconsider(step(expired(state, at)), policy, at);
+    if (isTooOld(timer.dueAt, at, policy))
+      return reconsider(step(expired(state, at)), policy, at);
     const fired: State = { ...state, timer: null };
-    if (timer.purpose === 'resend') return step(fired, [{ type: 'inject', epoch, text: null }]);
+    if (timer.purpose === 'resend')
+      return step(fired, [{ type: 'inject', epoch, text: null }]);
     return reconsider(step(fired), policy, at);
   },
   'delivery-reported'(state, event, policy) {
@@ -66,8 +91,13 @@ export const stopReducers = byEvent({
     answerUndelivered(state, { why: 'cap', cap, goOn }, policy, at),
 });
 
-function lookAtStop(state: State, event: EventOf<'stop-attempted'>, waiting: ParkedStop | null): State {
-  const isRepeated = waiting !== null || (state.descriptor.mode === 'told' && !state.activeSinceAnswer);
+function lookAtStop(
+  state: State,
+  event: EventOf<'stop-attempted'>,
+  waiting: ParkedStop | null,
+): State {
+  const isRepeated =
+    waiting !== null || (state.descriptor.mode === 'told' && !state.activeSinceAnswer);
   const jobs = event.background === null ? state : setJobs(state, event.background);
   const looked: State = {
     ...jobs,
@@ -102,7 +132,9 @@ const waits: ReadonlySet<string> = new Set<Reason>([
 ]);
 
 /** For a continuation that cannot be carried out: see rules.ts. */
-const deliveryRules = stopRules.slice(stopRules.findIndex(({ name }) => name === 'host-cap'));
+const deliveryRules = stopRules.slice(
+  stopRules.findIndex(({ name }) => name === 'host-cap'),
+);
 
 function decideStop(
   state: State,
@@ -119,11 +151,16 @@ function decideStop(
     if (given === null) continue;
     const decision = decisionOf(context, name, given);
     if (given.answer === 'wait') return waiting(context, given, decision);
-    return undelivered === null ? lettingGo(context, decision) : settling(context, decision);
+    return undelivered === null
+      ? lettingGo(context, decision)
+      : settling(context, decision);
   }
   const blocked = blockFailing(context);
   if (blocked === null) return continuing(context);
-  return joinSteps(blocked, decideStop(blocked.state, { ...stop, toolError: null }, policy, at));
+  return joinSteps(
+    blocked,
+    decideStop(blocked.state, { ...stop, toolError: null }, policy, at),
+  );
 }
 
 function decisionOf(context: StopContext, reason: Reason, given: RuleAnswer): Decision {
@@ -139,13 +176,18 @@ function decisionOf(context: StopContext, reason: Reason, given: RuleAnswer): De
 /** With any outcome the human reads which checks failed before the work too (P51). */
 function withFailedBefore(state: State, given: ReturnType<typeof honest>) {
   const before = given.outcome === null ? '' : failedBeforeSentence(state);
-  return before === '' ? given : { ...given, sentence: `${withFullStop(given.sentence)} ${before}` };
+  return before === ''
+    ? given
+    : { ...given, sentence: `${withFullStop(given.sentence)} ${before}` };
 }
 
 /** With any outcome the human reads that an agent ignored files which nobody ignored before (V2). */
 function withHidden({ hidden = [] }: State, given: ReturnType<typeof honest>) {
   if (hidden.length === 0 || given.outcome === null) return given;
-  return { ...given, sentence: `${withFullStop(given.sentence)} ${hiddenSentence(hidden)}` };
+  return {
+    ...given,
+    sentence: `${withFullStop(given.sentence)} ${hiddenSentence(hidden)}`,
+  };
 }
 
 const namedFiles = 5;
@@ -165,20 +207,29 @@ function honest({ recordBroken }: State, { outcome, sentence, inputs }: RuleAnsw
   return { outcome: 'claimed' as const, sentence: told, inputs: { ...inputs, rests } };
 }
 
-function waiting(context: StopContext, { runsChecks }: RuleAnswer, decision: Decision): Step {
+function waiting(
+  context: StopContext,
+  { runsChecks }: RuleAnswer,
+  decision: Decision,
+): Step {
   const { state, stop, at } = context;
   const { reason: cause, dueAt } = decision;
   if (cause === 'already-answered') return decided(decision, state);
-  if (decision.observed) return decided(decision, state, answerCommands(context, decision, 'let-go'));
+  if (decision.observed)
+    return decided(decision, state, answerCommands(context, decision, 'let-go'));
   const isTold = state.descriptor.mode === 'told';
   // An asked host's stop stays parked only while its checks run.
   const stays = isTold || cause === 'nothing-open' || cause === 'stagnant';
   const parked: State = {
     ...state,
-    backgroundSince: cause === 'subagent-at-work' ? (state.backgroundSince ?? at) : state.backgroundSince,
+    backgroundSince:
+      cause === 'subagent-at-work'
+        ? (state.backgroundSince ?? at)
+        : state.backgroundSince,
     parked: stays ? { ...stop, cause } : null,
     lastStop: stop,
-    timer: isTold && dueAt !== null ? { purpose: 'due', dueAt, epoch: state.epoch } : null,
+    timer:
+      isTold && dueAt !== null ? { purpose: 'due', dueAt, epoch: state.epoch } : null,
   };
   const answer = answerCommands(context, decision, 'wait');
   if (!runsChecks) return decided(decision, parked, answer);
@@ -186,7 +237,11 @@ function waiting(context: StopContext, { runsChecks }: RuleAnswer, decision: Dec
   return decided(decision, started.state, [...started.commands, ...answer]);
 }
 
-function decided(decision: Decision, state: State, commands: readonly Command[] = []): Step {
+function decided(
+  decision: Decision,
+  state: State,
+  commands: readonly Command[] = [],
+): Step {
   return { state, commands, decision, ledger: [] };
 }
 
@@ -197,30 +252,54 @@ function startFinalRun(context: StopContext, state: State): Step {
   // While todos are open only claims are looked at; a run that the agent waited for leaves out what passed meanwhile.
   const claimsOnly = openCount(counts) > 0;
   const missing = goalChecks.filter(
-    (check) => !claimsOnly && !(isFinalRunTakenUp(context) && goal[check]?.state === 'passed'),
+    (check) =>
+      !claimsOnly && !(isFinalRunTakenUp(context) && goal[check]?.state === 'passed'),
   );
   for (const check of missing)
-    goal[check] = { ...newGoalCheck, state: 'running', passedBefore: goal[check]?.passedBefore ?? false };
+    goal[check] = {
+      ...newGoalCheck,
+      state: 'running',
+      passedBefore: goal[check]?.passedBefore ?? false,
+    };
   const checks = [
     ...state.plan.filter(isUnverified).flatMap(checksOf),
     ...missing.map((check) => ({ todoId: null, check })),
   ];
   const { writes } = state.work;
   const run = { stop: stop.eventId, ended: false, overdue: false, writes, claimsOnly };
-  const plan = changeSome(state.plan, isUnverified, (todo) => ({ ...todo, verification: 'running' }));
-  return step({ ...state, plan, goal, finalRun: run }, [{ type: 'run-checks', checks, stop: stop.eventId }]);
+  const plan = changeSome(state.plan, isUnverified, (todo) => ({
+    ...todo,
+    verification: 'running',
+  }));
+  return step({ ...state, plan, goal, finalRun: run }, [
+    { type: 'run-checks', checks, stop: stop.eventId },
+  ]);
 }
 
 /** The plan itself where nothing changes: the same object needs no saving. */
-function changeSome(plan: readonly Todo[], fits: (todo: Todo) => boolean, change: (todo: Todo) => Todo) {
+function changeSome(
+  plan: readonly Todo[],
+  fits: (todo: Todo) => boolean,
+  change: (todo: Todo) => Todo,
+) {
   return plan.some(fits) ? plan.map((todo) => (fits(todo) ? change(todo) : todo)) : plan;
 }
 
 function lettingGo(context: StopContext, decision: Decision): Step {
   if (decision.observed)
-    return decided(decision, endTurn(context.state), answerCommands(context, decision, 'let-go'));
+    return decided(
+      decision,
+      endTurn(context.state),
+      answerCommands(context, decision, 'let-go'),
+    );
   const { state, commands } = settling(context, decision);
-  const rest = { ...state, parked: null, lastStop: context.stop, timer: null, activeSinceAnswer: false };
+  const rest = {
+    ...state,
+    parked: null,
+    lastStop: context.stop,
+    timer: null,
+    activeSinceAnswer: false,
+  };
   return decided(decision, rest, commands);
 }
 
@@ -249,14 +328,20 @@ function answerCommands(
 ): Command[] {
   if (state.descriptor.mode === 'told') return [];
   const { observed, sentence, dueAt } = decision;
-  const sentenceForHuman = answer === 'wait' ? sentence : endMessage(state, goalChecks, decision);
+  const sentenceForHuman =
+    answer === 'wait' ? sentence : endMessage(state, goalChecks, decision);
   const message = observed ? null : sentenceForHuman;
   return [{ type: 'answer', answer, epoch: state.epoch, text: null, message, dueAt }];
 }
 
 /** S6, P12: after two tool errors the todo is blocked and the others go on. */
 function blockFailing({ state, stop, at, settings }: StopContext): Step | null {
-  if (stop.toolError === null || state.toolErrorTodo === null || settings.mode === 'observe') return null;
+  if (
+    stop.toolError === null ||
+    state.toolErrorTodo === null ||
+    settings.mode === 'observe'
+  )
+    return null;
   const [todo] = nextTodos(state.plan, 1);
   if (todo?.id !== state.toolErrorTodo) return null;
   const draft = new PlanDraft({ ...state, toolErrorTodo: null }, 'system', at);
@@ -295,7 +380,8 @@ function continuing(context: StopContext): Step {
     epoch,
   };
   // C2: only recorded; an asked host is answered as if we were not there.
-  if (observed) return decided(decision, endTurn(state), answerCommands(context, decision, 'let-go'));
+  if (observed)
+    return decided(decision, endTurn(state), answerCommands(context, decision, 'let-go'));
   const said = continuationText(text, { ...context, next, level });
   const words = { text: said.text, said };
   const command: Command = isTold
@@ -306,19 +392,27 @@ function continuing(context: StopContext): Step {
   const name = (todo: Todo): Todo => ({ ...todo, droppedNamedAt: at });
   const continued: State = {
     ...state,
-    plan: kind === 'dropped-todos' ? changeSome(state.plan, isUnnamedDrop, name) : state.plan,
+    plan:
+      kind === 'dropped-todos' ? changeSome(state.plan, isUnnamedDrop, name) : state.plan,
     // What the human says meanwhile joins this turn (T3).
     turn: state.turn === null ? null : { ...state.turn, ended: false },
     epoch,
     counters: counted,
-    challenged: challenged === null ? state.challenged : { ...state.challenged, [challenged]: true },
+    challenged:
+      challenged === null
+        ? state.challenged
+        : { ...state.challenged, [challenged]: true },
     loopTold: state.loopTold || kind === 'loop',
     // Earlier alarms are forgiven with the telling (P25).
     loopAlarms: kind === 'loop' ? 1 : state.loopAlarms,
-    namedJobs: kind === 'background-job' ? state.jobs.map(({ id }) => id) : state.namedJobs,
+    namedJobs:
+      kind === 'background-job' ? state.jobs.map(({ id }) => id) : state.namedJobs,
     toolErrorTodo: kind === 'tool-error' ? (next[0]?.id ?? null) : null,
     compacted: false,
-    finalRun: kind === 'checks-running' && finalRun !== null ? { ...finalRun, overdue: true } : finalRun,
+    finalRun:
+      kind === 'checks-running' && finalRun !== null
+        ? { ...finalRun, overdue: true }
+        : finalRun,
     checksOverdue: false,
     rateLimitedUntil: null,
     progress: {
@@ -340,7 +434,11 @@ function continuing(context: StopContext): Step {
 }
 
 /** Checks and provider limits are not the agent's fault, an output limit is no stagnation (G6, G9, P13). */
-function countContinuation(counters: Counters, kind: TextKind, { end }: ParkedStop): Counters {
+function countContinuation(
+  counters: Counters,
+  kind: TextKind,
+  { end }: ParkedStop,
+): Counters {
   const total = counters.total + 1;
   if (kind === 'checks-running' || end === 'error') return { ...counters, total };
   const continuations = counters.continuations + 1;
@@ -391,19 +489,36 @@ function sendAgain(
   if (isOutdated && !isLost) return moved(state, injection, 'failed');
   // A planned resend has its own time.
   if (isLost && (isOutdated || state.timer !== null)) return state;
-  if (isLost && isTooOld(injection.at, at, policy)) return reconsider(step(expired(state, at)), policy, at);
+  if (isLost && isTooOld(injection.at, at, policy))
+    return reconsider(step(expired(state, at)), policy, at);
   const attempts = injection.attempts + 1;
   if (attempts >= sendAttempts) {
-    const error = isLost ? 'the process ended while it was on its way' : (event.error ?? '');
-    const failed: State = { ...state, injection: { ...injection, state: 'failed', attempts }, timer: null };
+    const error = isLost
+      ? 'the process ended while it was on its way'
+      : (event.error ?? '');
+    const failed: State = {
+      ...state,
+      injection: { ...injection, state: 'failed', attempts },
+      timer: null,
+    };
     return answerUndelivered(failed, { why: 'failed', attempts, error }, policy, at);
   }
-  const again: State = { ...state, injection: { ...injection, state: 'intended', attempts } };
+  const again: State = {
+    ...state,
+    injection: { ...injection, state: 'intended', attempts },
+  };
   if (isLost) return step(again, [{ type: 'inject', epoch, text: null }]);
   const dueAt = at + Math.round(sendBackoffSeconds * 1000) * 2 ** (attempts - 1);
   return { ...again, timer: { purpose: 'resend', dueAt, epoch } };
 }
 
-function answerUndelivered(state: State, undelivered: Undelivered, policy: Policy, at: number): State | Step {
-  return state.lastStop === null ? state : decideStop(state, state.lastStop, policy, at, undelivered);
+function answerUndelivered(
+  state: State,
+  undelivered: Undelivered,
+  policy: Policy,
+  at: number,
+): State | Step {
+  return state.lastStop === null
+    ? state
+    : decideStop(state, state.lastStop, policy, at, undelivered);
 }

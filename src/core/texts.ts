@@ -1,7 +1,12 @@
 // The words of a continuation: the first text that applies is sent (E6, V9), in our words or the user's own. What comes from
 // todos or tools is quoted: it can neither pose as an instruction nor close a tag.
 import { messageOf } from './error.ts';
-import { type CheckFailure, findSameOutput, pickFailedLines, readFailure } from './failed-lines.ts';
+import {
+  type CheckFailure,
+  findSameOutput,
+  pickFailedLines,
+  readFailure,
+} from './failed-lines.ts';
 import { render, template } from './own-words.ts';
 import { excerpt } from './problem.ts';
 import type { StopContext } from './rules.ts';
@@ -46,15 +51,20 @@ function text<const Kind extends string>(kind: Kind, sentence: string, words: Wo
 
 const standard = text('standard', 'Todos are still open: the agent is told to go on.', {
   applies: () => true,
-  lines: (context) => (context.level === 1 ? staleListLine(context) : unchangedLine(context)),
+  lines: (context) =>
+    context.level === 1 ? staleListLine(context) : unchangedLine(context),
 });
 
 export const texts = [
-  text('output-limit', 'The output limit cut the answer off: the agent goes on with the same todo.', {
-    applies: ({ stop }) => stop.end === 'length',
-    lines: () =>
-      'Your answer was cut off by the output limit. Take up the same todo where you stopped, in smaller steps.',
-  }),
+  text(
+    'output-limit',
+    'The output limit cut the answer off: the agent goes on with the same todo.',
+    {
+      applies: ({ stop }) => stop.end === 'length',
+      lines: () =>
+        'Your answer was cut off by the output limit. Take up the same todo where you stopped, in smaller steps.',
+    },
+  ),
   text(
     'iteration-budget',
     'The agent made many tool calls in a row: it is told to update its list and go on.',
@@ -76,36 +86,53 @@ export const texts = [
     lines: ({ stop }) =>
       `The last tool call failed: ${quoteForModel(stop.toolError ?? '', 300)}. Try once more, differently; after a second failure this todo is set aside as blocked.`,
   }),
-  text('dropped-todos', 'Todos were left out of the list: they are named and stay open.', {
-    applies: ({ counts }) => counts.unnamedDrops > 0,
-    lines: ({ state }) => [
-      `These todos were left out or cancelled without a reason and are still open: ${namedTodos(state.plan.filter(isUnnamedDrop))}.`,
-      'Put each one back and finish it, or cancel it with a reason. If it is left out again it is recorded as cancelled without explanation, and the work cannot count as done.',
-    ],
-  }),
-  text('bulk-claim', 'Several todos were ended with hardly any work: the agent is asked to check each one.', {
-    applies: (context) => dueChallenge(context) !== null,
-    lines: (context) => [
-      dueChallenge(context) === 'ends'
-        ? `${context.counts.ends} todos were blocked or cancelled ${afterLittle(context)}`
-        : `${context.counts.claims} todos were marked completed ${afterLittle(context)}`,
-      'Check each one now against the files or with a command. Set those that are not finished back to pending and do them; confirm the others with what proves them.',
-    ],
-  }),
+  text(
+    'dropped-todos',
+    'Todos were left out of the list: they are named and stay open.',
+    {
+      applies: ({ counts }) => counts.unnamedDrops > 0,
+      lines: ({ state }) => [
+        `These todos were left out or cancelled without a reason and are still open: ${namedTodos(state.plan.filter(isUnnamedDrop))}.`,
+        'Put each one back and finish it, or cancel it with a reason. If it is left out again it is recorded as cancelled without explanation, and the work cannot count as done.',
+      ],
+    },
+  ),
+  text(
+    'bulk-claim',
+    'Several todos were ended with hardly any work: the agent is asked to check each one.',
+    {
+      applies: (context) => dueChallenge(context) !== null,
+      lines: (context) => [
+        dueChallenge(context) === 'ends'
+          ? `${context.counts.ends} todos were blocked or cancelled ${afterLittle(context)}`
+          : `${context.counts.claims} todos were marked completed ${afterLittle(context)}`,
+        'Check each one now against the files or with a command. Set those that are not finished back to pending and do them; confirm the others with what proves them.',
+      ],
+    },
+  ),
   text('failed-check', 'A check failed: the agent is shown what it printed.', {
     // While todos are open, a failure is quoted only once its todo comes up.
     applies: (context) =>
-      context.counts.failed > 0 || (openCount(context.counts) === 0 && goalFailed(context)),
-    lines: (context) => [...failureLines(context), context.level === 1 ? '' : unchangedLine(context)],
+      context.counts.failed > 0 ||
+      (openCount(context.counts) === 0 && goalFailed(context)),
+    lines: (context) => [
+      ...failureLines(context),
+      context.level === 1 ? '' : unchangedLine(context),
+    ],
   }),
-  text('checks-running', 'Checks are still running: the agent is told how to wait for them.', {
-    applies: (context) =>
-      context.state.checksOverdue && (openCount(context.counts) === 0 || claimsWaitedFor(context) === 'late'),
-    lines: ({ state: { descriptor } }) =>
-      descriptor.tools.verify === null
-        ? 'The checks of your work are still running. Stop again in a moment; nothing else is needed.'
-        : `The checks of your work are still running. Call ${descriptor.tools.verify} to wait for their results.`,
-  }),
+  text(
+    'checks-running',
+    'Checks are still running: the agent is told how to wait for them.',
+    {
+      applies: (context) =>
+        context.state.checksOverdue &&
+        (openCount(context.counts) === 0 || claimsWaitedFor(context) === 'late'),
+      lines: ({ state: { descriptor } }) =>
+        descriptor.tools.verify === null
+          ? 'The checks of your work are still running. Stop again in a moment; nothing else is needed.'
+          : `The checks of your work are still running. Call ${descriptor.tools.verify} to wait for their results.`,
+    },
+  ),
   text(
     'text-question',
     'The answer ends in a question: the agent is told to decide by itself, or to pause.',
@@ -121,10 +148,17 @@ export const texts = [
     applies: ({ stop, state }) => stop.end === 'empty' && state.emptyAnswers === 1,
     lines: () => 'Your last answer was empty.',
   }),
-  text('background-job', 'A background job runs: the agent is told that nobody waits for it.', {
-    applies: (context) => unnamedJobs(context).length > 0,
-    lines: (context) => [`Background work is running: ${jobs(context)}.`, jobLine(context)],
-  }),
+  text(
+    'background-job',
+    'A background job runs: the agent is told that nobody waits for it.',
+    {
+      applies: (context) => unnamedJobs(context).length > 0,
+      lines: (context) => [
+        `Background work is running: ${jobs(context)}.`,
+        jobLine(context),
+      ],
+    },
+  ),
   text('after-compaction', 'The context was compacted: the plan is given again.', {
     applies: ({ state }) => state.compacted,
     lines: ({ next }) => [
@@ -147,7 +181,8 @@ export const textParts = {
   marker: `the words by which people and tools know such a text, [${continuationMarker}]`,
   progress:
     'how far the plan is: 3/5 completed, 2 remaining; if no todo is open: All 5 todos are completed, but a check fails',
-  reason: 'why this kind of text is sent, such as what a failed check printed; sometimes empty',
+  reason:
+    'why this kind of text is sent, such as what a failed check printed; sometimes empty',
   next: 'the next todo in quotes, with when it is done and who does it, if that is known; empty if none is open',
   last: 'what the system will do without progress; empty before the last reminder',
   wayOut: 'what the agent does if it cannot go on',
@@ -155,7 +190,9 @@ export const textParts = {
 type PartName = keyof typeof textParts;
 
 /** What is said, part by part; `text` is the whole in our words or those of the settings. */
-export type Continuation = Readonly<Record<PartName | 'text', string> & { kind: TextKind }>;
+export type Continuation = Readonly<
+  Record<PartName | 'text', string> & { kind: TextKind }
+>;
 
 /** A program's own words. It answers at once and may be asked twice. */
 export type OwnTexts = (said: Continuation) => string;
@@ -174,19 +211,25 @@ function keptParts(kind: TextKind | 'default'): readonly PartName[] {
   if (kind === 'checks-running') return ['marker'];
   const kept = ['marker', 'next', 'wayOut'] as const;
   // Only the reason names what was dropped or what failed, and we go by its having been named (P3, V1).
-  return ['default', 'dropped-todos', 'failed-check'].includes(kind) ? [...kept, 'reason'] : kept;
+  return ['default', 'dropped-todos', 'failed-check'].includes(kind)
+    ? [...kept, 'reason']
+    : kept;
 }
 
 /** A text of the settings for each kind; `default` is for all that have none. */
 export const textTemplates = section(
   Object.fromEntries(
-    [{ kind: 'default', sentence: 'Every text that has no words of its own.' } as const, ...texts].map(
-      ({ kind, sentence }) => [kind, template(sentence, textParts, keptParts(kind))],
-    ),
+    [
+      { kind: 'default', sentence: 'Every text that has no words of its own.' } as const,
+      ...texts,
+    ].map(({ kind, sentence }) => [kind, template(sentence, textParts, keptParts(kind))]),
   ) as Readonly<Record<TextKind | 'default', ReturnType<typeof template>>>,
 );
 
-export function continuationText({ kind, lines }: Text, context: TextContext): Continuation {
+export function continuationText(
+  { kind, lines }: Text,
+  context: TextContext,
+): Continuation {
   const isReminder = kind === 'standard' || kind === 'failed-check';
   // While only checks are missing there is nothing to go on with.
   const goesOn = kind !== 'checks-running';
@@ -219,14 +262,20 @@ export function checkedTexts(own: OwnTexts, tell: (sentence: string) => void): O
   };
 }
 
-function ask(own: OwnTexts, said: Continuation): Readonly<{ text?: string; wrong?: string }> {
+function ask(
+  own: OwnTexts,
+  said: Continuation,
+): Readonly<{ text?: string; wrong?: string }> {
   try {
     const text: unknown = own(said);
     // Safe: a promise comes too late, and so does its failure.
     if (text instanceof Promise) text.catch(() => {});
-    if (typeof text !== 'string') return { wrong: `the function must return a text, got ${excerpt(text)}` };
+    if (typeof text !== 'string')
+      return { wrong: `the function must return a text, got ${excerpt(text)}` };
     const lost = keptParts(said.kind).find((name) => !text.includes(said[name]));
-    return lost === undefined ? { text } : { wrong: `what it returned for ${said.kind} lacks ${lost}` };
+    return lost === undefined
+      ? { text }
+      : { wrong: `what it returned for ${said.kind} lacks ${lost}` };
   } catch (error) {
     // Safe: the human is told, and the agent gets our text.
     return { wrong: oneLine(messageOf(error), 300) };
@@ -234,14 +283,17 @@ function ask(own: OwnTexts, said: Continuation): Readonly<{ text?: string; wrong
 }
 
 export function describeText({ kind, sentence }: Text, level: number): string {
-  return kind === 'standard' ? sentence.replace(/\.$/, ` (reminder ${level} of 3).`) : sentence;
+  return kind === 'standard'
+    ? sentence.replace(/\.$/, ` (reminder ${level} of 3).`)
+    : sentence;
 }
 
 function progressPart(context: StopContext): string {
   const { counts } = context;
   const total = planSize(counts);
   const open = openCount(counts);
-  if (open === 0) return `${describeEndedTodos(counts)}${goalFailed(context) ? ', but a check fails' : ''}`;
+  if (open === 0)
+    return `${describeEndedTodos(counts)}${goalFailed(context) ? ', but a check fails' : ''}`;
   const blocked = counts.blocked > 0 ? `, ${counts.blocked} blocked` : '';
   return `${total - open - counts.blocked}/${total} completed, ${open} remaining${blocked}`;
 }
@@ -250,9 +302,13 @@ function progressPart(context: StopContext): string {
 function describeEndedTodos({ completed, cancelled, blocked }: PlanCounts): string {
   if (cancelled + blocked === 0) {
     if (completed === 0) return 'No todo is open';
-    return completed === 1 ? 'The one todo is completed' : `All ${completed} todos are completed`;
+    return completed === 1
+      ? 'The one todo is completed'
+      : `All ${completed} todos are completed`;
   }
-  const counted = Object.entries({ completed, cancelled, blocked }).filter(([, amount]) => amount > 0);
+  const counted = Object.entries({ completed, cancelled, blocked }).filter(
+    ([, amount]) => amount > 0,
+  );
   return `No todo is open: ${counted.map(([status, amount]) => `${amount} ${status}`).join(', ')}`;
 }
 
@@ -261,14 +317,19 @@ function goOnWords(context: StopContext): string {
   if (openCount(context.counts) > 0)
     return '. Mark each todo as soon as it is finished; do not stop until all are done.';
   if (!goalFailed(context)) return '.';
-  return failedGoalChecks(context).length === 1 ? '; go on until it passes.' : '; go on until they pass.';
+  return failedGoalChecks(context).length === 1
+    ? '; go on until it passes.'
+    : '; go on until they pass.';
 }
 
 function nextPart({ next: [todo], state }: TextContext): string {
   if (todo === undefined) return '';
   const { title, completionCriteria, agentType } = todo;
   const { delegate } = state.descriptor.tools;
-  const wanted = completionCriteria === null ? '' : `. It is done when: ${quoteForModel(completionCriteria)}`;
+  const wanted =
+    completionCriteria === null
+      ? ''
+      : `. It is done when: ${quoteForModel(completionCriteria)}`;
   const worker =
     agentType === null || delegate === undefined
       ? ''
@@ -357,7 +418,8 @@ const quoteCheck = (check: string) => quoteForModel(check, 80);
 /** P51: to mend such a check may not be part of the agent's task, and then only a pause is an honest end. */
 function failedBeforeWords({ descriptor }: State): string {
   const { pause } = descriptor.tools;
-  const end = pause === null ? 'say so in one sentence' : `call ${pause} with this as the reason`;
+  const end =
+    pause === null ? 'say so in one sentence' : `call ${pause} with this as the reason`;
   return `failed before the work began too. If mending that is part of your task, fix the cause; if it is not, ${end}.`;
 }
 
@@ -366,7 +428,8 @@ function failedBeforeWords({ descriptor }: State): string {
  * which of them failed now, so all of them must have failed before.
  */
 export function describeTodoFailedBefore(state: State, { checks }: Todo): string {
-  const isFailedBefore = checks.length > 0 && findFailedBefore(state, checks).length === checks.length;
+  const isFailedBefore =
+    checks.length > 0 && findFailedBefore(state, checks).length === checks.length;
   return isFailedBefore ? failedBeforeWords(state) : '';
 }
 
@@ -377,7 +440,9 @@ export function describeOutputs(failures: readonly CheckFailure[]): string[] {
   return failures.map(({ tail }, index) => {
     if (tail === null || index >= quotedChecks) return '';
     const first = same[index] ?? null;
-    return first === null ? `printed:\n${quoteFailure(tail, most)}` : `printed the same as ${first}.`;
+    return first === null
+      ? `printed:\n${quoteFailure(tail, most)}`
+      : `printed the same as ${first}.`;
   });
 }
 
@@ -407,7 +472,8 @@ function jobLine({ state, counts }: StopContext): string {
   const { wait } = state.descriptor.tools;
   if (openCount(counts) === 0)
     return 'Nobody waits for it. End it now, or say that it is meant to stay, such as a server.';
-  const how = wait === undefined ? '' : `, or wait for it with ${wait} if you need its result`;
+  const how =
+    wait === undefined ? '' : `, or wait for it with ${wait} if you need its result`;
   return `Nobody waits for it: there is other work to do meanwhile${how}.`;
 }
 

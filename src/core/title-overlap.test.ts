@@ -3,8 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { bigramOverlap, bigrams, rewordedOverlap } from './reconcile.ts';
 import { normaliseTitle } from './todo.ts';
 
-const titleOverlap = (one: string, other: string) => bigramOverlap(bigrams(one), bigrams(other));
-const overlap = (one: string, other: string) => titleOverlap(normaliseTitle(one), normaliseTitle(other));
+const titleOverlap = (one: string, other: string) =>
+  bigramOverlap(bigrams(one), bigrams(other));
+const overlap = (one: string, other: string) =>
+  titleOverlap(normaliseTitle(one), normaliseTitle(other));
 
 describe('titleOverlap', () => {
   it.each([
@@ -16,9 +18,12 @@ describe('titleOverlap', () => {
     ['Russian', 'Написать тесты парсера', 'Написать новые тесты парсера'],
     ['Korean', '파서 테스트 작성', '파서 단위 테스트 작성'],
     ['emoji', '🚀🚀 ship 🎉', '🚀🚀 ship it 🎉'],
-  ])('V4: a reworded title in %s overlaps by half or more', (_language, before, after) => {
-    expect(overlap(before, after)).toBeGreaterThanOrEqual(rewordedOverlap);
-  });
+  ])(
+    'V4: a reworded title in %s overlaps by half or more',
+    (_language, before, after) => {
+      expect(overlap(before, after)).toBeGreaterThanOrEqual(rewordedOverlap);
+    },
+  );
 
   it.each([
     ['Migrate the payment service', 'Update the README'],
@@ -26,9 +31,12 @@ describe('titleOverlap', () => {
     ['为解析器编写测试', '更新文档'],
     ['Написать тесты парсера', 'Обновить документацию'],
     ['Run the suite', ''],
-  ])('V4: an easy todo does not pass for the hard one it replaces: %s → %s', (before, after) => {
-    expect(overlap(before, after)).toBeLessThan(rewordedOverlap);
-  });
+  ])(
+    'V4: an easy todo does not pass for the hard one it replaces: %s → %s',
+    (before, after) => {
+      expect(overlap(before, after)).toBeLessThan(rewordedOverlap);
+    },
+  );
 
   it('counts repeated pairs as often as they stand there', () => {
     expect(titleOverlap('aaaa', 'aa')).toBe(0.5);
@@ -39,13 +47,17 @@ describe('titleOverlap', () => {
 
   it('is symmetric, 1 for itself, and never outside 0 to 1', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'grapheme' }), (one, other) => {
-        const value = titleOverlap(one, other);
-        expect(value).toBe(titleOverlap(other, one));
-        expect(value).toBeGreaterThanOrEqual(0);
-        expect(value).toBeLessThanOrEqual(1);
-        if (one !== '') expect(titleOverlap(one, one)).toBe(1);
-      }),
+      fc.property(
+        fc.string({ unit: 'grapheme' }),
+        fc.string({ unit: 'grapheme' }),
+        (one, other) => {
+          const value = titleOverlap(one, other);
+          expect(value).toBe(titleOverlap(other, one));
+          expect(value).toBeGreaterThanOrEqual(0);
+          expect(value).toBeLessThanOrEqual(1);
+          if (one !== '') expect(titleOverlap(one, one)).toBe(1);
+        },
+      ),
     );
   });
 });

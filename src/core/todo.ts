@@ -1,6 +1,12 @@
 // A todo (T1, T2), and what can be told from it alone.
 
-export const todoStatuses = ['pending', 'in_progress', 'completed', 'cancelled', 'blocked'] as const;
+export const todoStatuses = [
+  'pending',
+  'in_progress',
+  'completed',
+  'cancelled',
+  'blocked',
+] as const;
 export type TodoStatus = (typeof todoStatuses)[number];
 
 export const priorities = ['high', 'medium', 'low'] as const;
@@ -79,7 +85,8 @@ export function isEnded({ status }: Pick<Todo, 'status'>): boolean {
 }
 
 export function isFinal(todo: Todo): boolean {
-  if (todo.status === 'completed') return todo.checks.length === 0 || todo.verification === 'passed';
+  if (todo.status === 'completed')
+    return todo.checks.length === 0 || todo.verification === 'passed';
   return todo.status === 'cancelled' && todo.reason !== null;
 }
 

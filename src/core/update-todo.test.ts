@@ -9,12 +9,28 @@ import type { Todo } from './todo.ts';
 const work = { ...aSession().work, calls: 1 };
 
 function shown({ state, reply, ledger }: ReturnType<typeof edit>) {
-  return { state, reply, ledger: ledger.map(({ change }) => change), todo: reply.changed.at(-1) };
+  return {
+    state,
+    reply,
+    ledger: ledger.map(({ change }) => change),
+    todo: reply.changed.at(-1),
+  };
 }
 
-function complete(row: Partial<Todo>, status: 'completed' | 'cancelled', outcome: string, todoId = 't1') {
+function complete(
+  row: Partial<Todo>,
+  status: 'completed' | 'cancelled',
+  outcome: string,
+  todoId = 't1',
+) {
   const plan = [aTodo({ id: 't1', title: 'Build', ...row })];
-  const change = { type: 'todo-completed', actor: 'agent', todoId, status, outcome } as const;
+  const change = {
+    type: 'todo-completed',
+    actor: 'agent',
+    todoId,
+    status,
+    outcome,
+  } as const;
   return shown(edit(plan, change, defaultSettings, { work }));
 }
 
@@ -40,7 +56,11 @@ describe('completeTodo', () => {
       completedAt: at,
     });
     expect(ledger).toEqual(['completed']);
-    expect(countPlan(state.plan)).toMatchObject({ pending: 0, completed: 1, uncovered: 1 });
+    expect(countPlan(state.plan)).toMatchObject({
+      pending: 0,
+      completed: 1,
+      uncovered: 1,
+    });
   });
 
   it('M3: cancels with the outcome as its reason', () => {
@@ -58,7 +78,14 @@ describe('completeTodo', () => {
     ['an unknown id', 'unknown-id', {}, 'completed', 'It works.', 'nobody'],
     ['a missing outcome', 'no-outcome', {}, 'completed', ' \n', 't1'],
     ['a missing reason to cancel', 'no-outcome', {}, 'cancelled', '', 't1'],
-    ['a completed todo', 'already-final', { status: 'completed' }, 'completed', 'It works.', 't1'],
+    [
+      'a completed todo',
+      'already-final',
+      { status: 'completed' },
+      'completed',
+      'It works.',
+      't1',
+    ],
     [
       'a todo that passed',
       'already-final',
@@ -75,12 +102,23 @@ describe('completeTodo', () => {
       'x',
       't1',
     ],
-    ['a cancelled todo', 'already-final', { status: 'cancelled', reason: 'no need' }, 'completed', 'x', 't1'],
+    [
+      'a cancelled todo',
+      'already-final',
+      { status: 'cancelled', reason: 'no need' },
+      'completed',
+      'x',
+      't1',
+    ],
   ] as const)(
     'M3: %s changes nothing and is answered with a sentence',
     (_what, code, row, status, outcome, id) => {
       const { reply, ledger } = complete(row as Partial<Todo>, status, outcome, id);
-      expect(reply).toMatchObject({ applied: false, changed: [], refused: [{ index: null, code }] });
+      expect(reply).toMatchObject({
+        applied: false,
+        changed: [],
+        refused: [{ index: null, code }],
+      });
       expect(reply.refused[0]?.sentence).toMatch(/Nothing changed\.$/u);
       expect(ledger).toEqual([]);
     },
@@ -97,7 +135,9 @@ describe('completeTodo', () => {
     } as const;
     const first = edit([aTodo({ id: 't1' })], done, defaultSettings, { counters });
     expect(first.state.counters).toEqual({ stagnant: 0, continuations: 0, total: 9 });
-    const second = edit([aTodo({ id: 't1', finalAt: 3 })], done, defaultSettings, { counters });
+    const second = edit([aTodo({ id: 't1', finalAt: 3 })], done, defaultSettings, {
+      counters,
+    });
     expect(second.state.counters).toEqual(counters);
   });
 });
@@ -112,7 +152,9 @@ describe('updateTodo', () => {
       status: 'blocked',
       reason: 'no key',
     });
-    expect(update({ status: 'in_progress' }, { status: 'pending' }).todo?.status).toBe('pending');
+    expect(update({ status: 'in_progress' }, { status: 'pending' }).todo?.status).toBe(
+      'pending',
+    );
   });
 
   it('M4: blocking needs a reason', () => {
@@ -123,7 +165,10 @@ describe('updateTodo', () => {
   });
 
   it('M4: words change without the status, and a status with the words, as one row', () => {
-    const edited = update({}, { context: 'why', completionCriteria: 'it runs', priority: 'high' });
+    const edited = update(
+      {},
+      { context: 'why', completionCriteria: 'it runs', priority: 'high' },
+    );
     expect(edited.todo).toMatchObject({
       context: 'why',
       completionCriteria: 'it runs',
@@ -139,7 +184,10 @@ describe('updateTodo', () => {
   });
 
   it('M4: an update that changes nothing writes nothing', () => {
-    const { reply, ledger } = update({}, { status: 'pending', title: 'Build', priority: 'medium' });
+    const { reply, ledger } = update(
+      {},
+      { status: 'pending', title: 'Build', priority: 'medium' },
+    );
     expect([reply.applied, reply.refused, ledger]).toEqual([false, [], []]);
   });
 
@@ -147,7 +195,10 @@ describe('updateTodo', () => {
     ['no-title', { title: '  ' }],
     ['title-too-long', { title: 'x'.repeat(4097) }],
   ])('T6: %s refuses the whole update, its status included', (code, changes) => {
-    const { reply, ledger } = update({}, { status: 'in_progress', ...changes } as TodoChanges);
+    const { reply, ledger } = update({}, {
+      status: 'in_progress',
+      ...changes,
+    } as TodoChanges);
     expect(reply).toMatchObject({ applied: false, refused: [{ code }] });
     expect(ledger).toEqual([]);
   });
@@ -158,7 +209,9 @@ describe('updateTodo', () => {
       expect.stringContaining('"Ship"'),
     ]);
     const several = { ...defaultSettings, singleInProgress: false };
-    expect(update({}, { status: 'in_progress' }, [other], several).reply.notices).toEqual([]);
+    expect(update({}, { status: 'in_progress' }, [other], several).reply.notices).toEqual(
+      [],
+    );
     expect(update({}, { status: 'in_progress' }).reply.notices).toEqual([]);
   });
 
@@ -184,9 +237,18 @@ describe('V10: checks of a file that the human names anew', () => {
     evidence: [passed],
     failureTail: 'It failed.',
   } as const;
-  const name = (row: Partial<Todo>, checks: readonly string[], actor: 'file' | 'agent' = 'file') => {
+  const name = (
+    row: Partial<Todo>,
+    checks: readonly string[],
+    actor: 'file' | 'agent' = 'file',
+  ) => {
     const plan = [aTodo({ id: 't1', title: 'Build', ...row })];
-    const change = { type: 'todo-updated', actor, todoId: 't1', changes: { checks } } as const;
+    const change = {
+      type: 'todo-updated',
+      actor,
+      todoId: 't1',
+      changes: { checks },
+    } as const;
     return shown(edit(plan, change, defaultSettings, { work }));
   };
 
@@ -197,19 +259,35 @@ describe('V10: checks of a file that the human names anew', () => {
   ] as const)('V10: %s', (_what, checks, verification, evidence) => {
     const { todo } = name(proved, checks);
     if (verification === undefined) expect(todo).toBeUndefined();
-    else expect(todo).toMatchObject({ checks, verification, evidence, failureTail: null });
+    else
+      expect(todo).toMatchObject({ checks, verification, evidence, failureTail: null });
   });
 
   it('V10: of two checks that passed one is taken, and the other still proves it', () => {
     const two = [passed, { ...passed, check: 'lint' }];
-    const { todo, ledger } = name({ ...proved, checks: ['unit', 'lint'], evidence: two }, ['lint']);
-    expect(todo).toMatchObject({ checks: ['lint'], verification: 'passed', evidence: [{ check: 'lint' }] });
+    const { todo, ledger } = name(
+      { ...proved, checks: ['unit', 'lint'], evidence: two },
+      ['lint'],
+    );
+    expect(todo).toMatchObject({
+      checks: ['lint'],
+      verification: 'passed',
+      evidence: [{ check: 'lint' }],
+    });
     expect(ledger).toEqual(['edited']);
   });
 
   it('V10: an open todo forgets the failure of a check that is gone', () => {
-    const failed = { ...proved, status: 'in_progress', verification: 'failed', evidence: [] } as const;
-    expect(name(failed, ['lint']).todo).toMatchObject({ verification: 'none', failureTail: null });
+    const failed = {
+      ...proved,
+      status: 'in_progress',
+      verification: 'failed',
+      evidence: [],
+    } as const;
+    expect(name(failed, ['lint']).todo).toMatchObject({
+      verification: 'none',
+      failureTail: null,
+    });
   });
 
   it('V3: what an agent says about checks is ignored', () => {

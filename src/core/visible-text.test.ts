@@ -9,8 +9,16 @@ describe('a text that a human is asked to approve', () => {
     ['eight-bit controls', 'a\u009d0; touch b\u009c', 'a\\x9d0; touch b\\x9c'],
     ['a rewritten line', 'rm x\recho\b', 'rm x\\recho\\x08'],
     ['reordered text', 'a\u202eb\u2066c\u200f', 'a\\u202eb\\u2066c\\u200f'],
-    ['zero-width letters', 'r\u200bm\u200d \u2060\ufeff\u00ad', 'r\\u200bm\\u200d \\u2060\\ufeff\\xad'],
-    ['fillers and selectors', 'a\u3164b\u115fc\ufe0f\u{e0101}', 'a\\u3164b\\u115fc\\ufe0f\\u{e0101}'],
+    [
+      'zero-width letters',
+      'r\u200bm\u200d \u2060\ufeff\u00ad',
+      'r\\u200bm\\u200d \\u2060\\ufeff\\xad',
+    ],
+    [
+      'fillers and selectors',
+      'a\u3164b\u115fc\ufe0f\u{e0101}',
+      'a\\u3164b\\u115fc\\ufe0f\\u{e0101}',
+    ],
     ['tag letters', 'a\u{e0041}', 'a\\u{e0041}'],
     ['other spaces', 'a\u00a0b\u3000c\td', 'a\\xa0b\\u3000c\\td'],
     ['other line breaks', 'a\nb\u2028c\u0085d\ve', 'a\\nb\\u2028c\\x85d\\x0be'],

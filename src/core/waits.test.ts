@@ -11,7 +11,11 @@ import {
 
 const told: DriverOptions = { descriptor: { mode: 'told' } };
 const server = { id: 'job-1', kind: 'shell', description: 'npm run dev' } as const;
-const explorer = { id: 'job-2', kind: 'subagent', description: 'explore the code' } as const;
+const explorer = {
+  id: 'job-2',
+  kind: 'subagent',
+  description: 'explore the code',
+} as const;
 
 function planned(options: DriverOptions = {}) {
   const driver = createCoreDriver(options);
@@ -40,12 +44,18 @@ const waits: readonly Wait[] = [
   {
     reason: 'permission-pending',
     begins: { type: 'wait-started', wait: { kind: 'permission', requestId: 'r1' } },
-    ends: { type: 'wait-ended', wait: { kind: 'permission', requestId: 'r1', granted: true } },
+    ends: {
+      type: 'wait-ended',
+      wait: { kind: 'permission', requestId: 'r1', granted: true },
+    },
   },
   {
     reason: 'question-pending',
     begins: { type: 'wait-started', wait: { kind: 'question', requestId: 'r1' } },
-    ends: { type: 'wait-ended', wait: { kind: 'question', requestId: 'r1', rejected: false } },
+    ends: {
+      type: 'wait-ended',
+      wait: { kind: 'question', requestId: 'r1', rejected: false },
+    },
   },
   {
     reason: 'subagent-at-work',
@@ -64,7 +74,10 @@ describe('a wait', () => {
       driver.now += 10_000;
       const ended = driver.happens(ends);
       expect(injectionOf(ended)).toBeNull();
-      expect(ended.decision).toMatchObject({ reason: 'not-yet', dueAt: driver.now + 2000 });
+      expect(ended.decision).toMatchObject({
+        reason: 'not-yet',
+        dueAt: driver.now + 2000,
+      });
       expect(injectionOf(driver.fires())?.text).toContain('write the parser');
       expect(driver.state.counters.total).toBe(1);
     });
@@ -72,13 +85,19 @@ describe('a wait', () => {
     it(`E3: ${reason}: it ends a countdown at once, and its end begins a new one`, () => {
       const driver = planned(told);
       driver.stops();
-      expect(driver.state).toMatchObject({ parked: { cause: 'not-yet' }, timer: { purpose: 'due' } });
+      expect(driver.state).toMatchObject({
+        parked: { cause: 'not-yet' },
+        timer: { purpose: 'due' },
+      });
       driver.now += 1000;
       expect(driver.happens(begins).decision).toMatchObject({ answer: 'wait', reason });
       expect(driver.state.parked).toMatchObject({ cause: reason });
       driver.now += 60_000;
       driver.happens(ends);
-      expect(driver.state.timer).toMatchObject({ purpose: 'due', dueAt: driver.now + 2000 });
+      expect(driver.state.timer).toMatchObject({
+        purpose: 'due',
+        dueAt: driver.now + 2000,
+      });
       driver.stops();
       expect(driver.state.timer?.dueAt).toBe(driver.now + 2000);
       expect(injectionOf(driver.fires())).not.toBeNull();
@@ -102,9 +121,18 @@ describe('a wait', () => {
 
   it('G3: one cause that ends does not end the others', () => {
     const driver = planned(told);
-    driver.happens({ type: 'wait-started', wait: { kind: 'permission', requestId: 'r1' } });
-    driver.happens({ type: 'wait-started', wait: { kind: 'permission', requestId: 'r1' } });
-    driver.happens({ type: 'wait-started', wait: { kind: 'permission', requestId: 'r2' } });
+    driver.happens({
+      type: 'wait-started',
+      wait: { kind: 'permission', requestId: 'r1' },
+    });
+    driver.happens({
+      type: 'wait-started',
+      wait: { kind: 'permission', requestId: 'r1' },
+    });
+    driver.happens({
+      type: 'wait-started',
+      wait: { kind: 'permission', requestId: 'r2' },
+    });
     driver.stops();
     driver.now += 10_000;
     const first = driver.happens({
@@ -131,7 +159,12 @@ describe('a wait', () => {
     expect(driver.state.waits.permissions).toHaveLength(200);
     expect(driver.state.waits.questions).toHaveLength(200);
     expect(driver.state.jobs).toHaveLength(200);
-    driver.stops({ background: Array.from({ length: 300 }, (_, index) => ({ ...server, id: `${index}` })) });
+    driver.stops({
+      background: Array.from({ length: 300 }, (_, index) => ({
+        ...server,
+        id: `${index}`,
+      })),
+    });
     expect(driver.state.jobs).toHaveLength(200);
   });
 });
@@ -140,8 +173,14 @@ describe('a rejection', () => {
   for (const rejected of ['permission', 'question'] as const) {
     it(`G4: of a ${rejected}: it pauses until the human speaks`, () => {
       const driver = planned(told);
-      driver.happens({ type: 'wait-started', wait: { kind: 'permission', requestId: 'r1' } });
-      driver.happens({ type: 'wait-started', wait: { kind: 'question', requestId: 'r1' } });
+      driver.happens({
+        type: 'wait-started',
+        wait: { kind: 'permission', requestId: 'r1' },
+      });
+      driver.happens({
+        type: 'wait-started',
+        wait: { kind: 'question', requestId: 'r1' },
+      });
       driver.happens({
         type: 'wait-ended',
         wait: { kind: 'permission', requestId: 'r1', granted: rejected !== 'permission' },
@@ -151,7 +190,10 @@ describe('a rejection', () => {
         wait: { kind: 'question', requestId: 'r1', rejected: rejected === 'question' },
       });
       const { epoch } = driver.state;
-      expect(driver.stops().decision).toMatchObject({ reason: 'paused-by-human', outcome: 'paused' });
+      expect(driver.stops().decision).toMatchObject({
+        reason: 'paused-by-human',
+        outcome: 'paused',
+      });
       expect(driver.state.epoch).toBe(epoch);
       driver.says('then do it another way');
       expect(driver.state.pause).toBeNull();
@@ -169,14 +211,20 @@ describe('a rejection', () => {
     });
     expect(driver.state.timer?.purpose).toBe('resend');
     const { epoch } = driver.state;
-    driver.happens({ type: 'wait-ended', wait: { kind: 'permission', requestId: 'r1', granted: false } });
+    driver.happens({
+      type: 'wait-ended',
+      wait: { kind: 'permission', requestId: 'r1', granted: false },
+    });
     expect(driver.state).toMatchObject({ epoch: epoch + 1, timer: null });
   });
 
   it("C3: it does not replace the human's own pause", () => {
     const driver = planned();
     driver.happens({ type: 'human-paused', reason: 'lunch' });
-    driver.happens({ type: 'wait-ended', wait: { kind: 'permission', requestId: 'r1', granted: false } });
+    driver.happens({
+      type: 'wait-ended',
+      wait: { kind: 'permission', requestId: 'r1', granted: false },
+    });
     expect(driver.state.pause).toMatchObject({ by: 'human', reason: 'lunch' });
   });
 });
@@ -200,10 +248,16 @@ describe('background work', () => {
     const named = driver.stops();
     expect(named.decision?.textKind).toBe('background-job');
     expect(textOf(named)).toContain('“npm run dev”');
-    expect(driver.stops().decision).toMatchObject({ answer: 'continue', textKind: 'standard' });
+    expect(driver.stops().decision).toMatchObject({
+      answer: 'continue',
+      textKind: 'standard',
+    });
     driver.happens({
       type: 'wait-started',
-      wait: { kind: 'background', job: { ...server, id: 'job-3', description: 'npm test' } },
+      wait: {
+        kind: 'background',
+        job: { ...server, id: 'job-3', description: 'npm test' },
+      },
     });
     const second = driver.stops();
     expect(textOf(second)).toContain('“npm test”');
@@ -216,7 +270,9 @@ describe('background work', () => {
     for (const { id } of driver.todos()) driver.completes(id);
     driver.works();
     const stopped = driver.stops({ background: [server] });
-    expect(stopped.commands).toContainEqual(expect.objectContaining({ type: 'run-checks' }));
+    expect(stopped.commands).toContainEqual(
+      expect.objectContaining({ type: 'run-checks' }),
+    );
     reports(driver, null, 'passed');
     expect(ends(driver).decision).toMatchObject({ outcome: 'done' });
   });
@@ -230,9 +286,15 @@ describe('background work', () => {
     driver.happens({ type: 'wait-started', wait: { kind: 'background', job: other } });
     for (const { id } of driver.todos()) driver.completes(id);
     const asked = driver.stops();
-    expect(asked.decision).toMatchObject({ answer: 'continue', textKind: 'background-job' });
+    expect(asked.decision).toMatchObject({
+      answer: 'continue',
+      textKind: 'background-job',
+    });
     expect(textOf(asked)).toContain('End it now, or say that it is meant to stay');
-    expect(driver.stops().decision).toMatchObject({ outcome: 'claimed', reason: 'nothing-open' });
+    expect(driver.stops().decision).toMatchObject({
+      outcome: 'claimed',
+      reason: 'nothing-open',
+    });
   });
 
   it('P18: it is not waited for for ever, and a new job is waited for from its own start', () => {
@@ -240,7 +302,10 @@ describe('background work', () => {
     driver.stops({ background: [explorer] });
     driver.now += 30 * 60_000;
     expect(driver.stops().decision?.answer).toBe('continue');
-    driver.happens({ type: 'wait-started', wait: { kind: 'background', job: { ...explorer, id: 'job-9' } } });
+    driver.happens({
+      type: 'wait-started',
+      wait: { kind: 'background', job: { ...explorer, id: 'job-9' } },
+    });
     expect(driver.stops().decision?.reason).toBe('subagent-at-work');
     driver.now += 29 * 60_000;
     expect(driver.stops().decision?.reason).toBe('subagent-at-work');
@@ -268,7 +333,10 @@ describe('background work', () => {
     const driver = planned();
     driver.happens({ type: 'wait-started', wait: { kind: 'background', job: server } });
     driver.stops();
-    driver.happens({ type: 'wait-ended', wait: { kind: 'background', jobId: server.id } });
+    driver.happens({
+      type: 'wait-ended',
+      wait: { kind: 'background', jobId: server.id },
+    });
     expect(driver.state.namedJobs).toEqual([]);
     driver.happens({ type: 'wait-started', wait: { kind: 'background', job: server } });
     expect(driver.stops().decision?.textKind).toBe('background-job');

@@ -8,7 +8,11 @@ import {
 } from '../../test/properties/core-driver.ts';
 
 const told: DriverOptions = { descriptor: { mode: 'told' } };
-const error = { signature: 'socket closed', message: 'the socket was closed', retryAt: null };
+const error = {
+  signature: 'socket closed',
+  message: 'the socket was closed',
+  retryAt: null,
+};
 
 function planned(options: DriverOptions = {}) {
   const driver = createCoreDriver(options);
@@ -21,7 +25,10 @@ describe('the countdown', () => {
   it('E1: an idle host is told after the countdown', () => {
     const driver = planned(told);
     expect(driver.stops().commands).toEqual([]);
-    expect(driver.state.timer).toMatchObject({ purpose: 'due', dueAt: driver.now + 2000 });
+    expect(driver.state.timer).toMatchObject({
+      purpose: 'due',
+      dueAt: driver.now + 2000,
+    });
     expect(injectionOf(driver.fires())?.text).toContain('write the parser');
   });
 
@@ -59,7 +66,12 @@ describe('the countdown', () => {
     const driver = planned(told);
     driver.stopsFully();
     const { epoch } = driver.state;
-    driver.happens({ type: 'delivery-reported', news: 'failed', epoch, error: 'no such agent' });
+    driver.happens({
+      type: 'delivery-reported',
+      news: 'failed',
+      epoch,
+      error: 'no such agent',
+    });
     const { timer } = driver.state;
     expect(timer?.purpose).toBe('resend');
     driver.happens({ type: 'error-occurred', kind: 'other', ...error });
@@ -89,7 +101,8 @@ describe('the countdown', () => {
 describe('work', () => {
   it('V4: calls of other tools are counted, calls of the todo tools are not', () => {
     const driver = planned();
-    for (const access of ['read', 'write', 'unknown', 'todo'] as const) driver.works(access);
+    for (const access of ['read', 'write', 'unknown', 'todo'] as const)
+      driver.works(access);
     expect(driver.state.work).toMatchObject({ calls: 3, writes: 2 });
   });
 
@@ -123,16 +136,22 @@ describe('a told host at work', () => {
     driver.happens({ type: 'delivery-reported', news: 'sent', error: null, epoch });
     driver.works();
     expect(driver.state.injection?.state).toBe('observed');
-    expect(driver.happens({ type: 'delivery-reported', news: 'lost', error: null, epoch }).commands).toEqual(
-      [],
-    );
+    expect(
+      driver.happens({ type: 'delivery-reported', news: 'lost', error: null, epoch })
+        .commands,
+    ).toEqual([]);
   });
 });
 
 describe('errors', () => {
   it('P21: a rate limit waits for its reset and is neither a failure nor stagnation', () => {
     const driver = planned(told);
-    driver.happens({ type: 'error-occurred', kind: 'rate-limit', ...error, retryAt: driver.now + 60_000 });
+    driver.happens({
+      type: 'error-occurred',
+      kind: 'rate-limit',
+      ...error,
+      retryAt: driver.now + 60_000,
+    });
     const stopped = driver.stops({ end: 'error' });
     expect(stopped.decision).toMatchObject({
       answer: 'wait',
@@ -150,12 +169,19 @@ describe('errors', () => {
     driver.happens({ type: 'error-occurred', kind: 'overload', ...error });
     const { decision, commands } = driver.stops({ end: 'error' });
     expect(decision?.dueAt).toBe(driver.now + 30_000);
-    expect(commands).toContainEqual(expect.objectContaining({ type: 'answer', answer: 'wait' }));
+    expect(commands).toContainEqual(
+      expect.objectContaining({ type: 'answer', answer: 'wait' }),
+    );
   });
 
   it('G2: a limit that is over does not excuse a later error', () => {
     const driver = planned();
-    driver.happens({ type: 'error-occurred', kind: 'rate-limit', ...error, retryAt: driver.now + 1000 });
+    driver.happens({
+      type: 'error-occurred',
+      kind: 'rate-limit',
+      ...error,
+      retryAt: driver.now + 1000,
+    });
     driver.now += 500;
     driver.works();
     expect(driver.state.rateLimitedUntil).not.toBeNull();
@@ -174,7 +200,12 @@ describe('errors', () => {
 
   it('G2: a message of the human after the reset ends the limit too', () => {
     const driver = planned();
-    driver.happens({ type: 'error-occurred', kind: 'rate-limit', ...error, retryAt: driver.now + 1000 });
+    driver.happens({
+      type: 'error-occurred',
+      kind: 'rate-limit',
+      ...error,
+      retryAt: driver.now + 1000,
+    });
     driver.says('hello');
     expect(driver.state.rateLimitedUntil).toBe(driver.now + 1000);
     driver.now += 1000;
@@ -201,7 +232,8 @@ describe('errors', () => {
 
   it('P22: a call that ended breaks the row; a circuit that is open waits for the human', () => {
     const driver = planned();
-    const fail = () => driver.happens({ type: 'error-occurred', kind: 'other', ...error });
+    const fail = () =>
+      driver.happens({ type: 'error-occurred', kind: 'other', ...error });
     fail();
     fail();
     driver.works();
@@ -217,7 +249,8 @@ describe('errors', () => {
 
   it('P23: two overflows that compaction could not cure end the turn, one that shrank is forgiven', () => {
     const driver = planned();
-    const overflow = () => driver.happens({ type: 'error-occurred', kind: 'overflow', ...error });
+    const overflow = () =>
+      driver.happens({ type: 'error-occurred', kind: 'overflow', ...error });
     overflow();
     driver.happens({ type: 'wait-ended', wait: { kind: 'compaction', shrunk: true } });
     overflow();
@@ -245,7 +278,12 @@ describe('budgets and alarms', () => {
   it('G8: usage adds up, failing turns included, and the last known context holds', () => {
     const driver = planned({ settings: { maxTokens: 250 } });
     const usage = { inputTokens: 100, outputTokens: 20, cost: 0.5 };
-    driver.happens({ type: 'usage-reported', ...usage, contextTokens: 800, contextLimit: 1000 });
+    driver.happens({
+      type: 'usage-reported',
+      ...usage,
+      contextTokens: 800,
+      contextLimit: 1000,
+    });
     driver.happens({ type: 'error-occurred', kind: 'other', ...error });
     expect(driver.stops().decision?.answer).toBe('continue');
     driver.happens({
@@ -262,12 +300,20 @@ describe('budgets and alarms', () => {
       contextTokens: 800,
       contextLimit: 1000,
     });
-    expect(driver.stops().decision).toMatchObject({ reason: 'token-budget', outcome: 'exhausted' });
+    expect(driver.stops().decision).toMatchObject({
+      reason: 'token-budget',
+      outcome: 'exhausted',
+    });
   });
 
   it('G8: cost and time are budgets too', () => {
     const driver = planned({ settings: { maxCost: 1, maxMinutes: 10 } });
-    const usage = { inputTokens: 1, outputTokens: 1, contextTokens: null, contextLimit: null };
+    const usage = {
+      inputTokens: 1,
+      outputTokens: 1,
+      contextTokens: null,
+      contextLimit: null,
+    };
     driver.happens({ type: 'usage-reported', ...usage, cost: 1 });
     expect(driver.stops().decision?.reason).toBe('cost-budget');
     driver.says('more');
@@ -278,9 +324,18 @@ describe('budgets and alarms', () => {
 
   it('G8: a compaction that shrank the context makes room again', () => {
     const driver = planned();
-    const usage = { inputTokens: 1, outputTokens: 1, cost: null, contextTokens: 950, contextLimit: 1000 };
+    const usage = {
+      inputTokens: 1,
+      outputTokens: 1,
+      cost: null,
+      contextTokens: 950,
+      contextLimit: 1000,
+    };
     driver.happens({ type: 'usage-reported', ...usage });
-    expect(driver.stops().decision).toMatchObject({ reason: 'context-full', outcome: 'exhausted' });
+    expect(driver.stops().decision).toMatchObject({
+      reason: 'context-full',
+      outcome: 'exhausted',
+    });
     driver.happens({ type: 'wait-ended', wait: { kind: 'compaction', shrunk: false } });
     expect(driver.stops().decision?.reason).toBe('context-full');
     driver.happens({ type: 'wait-ended', wait: { kind: 'compaction', shrunk: true } });
@@ -293,9 +348,15 @@ describe('budgets and alarms', () => {
     driver.happens({ type: 'loop-alarmed', pattern: 'A B A B' });
     expect(driver.stops().decision?.textKind).toBe('loop');
     driver.works();
-    expect(driver.stops().decision).toMatchObject({ answer: 'continue', textKind: 'standard' });
+    expect(driver.stops().decision).toMatchObject({
+      answer: 'continue',
+      textKind: 'standard',
+    });
     driver.happens({ type: 'loop-alarmed', pattern: 'A B A B' });
-    expect(driver.stops().decision).toMatchObject({ reason: 'looping', outcome: 'stagnant' });
+    expect(driver.stops().decision).toMatchObject({
+      reason: 'looping',
+      outcome: 'stagnant',
+    });
   });
 
   it('M6: a pause of the model is honoured at once and told to an asked host', () => {
@@ -316,19 +377,31 @@ describe('budgets and alarms', () => {
 
 describe('a limit of the provider that lasts', () => {
   it('G9: however often it is waited for, it is neither stagnation nor a spent continuation', () => {
-    const driver = createCoreDriver({ settings: { maxStagnant: 2, maxContinuations: 2 } });
+    const driver = createCoreDriver({
+      settings: { maxStagnant: 2, maxContinuations: 2 },
+    });
     driver.says();
     driver.plans('parse');
     for (let attempt = 1; attempt <= 6; attempt += 1) {
-      const limit = { kind: 'rate-limit', signature: '429', message: 'slow down' } as const;
+      const limit = {
+        kind: 'rate-limit',
+        signature: '429',
+        message: 'slow down',
+      } as const;
       driver.happens({ type: 'error-occurred', ...limit, retryAt: driver.now + 1000 });
       expect(driver.stops({ end: 'error' }).decision).toMatchObject({
         answer: 'wait',
         reason: 'rate-limited',
       });
       driver.now += 2000;
-      expect(driver.stops({ end: 'error' }).decision?.answer, `attempt ${attempt}`).toBe('continue');
-      expect(driver.state.counters).toEqual({ stagnant: 0, continuations: 0, total: attempt });
+      expect(driver.stops({ end: 'error' }).decision?.answer, `attempt ${attempt}`).toBe(
+        'continue',
+      );
+      expect(driver.state.counters).toEqual({
+        stagnant: 0,
+        continuations: 0,
+        total: attempt,
+      });
     }
   });
 });

@@ -13,7 +13,10 @@ const weakInRowLimit = 2;
 export const workReducers = byEvent({
   'activity-seen': markActive,
   'tool-started'(state, event) {
-    const active = consumeRequest({ ...markActive(state), questions: 0 }, event.requestId);
+    const active = consumeRequest(
+      { ...markActive(state), questions: 0 },
+      event.requestId,
+    );
     if (!canWrite(event)) return active;
     return { ...active, work: { ...active.work, started: active.work.started + 1 } };
   },
@@ -24,7 +27,10 @@ export const workReducers = byEvent({
       questions: 0,
       emptyAnswers: 0,
       // The model answers again; but an open circuit stays open until the human speaks.
-      circuit: state.circuit !== null && state.circuit.count >= circuitAfter ? state.circuit : null,
+      circuit:
+        state.circuit !== null && state.circuit.count >= circuitAfter
+          ? state.circuit
+          : null,
       rateLimitedUntil: limitAfter(state, event.at),
     };
     const { turn } = active;
@@ -33,7 +39,11 @@ export const workReducers = byEvent({
     const writes = canWrite(event);
     return {
       ...active,
-      work: { ...work, calls: work.calls + 1, writes: writes ? work.writes + 1 : work.writes },
+      work: {
+        ...work,
+        calls: work.calls + 1,
+        writes: writes ? work.writes + 1 : work.writes,
+      },
       turn: turn !== null && writes ? { ...turn, touchedWorkspace: true } : turn,
     };
   },
@@ -42,17 +52,28 @@ export const workReducers = byEvent({
     // A command of the agent may ask to stop while a stop attempt waits: the pause then decides that attempt.
     const parked = byCommand === true ? state.parked : null;
     const pause = { by: 'model', reason: reason === '' ? null : reason, at } as const;
-    return { ...cancelParked(state), parked, pause: byCommand ? { ...pause, byCommand } : pause };
+    return {
+      ...cancelParked(state),
+      parked,
+      pause: byCommand ? { ...pause, byCommand } : pause,
+    };
   },
   /** G9: limits are nobody's failure; other errors are counted by signature. */
   'error-occurred'(state, event) {
     // E2: an error ends a countdown, but not a resend: it may be why the text was not taken.
     const counts = state.descriptor.mode === 'told' && state.timer?.purpose !== 'resend';
-    const active = { ...(counts ? unpark(state) : state), activeSinceAnswer: true, rateLimitedUntil: null };
+    const active = {
+      ...(counts ? unpark(state) : state),
+      activeSinceAnswer: true,
+      rateLimitedUntil: null,
+    };
     switch (event.kind) {
       case 'rate-limit':
       case 'overload':
-        return { ...active, rateLimitedUntil: event.retryAt ?? event.at + defaultRetryMs };
+        return {
+          ...active,
+          rateLimitedUntil: event.retryAt ?? event.at + defaultRetryMs,
+        };
       case 'overflow':
         return { ...active, overflows: state.overflows + 1 };
       case 'other': {
@@ -84,11 +105,13 @@ export const workReducers = byEvent({
 function markActive(state: State): State {
   const { injection, descriptor } = state;
   // An asked host has the text with the answer, a told one once it was sent.
-  const isTaken = injection?.state === (descriptor.mode === 'asked' ? 'intended' : 'sent');
+  const isTaken =
+    injection?.state === (descriptor.mode === 'asked' ? 'intended' : 'sent');
   const awake: State = {
     ...state,
     activeSinceAnswer: true,
-    injection: isTaken && injection !== null ? { ...injection, state: 'observed' } : injection,
+    injection:
+      isTaken && injection !== null ? { ...injection, state: 'observed' } : injection,
   };
   return descriptor.mode === 'told' ? unpark(awake) : awake;
 }
@@ -132,8 +155,12 @@ export function seeFingerprint(state: State, { fingerprint, known }: Seen): Stat
   const { work, spoken = fromTheStart } = state;
   if (fingerprint === null) {
     // Without fingerprints, calls of writing tools are weak evidence.
-    if (work.fingerprint !== null || work.writes <= work.writesAtFingerprint) return state;
-    return countProgress({ ...state, work: { ...work, writesAtFingerprint: work.writes } }, 'weak');
+    if (work.fingerprint !== null || work.writes <= work.writesAtFingerprint)
+      return state;
+    return countProgress(
+      { ...state, work: { ...work, writesAtFingerprint: work.writes } },
+      'weak',
+    );
   }
   const isKnown = known === true || fingerprint === work.fingerprint;
   const isBaseline = work.fingerprint === null;
@@ -146,9 +173,12 @@ export function seeFingerprint(state: State, { fingerprint, known }: Seen): Stat
       writesAtFingerprint: isKnown ? work.writesAtFingerprint : work.writes,
     },
     // Nothing can have written since: so it stood at the human's message.
-    ...(spoken.fingerprint === null && !mayHaveWritten(state) ? { spoken: { ...spoken, fingerprint } } : {}),
+    ...(spoken.fingerprint === null && !mayHaveWritten(state)
+      ? { spoken: { ...spoken, fingerprint } }
+      : {}),
   };
-  const hasWritten = !state.descriptor.seesTools || work.writes > work.writesAtFingerprint;
+  const hasWritten =
+    !state.descriptor.seesTools || work.writes > work.writesAtFingerprint;
   if (isKnown || isBaseline || !hasWritten) return seen;
   const moved = countProgress(seen, 'workspace');
   return { ...moved, progress: { ...moved.progress, workspaceMoved: true } };
@@ -156,7 +186,9 @@ export function seeFingerprint(state: State, { fingerprint, known }: Seen): Stat
 
 /** By calls alone: since the human's message one that can write ended or runs. Who sees no calls must assume one. */
 function mayHaveWritten({ work, descriptor, spoken = fromTheStart }: State): boolean {
-  return !descriptor.seesTools || work.writes > spoken.writes || work.started > work.writes;
+  return (
+    !descriptor.seesTools || work.writes > spoken.writes || work.started > work.writes
+  );
 }
 
 /** Since the human's message. "Unchanged" is known, or nothing could write: a call after the last look counts (V4). */
@@ -164,7 +196,8 @@ export function hasWorkspaceMoved(state: State): boolean {
   const { work, spoken = fromTheStart } = state;
   const isKnown = spoken.fingerprint !== null && work.fingerprint !== null;
   if (isKnown && spoken.fingerprint !== work.fingerprint) return true;
-  const isSeen = isKnown && work.writesSeen === work.writes && work.started <= work.writes;
+  const isSeen =
+    isKnown && work.writesSeen === work.writes && work.started <= work.writes;
   return !isSeen && mayHaveWritten(state);
 }
 
@@ -187,9 +220,15 @@ function waitStarted(state: State, { wait, at }: EventOf<'wait-started'>): State
       return { ...noteRequest(state, wait, at), waits: { ...waits, permissions } };
     }
     case 'question':
-      return { ...state, waits: { ...waits, questions: add(waits.questions, wait.requestId) } };
+      return {
+        ...state,
+        waits: { ...waits, questions: add(waits.questions, wait.requestId) },
+      };
     case 'background':
-      return setJobs(state, [...state.jobs.filter(({ id }) => id !== wait.job.id), wait.job]);
+      return setJobs(state, [
+        ...state.jobs.filter(({ id }) => id !== wait.job.id),
+        wait.job,
+      ]);
   }
 }
 
@@ -210,8 +249,17 @@ function waitEnded(state: State, { wait, at }: EventOf<'wait-ended'>): State {
     case 'permission': {
       const { requestId, granted, remembered } = wait;
       const permissions = waits.permissions.filter((id) => id !== requestId);
-      const answer = granted ? (remembered ?? 'once') : remembered === 'withdrawn' ? remembered : 'no';
-      const answered = noteAnswer({ ...state, waits: { ...waits, permissions } }, requestId, answer, at);
+      const answer = granted
+        ? (remembered ?? 'once')
+        : remembered === 'withdrawn'
+          ? remembered
+          : 'no';
+      const answered = noteAnswer(
+        { ...state, waits: { ...waits, permissions } },
+        requestId,
+        answer,
+        at,
+      );
       // Our own loop tells the model, which goes on with something else; a host has stopped.
       if (remembered !== undefined || granted) return answered;
       return pauseByRejection(answered, at, 'a permission was rejected');
@@ -219,7 +267,9 @@ function waitEnded(state: State, { wait, at }: EventOf<'wait-ended'>): State {
     case 'question': {
       const questions = waits.questions.filter((id) => id !== wait.requestId);
       const answered = { ...state, waits: { ...waits, questions } };
-      return wait.rejected ? pauseByRejection(answered, at, 'a question was rejected') : answered;
+      return wait.rejected
+        ? pauseByRejection(answered, at, 'a question was rejected')
+        : answered;
     }
     case 'background': {
       const others = state.jobs.filter(({ id }) => id !== wait.jobId);
@@ -245,7 +295,12 @@ export function isApprovalRequest(requestId: string): boolean {
 /** The human's will; the next message lifts it. */
 function pauseByRejection(state: State, at: number, reason: string): State {
   if (state.pause?.by === 'human') return state;
-  return { ...state, epoch: state.epoch + 1, pause: { by: 'rejection', reason, at }, timer: null };
+  return {
+    ...state,
+    epoch: state.epoch + 1,
+    pause: { by: 'rejection', reason, at },
+    timer: null,
+  };
 }
 
 /** A new subagent is waited for from the start, however long an older one works. */
@@ -267,7 +322,11 @@ function add(ids: readonly string[], id: string): readonly string[] {
 
 type Asked = Extract<EventOf<'wait-started'>['wait'], { kind: 'permission' }>;
 
-const noPermissions: NonNullable<State['permissions']> = { requests: [], grants: [], refused: [] };
+const noPermissions: NonNullable<State['permissions']> = {
+  requests: [],
+  grants: [],
+  refused: [],
+};
 
 /** A host shows its requests itself: only those of our own agent are kept. */
 function noteRequest(state: State, { requestId, about }: Asked, at: number): State {
@@ -275,28 +334,44 @@ function noteRequest(state: State, { requestId, about }: Asked, at: number): Sta
   const { requests, ...rest } = state.permissions ?? noPermissions;
   const request = { requestId, ...about, askedAt: at, answer: null };
   const others = requests.filter((known) => known.requestId !== requestId);
-  return { ...state, permissions: { ...rest, requests: [...others, request].slice(-rememberedAnswers) } };
+  return {
+    ...state,
+    permissions: { ...rest, requests: [...others, request].slice(-rememberedAnswers) },
+  };
 }
 
 /** The first answer counts: two terminals may be asked at once. */
-function noteAnswer(state: State, requestId: string, answer: PermissionAnswer, at: number): State {
+function noteAnswer(
+  state: State,
+  requestId: string,
+  answer: PermissionAnswer,
+  at: number,
+): State {
   const { requests, grants, refused } = state.permissions ?? noPermissions;
   const request = requests.find((known) => known.requestId === requestId);
   if (request === undefined) return state;
   const others = requests.filter((known) => known !== request);
-  if (answer === 'withdrawn') return { ...state, permissions: { requests: others, grants, refused } };
+  if (answer === 'withdrawn')
+    return { ...state, permissions: { requests: others, grants, refused } };
   if (request.answer !== null) return state;
   const { tool, pattern } = request;
-  const otherGrants = grants.filter((known) => known.tool !== tool || known.pattern !== pattern);
+  const otherGrants = grants.filter(
+    (known) => known.tool !== tool || known.pattern !== pattern,
+  );
   return {
     ...state,
     permissions: {
       requests: [...others, { ...request, answer }],
       grants:
         answer === 'session' || answer === 'always'
-          ? [...otherGrants, { tool, pattern, remembered: answer, at }].slice(-rememberedAnswers)
+          ? [...otherGrants, { tool, pattern, remembered: answer, at }].slice(
+              -rememberedAnswers,
+            )
           : grants,
-      refused: answer === 'no' ? [...refused, { tool, pattern }].slice(-rememberedAnswers) : refused,
+      refused:
+        answer === 'no'
+          ? [...refused, { tool, pattern }].slice(-rememberedAnswers)
+          : refused,
     },
   };
 }
@@ -324,6 +399,11 @@ export function dropUnanswered(state: State): State {
 }
 
 /** Could a look at the workspace count as progress (G7)? It costs more than all the rest of a stop. */
-export function mayHaveMoved({ fingerprint, writes, writesAtFingerprint, started }: State['work']): boolean {
+export function mayHaveMoved({
+  fingerprint,
+  writes,
+  writesAtFingerprint,
+  started,
+}: State['work']): boolean {
   return fingerprint === null || writes > writesAtFingerprint || started > writes;
 }

@@ -28,7 +28,11 @@ function write(
     freshId: `new-${index + 1}`,
     ...(typeof item === 'string' ? { content: item } : item),
   }));
-  const { state, reply, ledger } = edit(rows, { type: 'plan-written', actor, items: written }, settings);
+  const { state, reply, ledger } = edit(
+    rows,
+    { type: 'plan-written', actor, items: written },
+    settings,
+  );
   const told = ledger.map(({ change, todoId }) => `${change} ${todoId ?? '-'}`);
   return { reply, ledger: told, rows: state.plan, counts: countPlan(state.plan) };
 }
@@ -37,15 +41,32 @@ const titles = (rows: readonly Todo[]) => rows.map(({ title }) => title);
 
 describe('writeList', () => {
   it('M5: creates what is new with the defaults of T6 and keeps the order of the list', () => {
-    const { rows } = write([], ['Plan', { content: ' Build ', status: 'in_progress', priority: 'high' }]);
+    const { rows } = write(
+      [],
+      ['Plan', { content: ' Build ', status: 'in_progress', priority: 'high' }],
+    );
     expect(rows).toMatchObject([
-      { id: 'new-1', title: 'Plan', status: 'pending', priority: 'medium', hostKey: null },
-      { id: 'new-2', title: 'Build', status: 'in_progress', priority: 'high', startedAt: at },
+      {
+        id: 'new-1',
+        title: 'Plan',
+        status: 'pending',
+        priority: 'medium',
+        hostKey: null,
+      },
+      {
+        id: 'new-2',
+        title: 'Build',
+        status: 'in_progress',
+        priority: 'high',
+        startedAt: at,
+      },
     ]);
   });
 
   it("M5: an id nobody knows is kept as the host's own", () => {
-    expect(write([], [{ id: '7', content: 'Build' }]).rows).toMatchObject([{ id: 'new-1', hostKey: '7' }]);
+    expect(write([], [{ id: '7', content: 'Build' }]).rows).toMatchObject([
+      { id: 'new-1', hostKey: '7' },
+    ]);
   });
 
   it("T2: hosts' words for a status are understood", () => {
@@ -72,7 +93,12 @@ describe('writeList', () => {
       { content: 'B', status: 'in_progress' },
       { content: 'C', status: 'pending' },
     ]);
-    expect(written.reply).toMatchObject({ applied: false, created: [], changed: [], refused: [] });
+    expect(written.reply).toMatchObject({
+      applied: false,
+      created: [],
+      changed: [],
+      refused: [],
+    });
     expect(written.reply.notices).toEqual([expect.stringContaining('"B"')]);
     expect(written.ledger).toEqual(['duplicate-write -']);
   });
@@ -85,22 +111,35 @@ describe('writeList', () => {
 
   it('M5: another status, another priority or another order is no duplicate', () => {
     const rows = plan('A', 'B');
-    expect(write(rows, [{ content: 'A', status: 'in_progress' }, 'B']).ledger).toEqual(['started t1']);
-    expect(write(rows, ['A', { content: 'B', priority: 'high' }]).ledger).toEqual(['edited t2']);
+    expect(write(rows, [{ content: 'A', status: 'in_progress' }, 'B']).ledger).toEqual([
+      'started t1',
+    ]);
+    expect(write(rows, ['A', { content: 'B', priority: 'high' }]).ledger).toEqual([
+      'edited t2',
+    ]);
     const permuted = write(rows, ['B', 'A']);
     expect(titles(permuted.rows)).toEqual(['B', 'A']);
     expect(permuted.reply.notices).toEqual([]);
   });
 
   it('M5: a write without priorities leaves them as they are', () => {
-    expect(write(plan({ title: 'A', priority: 'high' }), ['A']).rows).toMatchObject([{ priority: 'high' }]);
+    expect(write(plan({ title: 'A', priority: 'high' }), ['A']).rows).toMatchObject([
+      { priority: 'high' },
+    ]);
   });
 
   it('V4: a reworded todo keeps its id, and the ledger tells both titles', () => {
     const rows = plan('Start', 'Tests für den Parser schreiben', 'End');
-    const { ledger, rows: after } = write(rows, ['Start', 'Unit-Tests für den Parser schreiben', 'End']);
+    const { ledger, rows: after } = write(rows, [
+      'Start',
+      'Unit-Tests für den Parser schreiben',
+      'End',
+    ]);
     expect(ledger).toEqual(['reworded t2']);
-    expect(after[1]).toMatchObject({ id: 't2', title: 'Unit-Tests für den Parser schreiben' });
+    expect(after[1]).toMatchObject({
+      id: 't2',
+      title: 'Unit-Tests für den Parser schreiben',
+    });
   });
 
   it('V4: what is left out is dropped and stays open; mentioned again it is restored', () => {
@@ -113,10 +152,19 @@ describe('writeList', () => {
   });
 
   it('V4: dropped, named, left out again: cancelled-unexplained; not named yet: still open', () => {
-    const rows = plan('A', { title: 'B', droppedAt: 3 }, { title: 'C', droppedAt: 3, droppedNamedAt: 4 });
+    const rows = plan(
+      'A',
+      { title: 'B', droppedAt: 3 },
+      { title: 'C', droppedAt: 3, droppedNamedAt: 4 },
+    );
     const { ledger, counts } = write(rows, ['A']);
     expect(ledger).toEqual(['cancelled-unexplained t3']);
-    expect(counts).toMatchObject({ pending: 2, dropped: 1, cancelled: 1, unexplained: 1 });
+    expect(counts).toMatchObject({
+      pending: 2,
+      dropped: 1,
+      cancelled: 1,
+      unexplained: 1,
+    });
   });
 
   it('T2: completed, cancelled and blocked todos may be left out and stay as they are', () => {
@@ -171,25 +219,34 @@ describe('writeList', () => {
   });
 
   it('T6 P45: a word that we do not know makes no todo vanish: it is open, medium, and told', () => {
-    const rows = plan({ title: 'A', status: 'completed' }, { title: 'B', priority: 'high' });
+    const rows = plan(
+      { title: 'A', status: 'completed' },
+      { title: 'B', priority: 'high' },
+    );
     const { reply, rows: after } = write(rows, [
       { content: 'A', status: 'failed' },
       { content: 'B', priority: 'critical' },
       { content: 'C', status: 'waiting' },
     ]);
-    expect(after.map(({ title, status, priority }) => [title, status, priority])).toEqual([
-      ['A', 'pending', 'medium'],
-      ['B', 'pending', 'medium'],
-      ['C', 'pending', 'medium'],
-    ]);
+    expect(after.map(({ title, status, priority }) => [title, status, priority])).toEqual(
+      [
+        ['A', 'pending', 'medium'],
+        ['B', 'pending', 'medium'],
+        ['C', 'pending', 'medium'],
+      ],
+    );
     expect(reply.refused).toEqual([]);
     expect(reply.notices.join('\n')).toMatch(/"failed".*\n.*"critical".*\n.*"waiting"/u);
   });
 
   it('T6: titles are measured in bytes', () => {
     expect(write([], ['界'.repeat(1365)]).reply.refused).toEqual([]);
-    expect(write([], ['界'.repeat(1366)]).reply.refused).toMatchObject([{ code: 'title-too-long' }]);
-    expect(write([], ['😀'.repeat(1025)]).reply.refused).toMatchObject([{ code: 'title-too-long' }]);
+    expect(write([], ['界'.repeat(1366)]).reply.refused).toMatchObject([
+      { code: 'title-too-long' },
+    ]);
+    expect(write([], ['😀'.repeat(1025)]).reply.refused).toMatchObject([
+      { code: 'title-too-long' },
+    ]);
   });
 
   it.each([
@@ -210,17 +267,36 @@ describe('writeList', () => {
       { id: 'x', content: 'B' },
       { id: 'x', content: 'C' },
     ]);
-    expect(twice.reply).toMatchObject({ applied: false, refused: [{ index: null, code: 'duplicate-id' }] });
-    const many = write(rows, ['A', 'B', 'C'], 'agent', { ...defaultSettings, maxTodos: 2 });
-    expect(many.reply).toMatchObject({ applied: false, refused: [{ index: null, code: 'too-many-todos' }] });
-    expect([twice.rows, many.rows, twice.ledger, many.ledger]).toEqual([rows, rows, [], []]);
+    expect(twice.reply).toMatchObject({
+      applied: false,
+      refused: [{ index: null, code: 'duplicate-id' }],
+    });
+    const many = write(rows, ['A', 'B', 'C'], 'agent', {
+      ...defaultSettings,
+      maxTodos: 2,
+    });
+    expect(many.reply).toMatchObject({
+      applied: false,
+      refused: [{ index: null, code: 'too-many-todos' }],
+    });
+    expect([twice.rows, many.rows, twice.ledger, many.ledger]).toEqual([
+      rows,
+      rows,
+      [],
+      [],
+    ]);
   });
 
   it('inserts at the start, between and at the end without touching the rows around', () => {
     const rows = plan('A', 'B');
     const { ledger, rows: after } = write(rows, ['X', 'A', 'Y', 'Z', 'B', 'W']);
     expect(titles(after)).toEqual(['X', 'A', 'Y', 'Z', 'B', 'W']);
-    expect(ledger).toEqual(['created new-1', 'created new-3', 'created new-4', 'created new-6']);
+    expect(ledger).toEqual([
+      'created new-1',
+      'created new-3',
+      'created new-4',
+      'created new-6',
+    ]);
   });
 
   it('a second write of a permuted list is a duplicate again', () => {
@@ -238,7 +314,15 @@ describe('writeList', () => {
         { content: 'B', status: 'blocked', reason: 'no key' },
       ],
       [],
-      ['A', 'B', 'C', 'D', 'E', { content: 'F', freshId: 'f' }, { content: 'G', status: 'bogus' }],
+      [
+        'A',
+        'B',
+        'C',
+        'D',
+        'E',
+        { content: 'F', freshId: 'f' },
+        { content: 'G', status: 'bogus' },
+      ],
     ];
     for (const list of lists) {
       ({ rows } = write(rows, list));
@@ -248,7 +332,11 @@ describe('writeList', () => {
 
   it('T6: a list of 10,000 is written as one', () => {
     const rows = Array.from({ length: 10_000 }, (_, index) =>
-      aTodo({ id: `t${index}`, title: `Do part ${index} of the work`, order: (index + 1) * 1024 }),
+      aTodo({
+        id: `t${index}`,
+        title: `Do part ${index} of the work`,
+        order: (index + 1) * 1024,
+      }),
     );
     const items = rows.map(({ title }) => ({ content: title, status: 'completed' }));
     expect(write(rows, items).reply.changed).toHaveLength(10_000);

@@ -1,6 +1,10 @@
 // The enforcer as a program sees it: events in, continuations out.
 import { describe, expect, it } from 'vitest';
-import { createProgramStage, stopped, theSession } from '../../test/support/program-stage.ts';
+import {
+  createProgramStage,
+  stopped,
+  theSession,
+} from '../../test/support/program-stage.ts';
 import { defaultSettings } from '../core/settings.ts';
 import { createRuntime } from '../engine/runtime.ts';
 import { createIdentifiers, sha256 } from '../engine/system.ts';
@@ -37,7 +41,9 @@ describe('an idle session with open todos', () => {
     await stage.idles();
     await stage.clock.advance(2000);
     expect(stage.injected[0]?.text).toContain('write the parser');
-    expect(String(stage.errors)).toMatch(/"waiting", taken as pending.*"critical", taken as medium/u);
+    expect(String(stage.errors)).toMatch(
+      /"waiting", taken as pending.*"critical", taken as medium/u,
+    );
   });
 
   it('S6: a slip in a todo tool is not the error that blocks a todo; two of another tool are', async () => {
@@ -45,7 +51,12 @@ describe('an idle session with open todos', () => {
       const stage = await stopped();
       for (let stop = 0; stop < 2; stop++) {
         await stage.clock.advance(2000);
-        await stage.emits({ type: 'tool.after', sessionId, tool, error: 'no todo has this id' });
+        await stage.emits({
+          type: 'tool.after',
+          sessionId,
+          tool,
+          error: 'no todo has this id',
+        });
         await stage.idles();
       }
       await stage.clock.advance(2000);
@@ -63,7 +74,10 @@ describe('an idle session with open todos', () => {
   });
 
   it('V4: a program that tells of no tool is never told that its agent did nothing', async () => {
-    const finished = ['a', 'b', 'c', 'd'].map((content) => ({ content, status: 'completed' }));
+    const finished = ['a', 'b', 'c', 'd'].map((content) => ({
+      content,
+      status: 'completed',
+    }));
     const ends = async (tellsOfTools: boolean) => {
       const stage = createProgramStage();
       await stage.says('Look these up.');
@@ -90,12 +104,17 @@ describe('an idle session with open todos', () => {
   it('P30: drains a plan, one todo per stop, and then leaves the session alone', async () => {
     const stage = createProgramStage();
     await stage.says('Build it.');
-    const todos = Array.from({ length: 12 }, (_, index) => ({ content: `todo ${index}`, status: 'pending' }));
+    const todos = Array.from({ length: 12 }, (_, index) => ({
+      content: `todo ${index}`,
+      status: 'pending',
+    }));
     stage.todos = todos;
     await stage.works('todo_write');
     for (let done = 1; done <= todos.length; done++) {
       await stage.works();
-      stage.todos = todos.map((todo, index) => (index < done ? { ...todo, status: 'completed' } : todo));
+      stage.todos = todos.map((todo, index) =>
+        index < done ? { ...todo, status: 'completed' } : todo,
+      );
       await stage.works('todo_write');
       await stage.answers();
       await stage.idles();
@@ -149,7 +168,11 @@ describe('an idle session with open todos', () => {
   it('G5: does not interrupt an agent that writes again, though no event said so', async () => {
     const grown = await stopped();
     const last = grown.messages.length - 1;
-    grown.messages[last] = { ...grown.messages[last], role: 'assistant', text: 'Done. And now' };
+    grown.messages[last] = {
+      ...grown.messages[last],
+      role: 'assistant',
+      text: 'Done. And now',
+    };
     await grown.clock.advance(minute);
     expect(grown.injected).toEqual([]);
     let idle = true;
@@ -171,7 +194,10 @@ describe('an idle session with open todos', () => {
   });
 
   it('G5: goes on when list and messages cannot be read, or never answer', async () => {
-    for (const broken of [() => Promise.reject(new Error('gone')), () => new Promise<never>(() => {})]) {
+    for (const broken of [
+      () => Promise.reject(new Error('gone')),
+      () => new Promise<never>(() => {}),
+    ]) {
       const stage = await stopped();
       const options = stage.options as { getTodos: unknown; getMessages: unknown };
       options.getTodos = broken;
@@ -183,7 +209,10 @@ describe('an idle session with open todos', () => {
   });
 
   it('G5: concludes nothing from a list that cannot be read: the session is neither done nor continued', async () => {
-    for (const broken of [() => Promise.reject(new Error('db down')), () => null as never]) {
+    for (const broken of [
+      () => Promise.reject(new Error('db down')),
+      () => null as never,
+    ]) {
       const stage = createProgramStage({ getTodos: broken });
       await stage.says('Build it.');
       await stage.answers();
@@ -193,7 +222,9 @@ describe('an idle session with open todos', () => {
       const session = await stage.options.store?.state(`untildone-enforcer:${sessionId}`);
       expect(session).toMatchObject({ settled: null, turn: { ended: false } });
       expect(stage.errors.length).toBeGreaterThan(0);
-      (stage.options as { getTodos: unknown }).getTodos = () => [{ content: 'write the parser' }];
+      (stage.options as { getTodos: unknown }).getTodos = () => [
+        { content: 'write the parser' },
+      ];
       await stage.idles();
       await stage.clock.advance(2000);
       expect(stage.injected).toHaveLength(1);
@@ -207,7 +238,9 @@ describe('an idle session with open todos', () => {
     await stage.idles();
     await stage.clock.advance(minute);
     expect(stage.injected).toEqual([]);
-    expect(stage.errors.map(String)).toEqual([expect.stringContaining('message.updated')]);
+    expect(stage.errors.map(String)).toEqual([
+      expect.stringContaining('message.updated'),
+    ]);
   });
 
   it('E2: a program that lists more messages than are remembered is counted down like any other', async () => {
@@ -236,12 +269,25 @@ describe('an idle session with open todos', () => {
 });
 
 describe('signs of life', () => {
-  const signs: readonly [string, (stage: Awaited<ReturnType<typeof stopped>>) => Promise<void>][] = [
+  const signs: readonly [
+    string,
+    (stage: Awaited<ReturnType<typeof stopped>>) => Promise<void>,
+  ][] = [
     ['a new message of the human', (stage) => stage.says('Wait.')],
     ['a new answer', (stage) => stage.answers('More.')],
-    ['a tool that starts', (stage) => stage.emits({ type: 'tool.before', sessionId, tool: 'edit' })],
-    ['a tool that ends', (stage) => stage.emits({ type: 'tool.after', sessionId, tool: 'edit' })],
-    ['an error', (stage) => stage.emits({ type: 'session.error', sessionId, error: new Error('it broke') })],
+    [
+      'a tool that starts',
+      (stage) => stage.emits({ type: 'tool.before', sessionId, tool: 'edit' }),
+    ],
+    [
+      'a tool that ends',
+      (stage) => stage.emits({ type: 'tool.after', sessionId, tool: 'edit' }),
+    ],
+    [
+      'an error',
+      (stage) =>
+        stage.emits({ type: 'session.error', sessionId, error: new Error('it broke') }),
+    ],
     ['the deletion', (stage) => stage.emits({ type: 'session.deleted', sessionId })],
   ];
   for (const [sign, happens] of signs) {
@@ -276,7 +322,11 @@ describe('signs of life', () => {
   it('G4 P19: an abort holds until the human speaks, whatever else happens', async () => {
     for (const name of ['AbortError', 'MessageAbortedError']) {
       const stage = await stopped();
-      await stage.emits({ type: 'session.error', sessionId, error: { name, data: { message: 'stopped' } } });
+      await stage.emits({
+        type: 'session.error',
+        sessionId,
+        error: { name, data: { message: 'stopped' } },
+      });
       await stage.idles();
       await stage.works();
       await stage.answers();
@@ -295,7 +345,10 @@ describe('signs of life', () => {
     const stage = await stopped();
     const last = stage.messages.at(-1);
     if (last !== undefined)
-      stage.messages[stage.messages.length - 1] = { ...last, error: { name: 'AbortError' } };
+      stage.messages[stage.messages.length - 1] = {
+        ...last,
+        error: { name: 'AbortError' },
+      };
     await stage.clock.advance(minute);
     expect(stage.injected).toEqual([]);
   });
@@ -309,7 +362,9 @@ describe('signs of life', () => {
     const late = [stage.idles()];
     await stage.clock.advance(0);
     options.getMessages = getMessages;
-    late.push(stage.emits({ type: 'session.error', sessionId, error: { name: 'AbortError' } }));
+    late.push(
+      stage.emits({ type: 'session.error', sessionId, error: { name: 'AbortError' } }),
+    );
     await stage.clock.advance(minute);
     await Promise.all(late);
     expect(stage.injected).toEqual([]);
@@ -320,7 +375,11 @@ describe('signs of life', () => {
     const { store } = stage.options;
     if (store === undefined) throw new Error('the stage has a store');
     await stage.answers('Wor', { error: { name: 'AbortError' } });
-    await stage.emits({ type: 'session.error', sessionId, error: { name: 'AbortError' } });
+    await stage.emits({
+      type: 'session.error',
+      sessionId,
+      error: { name: 'AbortError' },
+    });
     const runtime = createRuntime({
       store,
       clock: stage.clock,
@@ -329,7 +388,12 @@ describe('signs of life', () => {
       policy: () => ({ settings: defaultSettings, goalChecks: [] }),
     });
     const id = `untildone-enforcer:${sessionId}`;
-    await runtime.handle({ type: 'human-resumed', id: 'resumed', sessionId: id, at: stage.clock.now() });
+    await runtime.handle({
+      type: 'human-resumed',
+      id: 'resumed',
+      sessionId: id,
+      at: stage.clock.now(),
+    });
     await stage.clock.advance(minute);
     expect(stage.injected).toHaveLength(1);
   });
@@ -346,26 +410,42 @@ describe('signs of life', () => {
 
 describe('sessions and agents that are left alone', () => {
   it('G4: subagents, and sessions that are neither main nor subagent', async () => {
-    expect((await idleFor(await stopped({ isSubagent: () => true }))).injected).toEqual([]);
-    expect((await idleFor(await stopped({ mainSession: () => 'another' }))).injected).toEqual([]);
-    expect((await idleFor(await stopped({ mainSession: () => sessionId }))).injected).toHaveLength(1);
-    expect((await idleFor(await stopped({ mainSession: () => null }))).injected).toHaveLength(1);
+    expect((await idleFor(await stopped({ isSubagent: () => true }))).injected).toEqual(
+      [],
+    );
+    expect(
+      (await idleFor(await stopped({ mainSession: () => 'another' }))).injected,
+    ).toEqual([]);
+    expect(
+      (await idleFor(await stopped({ mainSession: () => sessionId }))).injected,
+    ).toHaveLength(1);
+    expect(
+      (await idleFor(await stopped({ mainSession: () => null }))).injected,
+    ).toHaveLength(1);
   });
 
   it('G4 P26: read-only agents, agents of which that is unknown, and those on the skip list', async () => {
-    expect((await idleFor(await stopped({ agentInfo: () => ({ canWrite: false }) }))).injected).toEqual([]);
-    expect((await idleFor(await stopped({ agentInfo: () => null }))).injected).toEqual([]);
-    expect((await idleFor(await stopped({ agentInfo: () => ({ canWrite: true }) }))).injected).toHaveLength(
-      1,
+    expect(
+      (await idleFor(await stopped({ agentInfo: () => ({ canWrite: false }) }))).injected,
+    ).toEqual([]);
+    expect((await idleFor(await stopped({ agentInfo: () => null }))).injected).toEqual(
+      [],
     );
-    expect((await idleFor(await stopped({ settings: { skipAgents: ['Build'] } }))).injected).toEqual([]);
+    expect(
+      (await idleFor(await stopped({ agentInfo: () => ({ canWrite: true }) }))).injected,
+    ).toHaveLength(1);
+    expect(
+      (await idleFor(await stopped({ settings: { skipAgents: ['Build'] } }))).injected,
+    ).toEqual([]);
   });
 
   it('C1, first-use 30: an old name of a setting counts, and the program is told the new one', async () => {
     const old: object = { toastDuration: 400 };
     const { errors, toasts } = await idleFor(await stopped({ settings: old }));
     expect(toasts[0]?.durationMs).toBe(400);
-    expect(String(errors)).toContain('settings: toastDuration: is now toastSeconds: write 0.4 there');
+    expect(String(errors)).toContain(
+      'settings: toastDuration: is now toastSeconds: write 0.4 there',
+    );
   });
 
   it('C2: everything, when it is switched off', async () => {
@@ -427,7 +507,11 @@ describe('onDecision', () => {
     await stage.answers();
     await stage.idles();
     const sentence = expect.stringContaining('No progress after one continuation');
-    expect(heard.at(-1)?.[1]).toMatchObject({ reason: 'stagnant', outcome: 'stagnant', sentence });
+    expect(heard.at(-1)?.[1]).toMatchObject({
+      reason: 'stagnant',
+      outcome: 'stagnant',
+      sentence,
+    });
   });
 
   it('C4 C2: hears what would have been decided while it only observes', async () => {
@@ -473,7 +557,9 @@ describe('the listener', () => {
         'tool.after',
       ]),
     );
-    expect(createProgramStage({ priority: 7, name: 'mine', description: 'ours' }).enforcer).toMatchObject({
+    expect(
+      createProgramStage({ priority: 7, name: 'mine', description: 'ours' }).enforcer,
+    ).toMatchObject({
       priority: 7,
       name: 'mine',
       description: 'ours',
@@ -491,7 +577,10 @@ describe('the listener', () => {
     const errors: unknown[] = [];
     const stage = createProgramStage({ onError: (error) => errors.push(error) });
     const { store: _store, ...rest } = stage.options;
-    const enforcer = createEnforcer({ ...rest, environment: { UNTILDONE_HOME: '/dev/null/nowhere' } });
+    const enforcer = createEnforcer({
+      ...rest,
+      environment: { UNTILDONE_HOME: '/dev/null/nowhere' },
+    });
     await enforcer.handler({ type: 'session.idle', sessionId });
     await enforcer.markRecovering(sessionId);
     await enforcer.dispose();

@@ -12,7 +12,13 @@ import { createIdentifiers, systemClock } from '../engine/system.ts';
 import type { Told, ToldAdapter } from '../hosts/told.ts';
 import { createTold, happened, waitEnded, waitStarted } from '../hosts/told.ts';
 import { readHostError } from '../hosts/untrusted.ts';
-import type { EnforcerEvent, EnforcerMessage, EnforcerOptions, EventOf, Parts } from './translate.ts';
+import type {
+  EnforcerEvent,
+  EnforcerMessage,
+  EnforcerOptions,
+  EventOf,
+  Parts,
+} from './translate.ts';
 import * as translate from './translate.ts';
 
 export type {
@@ -23,7 +29,12 @@ export type {
   EnforcerMessage,
   Toast,
 } from './translate.ts';
-export { type EnforcerOptions, type EnforcerTodo, enforcerEvents, type InjectOptions } from './translate.ts';
+export {
+  type EnforcerOptions,
+  type EnforcerTodo,
+  enforcerEvents,
+  type InjectOptions,
+} from './translate.ts';
 
 function createMemory() {
   return {
@@ -41,7 +52,11 @@ type OwnMemory = ReturnType<typeof createMemory>;
 /** It is part of every id that we keep. */
 const longestName = 60;
 const backgroundMs = 2000;
-const backgroundJob = { id: 'background', kind: 'subagent', description: 'background work' } as const;
+const backgroundJob = {
+  id: 'background',
+  kind: 'subagent',
+  description: 'background work',
+} as const;
 /** How many of a conversation's messages are remembered as known: more would push other entries out of the memory. */
 const mostEchoed = 200;
 /** Stands for assistant messages without an id, which count once between two idles. */
@@ -52,26 +67,49 @@ const holdsBack = /^(session\.(error|deleted)|(permission|question)\.asked)$/;
 export type Enforcer = ReturnType<typeof createEnforcer>;
 /** Counts an idle session with open todos down and sends it back to work. */
 export function createEnforcer(options: EnforcerOptions) {
-  const { name = 'untildone-enforcer', clock = systemClock, environment = process.env } = options;
+  const {
+    name = 'untildone-enforcer',
+    clock = systemClock,
+    environment = process.env,
+  } = options;
   const { checker = null, directory = null } = options;
   // Safe: what the program's own callbacks throw is theirs, and must not stop the queue of a session.
-  const onError = (error: unknown) => void attempt(() => options.onError?.(error)).catch(() => {});
+  const onError = (error: unknown) =>
+    void attempt(() => options.onError?.(error)).catch(() => {});
   if (translate.readId(name) === null || name.length > longestName)
-    throw new UntildoneError('invalid-config', `name: must be a text of 1 to ${longestName} characters`);
+    throw new UntildoneError(
+      'invalid-config',
+      `name: must be a text of 1 to ${longestName} characters`,
+    );
   const flags = validateConfig(options.settings ?? {});
-  if (!flags.ok) throw new UntildoneError('invalid-config', flags.problems.map(problemSentence).join('; '));
+  if (!flags.ok)
+    throw new UntildoneError(
+      'invalid-config',
+      flags.problems.map(problemSentence).join('; '),
+    );
   // Read all the same: an old name of a setting.
   for (const warning of flags.warnings ?? [])
-    onError(new UntildoneError('invalid-config', `settings: ${problemSentence(warning)}`));
+    onError(
+      new UntildoneError('invalid-config', `settings: ${problemSentence(warning)}`),
+    );
   const told: Told<OwnMemory> = createTold({
     ...{ name, prefix: `${name}:`, instance: name, clock, environment, checker, onError },
     ...{ identifiers: createIdentifiers(clock), store: options.store, watch },
-    ...{ directory, flags, rereads: true, own: createMemory, adapter: ({ id }) => of(id) },
+    ...{
+      directory,
+      flags,
+      rereads: true,
+      own: createMemory,
+      adapter: ({ id }) => of(id),
+    },
     ...(options.texts && {
-      texts: checkedTexts(options.texts, (why) => onError(new UntildoneError('usage', why))),
+      texts: checkedTexts(options.texts, (why) =>
+        onError(new UntildoneError('usage', why)),
+      ),
     }),
     // It switches the enforcer off, and is told once (C1).
-    onProblem: (sentences) => onError(new UntildoneError('invalid-config', sentences.join('; '))),
+    onProblem: (sentences) =>
+      onError(new UntildoneError('invalid-config', sentences.join('; '))),
   });
   const waiting = new Set<string>();
   let cancelLook: (() => void) | null = null;
@@ -91,17 +129,22 @@ export function createEnforcer(options: EnforcerOptions) {
   function followBackground({ id, parked }: Session) {
     if (parked?.cause === 'subagent-at-work') waiting.add(id);
     else waiting.delete(id);
-    if (waiting.size > 0) cancelLook ??= clock.wake(clock.now() + backgroundMs, lookAtAll);
+    if (waiting.size > 0)
+      cancelLook ??= clock.wake(clock.now() + backgroundMs, lookAtAll);
   }
 
   async function lookAtAll() {
-    for (const id of waiting) await of(told.ofStored(id).id).lookAtBackground().catch(onError);
-    cancelLook = waiting.size === 0 ? null : clock.wake(clock.now() + backgroundMs, lookAtAll);
+    for (const id of waiting)
+      await of(told.ofStored(id).id).lookAtBackground().catch(onError);
+    cancelLook =
+      waiting.size === 0 ? null : clock.wake(clock.now() + backgroundMs, lookAtAll);
   }
 
   async function resumeLooking() {
     if (!(await told.ready)) return;
-    const { due } = await told.store().timers(told.opened().instance, Number.MAX_SAFE_INTEGER, 1000);
+    const { due } = await told
+      .store()
+      .timers(told.opened().instance, Number.MAX_SAFE_INTEGER, 1000);
     for (const { sessionId } of due) {
       const session = await told.store().state(sessionId);
       if (session !== null) followBackground(session);
@@ -116,7 +159,9 @@ export function createEnforcer(options: EnforcerOptions) {
 
   return {
     name,
-    description: options.description ?? 'Sends an idle agent back to its open todos until they are done.',
+    description:
+      options.description ??
+      'Sends an idle agent back to its open todos until they are done.',
     priority: options.priority ?? 40,
     events: translate.enforcerEvents,
     /** In order within a session. Never rejects. */
@@ -146,19 +191,25 @@ export function createEnforcer(options: EnforcerOptions) {
 const attempt = async (callback: () => unknown) => callback();
 const broken = (sentence: string) => new UntildoneError('invalid-event', sentence);
 
-type Perform = { readonly [Name in EnforcerEvent['type']]: (event: EventOf<Name>) => Promise<unknown> };
+type Perform = {
+  readonly [Name in EnforcerEvent['type']]: (event: EventOf<Name>) => Promise<unknown>;
+};
 
 function follow(parts: Parts & { readonly told: Told<OwnMemory> }, id: string) {
   const { options, told, clock, onError } = parts;
   const program = translate.createProgram(parts, id);
-  const { memory, record, tell, open, observed, takeList, isNews, ...rest } = told.follow(id);
+  const { memory, record, tell, open, observed, takeList, isNews, ...rest } =
+    told.follow(id);
   const outbox = () => told.store().outbox({ sessionId: memory.stored });
 
   const perform: Perform = {
     'session.idle': idled,
     'session.error'({ error }) {
       const read = readHostError(error, clock.now());
-      Object.assign(memory, read.type === 'human-aborted' ? { aborted: true } : { errored: true });
+      Object.assign(
+        memory,
+        read.type === 'human-aborted' ? { aborted: true } : { errored: true },
+      );
       return tell(read);
     },
     'session.deleted': () => tell({ type: 'session-deleted' }),
@@ -177,10 +228,12 @@ function follow(parts: Parts & { readonly told: Told<OwnMemory> }, id: string) {
       // So that work between two changes is seen as such (V4).
       if (access === 'todo') await takeList();
     },
-    'permission.asked': ({ requestId }) => tell(waitStarted({ kind: 'permission', requestId })),
+    'permission.asked': ({ requestId }) =>
+      tell(waitStarted({ kind: 'permission', requestId })),
     'permission.answered': ({ requestId, granted }) =>
       tell(waitEnded({ kind: 'permission', requestId, granted })),
-    'question.asked': ({ requestId }) => tell(waitStarted({ kind: 'question', requestId })),
+    'question.asked': ({ requestId }) =>
+      tell(waitStarted({ kind: 'question', requestId })),
     'question.answered': ({ requestId, rejected = false }) =>
       tell(waitEnded({ kind: 'question', requestId, rejected })),
     'usage.reported': (given) => tell(translate.usageOf(given)),
@@ -258,9 +311,11 @@ function follow(parts: Parts & { readonly told: Told<OwnMemory> }, id: string) {
     );
     await noticeHumans(asked);
     const last = asked.at(-1);
-    const since = last === undefined ? messages : messages.slice(messages.lastIndexOf(last) + 1);
+    const since =
+      last === undefined ? messages : messages.slice(messages.lastIndexOf(last) + 1);
     const answer = since.findLast(({ role }) => role === 'assistant');
-    if (answer === undefined) return { ...nothing, overtaken: memory.heard.has(`untold ${last?.id}`) };
+    if (answer === undefined)
+      return { ...nothing, overtaken: memory.heard.has(`untold ${last?.id}`) };
     const { id = '', text = '', error } = answer;
     let overtaken = false;
     if (id !== '' && !memory.heard.has(`assistant ${id}`)) {
@@ -269,16 +324,22 @@ function follow(parts: Parts & { readonly told: Told<OwnMemory> }, id: string) {
       else if (memory.waiting > 1) overtaken = true;
       else await assistantSpoke(id);
     }
-    const read = error === undefined || id === '' ? null : readHostError(error, clock.now());
+    const read =
+      error === undefined || id === '' ? null : readHostError(error, clock.now());
     // Recorded once per message: the human may have resumed since that abort.
-    if (read?.type === 'human-aborted' && !memory.aborted) await tell(read, `aborted/${id}`);
+    if (read?.type === 'human-aborted' && !memory.aborted)
+      await tell(read, `aborted/${id}`);
     return { question: endsInQuestion(text), overtaken, mark: `${id}:${text.length}` };
   }
 
   async function noticeHumans(asked: readonly EnforcerMessage[]) {
     const recorded = (await record())?.humanMessageIds ?? [];
-    const named = asked.flatMap(({ id, ...rest }) => (id === undefined ? [] : [{ ...rest, id }]));
-    const known = named.findLastIndex(({ id }) => memory.heard.has(`user ${id}`) || recorded.includes(id));
+    const named = asked.flatMap(({ id, ...rest }) =>
+      id === undefined ? [] : [{ ...rest, id }],
+    );
+    const known = named.findLastIndex(
+      ({ id }) => memory.heard.has(`user ${id}`) || recorded.includes(id),
+    );
     // If the conversation began without us, only its last human message counts.
     const news = known === -1 ? named.slice(-1) : named.slice(known + 1);
     for (const { id } of named.slice(-mostEchoed)) isNews(`user ${id}`);
@@ -310,7 +371,13 @@ function follow(parts: Parts & { readonly told: Told<OwnMemory> }, id: string) {
 
   const adapter: ToldAdapter = {
     async describe() {
-      const { headless = false, seesTools = true, directory = null, agentInfo, tools } = options;
+      const {
+        headless = false,
+        seesTools = true,
+        directory = null,
+        agentInfo,
+        tools,
+      } = options;
       const { pause = null, verify = null } = tools ?? {};
       const facts = { kind: await program.kind(), directory, headless, seesTools };
       const everyAgentWrites = agentInfo === undefined;
@@ -334,12 +401,14 @@ function follow(parts: Parts & { readonly told: Told<OwnMemory> }, id: string) {
       return translate.isShown(await outbox(), epoch, messages) ? 'present' : 'absent';
     },
     // Nothing runs in one that this process has not heard of.
-    isIdle: async () => (await program.isIdle()) ?? (memory.opened === null || memory.idle !== null),
+    isIdle: async () =>
+      (await program.isIdle()) ?? (memory.opened === null || memory.idle !== null),
     async lookAgain() {
       const { mark } = await lookAtMessages();
       const before = memory.idle?.mark ?? null;
       const hasGrown = before !== null && mark !== null && mark !== before;
-      if (hasGrown || (await program.isIdle()) === false) await tell({ type: 'activity-seen' });
+      if (hasGrown || (await program.isIdle()) === false)
+        await tell({ type: 'activity-seen' });
       await lookAtBackground();
     },
     show: async (toast) => options.toast?.(id, { durationMs: 5000, ...toast }),

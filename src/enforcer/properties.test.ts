@@ -1,7 +1,11 @@
 // Random interleavings of what a program can tell, with time passing between, against what must never happen.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createProgramStage, type ProgramStage, theSession } from '../../test/support/program-stage.ts';
+import {
+  createProgramStage,
+  type ProgramStage,
+  theSession,
+} from '../../test/support/program-stage.ts';
 import type { EnforcerEvent } from './translate.ts';
 
 const sessionId = theSession;
@@ -36,7 +40,11 @@ const actions: Readonly<Record<string, Action>> = {
   },
   async abort(stage, told) {
     told.latched = true;
-    await stage.emits({ type: 'session.error', sessionId, error: { name: 'MessageAbortedError' } });
+    await stage.emits({
+      type: 'session.error',
+      sessionId,
+      error: { name: 'MessageAbortedError' },
+    });
   },
   async answer(stage, told) {
     told.active = true;
@@ -56,15 +64,21 @@ const actions: Readonly<Record<string, Action>> = {
   },
   async echo(stage) {
     const message = stage.messages.at(0);
-    if (message !== undefined) await stage.emits({ type: 'message.updated', sessionId, message });
+    if (message !== undefined)
+      await stage.emits({ type: 'message.updated', sessionId, message });
   },
   async fail(stage, told) {
     told.active = true;
-    await stage.emits({ type: 'session.error', sessionId, error: { status: 429, retryAfterMs: 1000 } });
+    await stage.emits({
+      type: 'session.error',
+      sessionId,
+      error: { status: 429, retryAfterMs: 1000 },
+    });
   },
   recover: (stage) => stage.enforcer.markRecovering(sessionId),
   recovered: (stage) => stage.enforcer.markRecoveryComplete(sessionId),
-  garbage: (stage) => stage.emits({ type: 'tool.after', sessionId: 7 } as unknown as EnforcerEvent),
+  garbage: (stage) =>
+    stage.emits({ type: 'tool.after', sessionId: 7 } as unknown as EnforcerEvent),
   async moment(stage) {
     await stage.clock.advance(300);
   },
@@ -90,41 +104,49 @@ describe('whatever a program tells', () => {
   it('E2 E4 G4 P9: one continuation per stop at most, none after a latch, none while a question is open', async () => {
     let continuations = 0;
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), async (script) => {
-        const told: Told = { latched: false, pending: new Set(), stops: 0, active: true };
-        const wrong: string[] = [];
-        const stage = createProgramStage({
-          settings: { maxStagnant: 100, maxContinuations: 100, countdownSeconds: 1 },
-          async inject(_id, text, { key }) {
-            stage.injected.push({
-              sessionId,
-              text,
-              options: { agent: null, model: null, variant: null, key },
-            });
-            if (told.latched) wrong.push('sent after a latch');
-            if (told.pending.size > 0) wrong.push('sent while a question is open');
-            await stage.says(text, { key });
-          },
-        });
-        await stage.says('Build it.');
-        stage.todos = [{ content: 'write the parser' }, { content: 'write the tests' }];
-        await stage.works('todo_write');
-        const underWay: unknown[] = [];
-        for (const [name, awaited] of script) {
-          const happening = actions[name]?.(stage, told);
-          if (awaited || isTime(name)) await happening;
-          else underWay.push(happening);
-        }
-        await Promise.all(underWay);
-        await stage.clock.advance(5000);
-        const keys = new Set(stage.injected.map(({ options }) => options.key));
-        expect(wrong).toEqual([]);
-        expect(keys.size, 'no continuation is sent twice').toBe(stage.injected.length);
-        expect(stage.injected.length).toBeLessThanOrEqual(told.stops);
-        continuations += stage.injected.length;
-        await stage.enforcer.dispose();
-        expect(stage.clock.pending(), 'nothing keeps waiting').toBe(0);
-      }),
+      fc.asyncProperty(
+        fc.array(step, { minLength: 10, maxLength: 40 }),
+        async (script) => {
+          const told: Told = {
+            latched: false,
+            pending: new Set(),
+            stops: 0,
+            active: true,
+          };
+          const wrong: string[] = [];
+          const stage = createProgramStage({
+            settings: { maxStagnant: 100, maxContinuations: 100, countdownSeconds: 1 },
+            async inject(_id, text, { key }) {
+              stage.injected.push({
+                sessionId,
+                text,
+                options: { agent: null, model: null, variant: null, key },
+              });
+              if (told.latched) wrong.push('sent after a latch');
+              if (told.pending.size > 0) wrong.push('sent while a question is open');
+              await stage.says(text, { key });
+            },
+          });
+          await stage.says('Build it.');
+          stage.todos = [{ content: 'write the parser' }, { content: 'write the tests' }];
+          await stage.works('todo_write');
+          const underWay: unknown[] = [];
+          for (const [name, awaited] of script) {
+            const happening = actions[name]?.(stage, told);
+            if (awaited || isTime(name)) await happening;
+            else underWay.push(happening);
+          }
+          await Promise.all(underWay);
+          await stage.clock.advance(5000);
+          const keys = new Set(stage.injected.map(({ options }) => options.key));
+          expect(wrong).toEqual([]);
+          expect(keys.size, 'no continuation is sent twice').toBe(stage.injected.length);
+          expect(stage.injected.length).toBeLessThanOrEqual(told.stops);
+          continuations += stage.injected.length;
+          await stage.enforcer.dispose();
+          expect(stage.clock.pending(), 'nothing keeps waiting').toBe(0);
+        },
+      ),
       { numRuns: 200, seed: 20260101 },
     );
     expect(continuations, 'the scripts are not all silence').toBeGreaterThan(200);

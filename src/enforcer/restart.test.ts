@@ -1,6 +1,10 @@
 // What becomes of a countdown when the program restarts, ends or dies, and of events while it does.
 import { describe, expect, it } from 'vitest';
-import { createProgramStage, stopped, theSession } from '../../test/support/program-stage.ts';
+import {
+  createProgramStage,
+  stopped,
+  theSession,
+} from '../../test/support/program-stage.ts';
 
 /** A lease outlives its process by less than this. */
 const afterDeath = 31_000;
@@ -12,7 +16,10 @@ describe('a program that starts again', () => {
     const second = first.restarts();
     await first.clock.advance(2 * afterDeath);
     expect(second.injected).toHaveLength(1);
-    expect(second.injected[0]?.options).toMatchObject({ agent: 'build', model: 'scripted/model' });
+    expect(second.injected[0]?.options).toMatchObject({
+      agent: 'build',
+      model: 'scripted/model',
+    });
     await first.clock.advance(600_000);
     expect([...first.injected, ...second.injected]).toHaveLength(1);
   });
@@ -72,7 +79,10 @@ describe('a program that starts again', () => {
     const first = await stopped();
     const { clock, store } = first.options;
     await first.clock.advance(3000);
-    const copy = createProgramStage({ clock: first.clock, ...(store === undefined ? {} : { store }) });
+    const copy = createProgramStage({
+      clock: first.clock,
+      ...(store === undefined ? {} : { store }),
+    });
     expect(clock).toBeDefined();
     copy.todos = [{ content: 'another todo' }];
     await copy.emits({
@@ -87,7 +97,10 @@ describe('a program that starts again', () => {
   });
 
   /** Dead for so long: the one in between ends before it can take anything over. */
-  async function startLater(first: Awaited<ReturnType<typeof stopped>>, milliseconds: number) {
+  async function startLater(
+    first: Awaited<ReturnType<typeof stopped>>,
+    milliseconds: number,
+  ) {
     const between = first.restarts();
     await between.enforcer.dispose();
     await first.clock.advance(milliseconds);

@@ -2,13 +2,27 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { anOutboxRow } from '../../test/support/builders.ts';
 import { createProgramStage, theSession } from '../../test/support/program-stage.ts';
-import { type EnforcerMessage, enforcerEvents, findOwn, isShown, readEnforcerEvent } from './translate.ts';
+import {
+  type EnforcerMessage,
+  enforcerEvents,
+  findOwn,
+  isShown,
+  readEnforcerEvent,
+} from './translate.ts';
 
 const sessionId = theSession;
 
 describe('an event of a bus', () => {
   it('is left alone if it is somebody else’s, and told if it is broken', () => {
-    for (const foreign of [null, undefined, 7, 'session.idle', [], {}, { type: 'file.edited', sessionId }])
+    for (const foreign of [
+      null,
+      undefined,
+      7,
+      'session.idle',
+      [],
+      {},
+      { type: 'file.edited', sessionId },
+    ])
       expect(readEnforcerEvent(foreign)).toEqual({ read: 'foreign' });
     for (const broken of [
       { type: 'session.idle' },
@@ -25,11 +39,19 @@ describe('an event of a bus', () => {
 
   it('is read field by field: what is wrong beside the point is left out', () => {
     const message = { role: 'user', id: 7, text: 'hi', agent: {}, extra: 'x' };
-    expect(readEnforcerEvent({ type: 'message.updated', sessionId, message, extra: 1 })).toEqual({
+    expect(
+      readEnforcerEvent({ type: 'message.updated', sessionId, message, extra: 1 }),
+    ).toEqual({
       read: 'event',
-      event: { type: 'message.updated', sessionId, message: { role: 'user', text: 'hi' } },
+      event: {
+        type: 'message.updated',
+        sessionId,
+        message: { role: 'user', text: 'hi' },
+      },
     });
-    expect(readEnforcerEvent({ type: 'session.idle', sessionId, end: 'whenever' })).toEqual({
+    expect(
+      readEnforcerEvent({ type: 'session.idle', sessionId, end: 'whenever' }),
+    ).toEqual({
       read: 'event',
       event: { type: 'session.idle', sessionId },
     });
@@ -38,8 +60,12 @@ describe('an event of a bus', () => {
   it('G4: a permission counts as granted only if that was said', () => {
     const answered = { type: 'permission.answered', sessionId, requestId: 'request-1' };
     expect(readEnforcerEvent(answered)).toMatchObject({ event: { granted: false } });
-    expect(readEnforcerEvent({ ...answered, granted: 'yes' })).toMatchObject({ event: { granted: false } });
-    expect(readEnforcerEvent({ ...answered, granted: true })).toMatchObject({ event: { granted: true } });
+    expect(readEnforcerEvent({ ...answered, granted: 'yes' })).toMatchObject({
+      event: { granted: false },
+    });
+    expect(readEnforcerEvent({ ...answered, granted: true })).toMatchObject({
+      event: { granted: true },
+    });
   });
 
   it('never makes the handler throw, whatever it is', async () => {
@@ -49,7 +75,10 @@ describe('an event of a bus', () => {
         throw new Error('caught');
       },
     });
-    const hostile: unknown[] = [thrower, { type: 'session.error', sessionId, error: thrower }];
+    const hostile: unknown[] = [
+      thrower,
+      { type: 'session.error', sessionId, error: thrower },
+    ];
     for (const event of hostile) await stage.enforcer.handler(event as never);
     const anything = fc.record({
       type: fc.constantFrom(...enforcerEvents),
@@ -67,8 +96,17 @@ describe('an event of a bus', () => {
       { numRuns: 200, seed: 20260101 },
     );
     expect(stage.errors.length).toBeGreaterThan(0);
-    for (const answer of [null, 7, 'x', [null, 7, { content: 7, status: {} }], { length: 3 }]) {
-      const odd = createProgramStage({ getTodos: () => answer as never, getMessages: () => answer as never });
+    for (const answer of [
+      null,
+      7,
+      'x',
+      [null, 7, { content: 7, status: {} }],
+      { length: 3 },
+    ]) {
+      const odd = createProgramStage({
+        getTodos: () => answer as never,
+        getMessages: () => answer as never,
+      });
       await odd.says('Build it.');
       await odd.idles();
       await odd.clock.advance(3000);
@@ -79,18 +117,27 @@ describe('an event of a bus', () => {
 
 const observed = anOutboxRow({ epoch: 1, state: 'observed', text: 'Go on.' });
 const sent = anOutboxRow({ epoch: 3, state: 'sent', text: 'Go on.' });
-const user = (about: Partial<EnforcerMessage>): EnforcerMessage => ({ role: 'user', ...about });
+const user = (about: Partial<EnforcerMessage>): EnforcerMessage => ({
+  role: 'user',
+  ...about,
+});
 
 describe('a message', () => {
   it('E6: is ours by its key, or by a text that was recorded as sent', () => {
-    expect(findOwn([observed, sent], user({ key: 'session-1:1', text: 'anything' }))).toBe(1);
+    expect(
+      findOwn([observed, sent], user({ key: 'session-1:1', text: 'anything' })),
+    ).toBe(1);
     expect(findOwn([observed, sent], user({ text: ' Go on.\n' }))).toBe(3);
-    expect(findOwn([observed], user({ text: 'Go on.' })), 'an echo of an old one').toBe(1);
+    expect(findOwn([observed], user({ text: 'Go on.' })), 'an echo of an old one').toBe(
+      1,
+    );
     expect(findOwn([sent], user({})), 'just sent, and nothing to compare').toBe(3);
   });
 
   it('E6: is not ours because it carries the marker, a foreign key or our text in an answer', () => {
-    expect(findOwn([sent], user({ text: '[TODO CONTINUATION] Do what I say.' }))).toBeNull();
+    expect(
+      findOwn([sent], user({ text: '[TODO CONTINUATION] Do what I say.' })),
+    ).toBeNull();
     expect(findOwn([sent], user({ key: 'session-2:3', text: 'Go on.' }))).toBeNull();
     expect(findOwn([sent], { role: 'assistant', text: 'Go on.' })).toBeNull();
     expect(findOwn([observed], user({}))).toBeNull();
@@ -98,9 +145,15 @@ describe('a message', () => {
 
   it('V5: shows a continuation only if earlier ones with the same text are accounted for', () => {
     expect(isShown([observed, sent], 3, [user({ text: 'Go on.' })])).toBe(false);
-    expect(isShown([observed, sent], 3, [user({ text: 'Go on.' }), user({ text: 'Go on.' })])).toBe(true);
-    expect(isShown([observed, sent], 3, [user({ key: 'session-1:3', text: 'Go on.' })])).toBe(true);
-    expect(isShown([observed, sent], 3, [user({ key: 'session-1:1', text: 'Go on.' })])).toBe(false);
+    expect(
+      isShown([observed, sent], 3, [user({ text: 'Go on.' }), user({ text: 'Go on.' })]),
+    ).toBe(true);
+    expect(
+      isShown([observed, sent], 3, [user({ key: 'session-1:3', text: 'Go on.' })]),
+    ).toBe(true);
+    expect(
+      isShown([observed, sent], 3, [user({ key: 'session-1:1', text: 'Go on.' })]),
+    ).toBe(false);
     expect(isShown([sent], 4, [user({ text: 'Go on.' })])).toBe(false);
   });
 });

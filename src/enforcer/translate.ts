@@ -1,8 +1,20 @@
 // What a program gives the enforcer, read field by field. From a callback that throws or is late nothing is concluded.
 import type { Decision } from '../core/decision.ts';
 import { UntildoneError } from '../core/error.ts';
-import { access, type SessionDescriptor, stopEnd, type ToolAccess } from '../core/events.ts';
-import { type Kind, optional, read, taken, type Variant, variant } from '../core/schema.ts';
+import {
+  access,
+  type SessionDescriptor,
+  stopEnd,
+  type ToolAccess,
+} from '../core/events.ts';
+import {
+  type Kind,
+  optional,
+  read,
+  taken,
+  type Variant,
+  variant,
+} from '../core/schema.ts';
 import type { PartialSettings } from '../core/settings.ts';
 import type { OwnTexts } from '../core/texts.ts';
 import type { Checker, Clock, ToldHost } from '../engine/host.ts';
@@ -22,7 +34,8 @@ export interface EnforcerTodo extends Some<'id' | 'status' | 'priority'> {
 }
 
 /** Without a unique `id` it cannot be told from its echo. `key`: as `inject` got it. */
-export interface EnforcerMessage extends Some<'id' | 'text' | 'key' | 'agent' | 'model' | 'variant'> {
+export interface EnforcerMessage
+  extends Some<'id' | 'text' | 'key' | 'agent' | 'model' | 'variant'> {
   readonly role: 'user' | 'assistant';
   /** What ended it too early; an AbortError is the human's stop. */
   readonly error?: unknown;
@@ -35,7 +48,8 @@ export interface EnforcerAgent extends Some<'name'> {
 }
 
 /** As the human spoke last: nobody gains rights. The same key is the same continuation. */
-export interface InjectOptions extends Readonly<Record<'agent' | 'model' | 'variant', string | null>> {
+export interface InjectOptions
+  extends Readonly<Record<'agent' | 'model' | 'variant', string | null>> {
   readonly key: string;
 }
 
@@ -87,8 +101,11 @@ export type EnforcerOptions = Readonly<{
 const longestId = 120;
 const longestText = 1_000_000;
 export const readId = (value: unknown): string | null =>
-  typeof value === 'string' && value.trim() !== '' && value.length <= longestId ? value : null;
-const readText = (value: unknown): string | null => textOf(value)?.slice(0, longestText) ?? null;
+  typeof value === 'string' && value.trim() !== '' && value.length <= longestId
+    ? value
+    : null;
+const readText = (value: unknown): string | null =>
+  textOf(value)?.slice(0, longestText) ?? null;
 const id: Kind<string> = { type: 'text', minimum: 1, maximum: longestId, notBlank: true };
 const at = { sessionId: id };
 const amount: Kind<number> = taken(amountOf);
@@ -126,7 +143,10 @@ const eventKind = variant('type', eventTable);
 export type EnforcerEventName = keyof typeof eventTable;
 /** What the program tells: one thing that happened in a session. */
 export type EnforcerEvent = Variant<'type', typeof eventTable>;
-export type EventOf<Name extends EnforcerEventName> = Extract<EnforcerEvent, { readonly type: Name }>;
+export type EventOf<Name extends EnforcerEventName> = Extract<
+  EnforcerEvent,
+  { readonly type: Name }
+>;
 /** The events that it wants to hear. */
 export const enforcerEvents = Object.keys(eventTable) as readonly EnforcerEventName[];
 
@@ -157,7 +177,11 @@ function readMessage(value: unknown): EnforcerMessage | null {
   const { role, error } = fields;
   if (role !== 'user' && role !== 'assistant') return null;
   const words = messageWords.map((name) => [name, readId(fields[name])] as const);
-  const said = [...words, ['text', readText(fields['text'])], ['error', error ?? null]] as const;
+  const said = [
+    ...words,
+    ['text', readText(fields['text'])],
+    ['error', error ?? null],
+  ] as const;
   return { role, ...Object.fromEntries(said.filter(([, value]) => value !== null)) };
 }
 
@@ -188,11 +212,18 @@ export function createProgram({ options, clock, onError }: Parts, id: string) {
   return {
     async todos() {
       const list = await askList('getTodos');
-      return list?.slice(0, mostTodos).map((one) => readTodo(one, readId(recordOf(one)['id']))) ?? null;
+      return (
+        list
+          ?.slice(0, mostTodos)
+          .map((one) => readTodo(one, readId(recordOf(one)['id']))) ?? null
+      );
     },
     async messages() {
       const list = await askList('getMessages');
-      return list?.slice(-mostMessages).flatMap((message) => readMessage(message) ?? []) ?? null;
+      return (
+        list?.slice(-mostMessages).flatMap((message) => readMessage(message) ?? []) ??
+        null
+      );
     },
     async background() {
       const count: unknown = await ask(() => options.backgroundCount?.(id));
@@ -208,22 +239,32 @@ export function createProgram({ options, clock, onError }: Parts, id: string) {
       return typeof main !== 'string' ? 'unknown' : main === id ? 'main' : 'other';
     },
     async agentInfo(agent: string | null) {
-      const { name, canWrite } = recordOf(await ask(() => options.agentInfo?.(id, agent)));
-      const knowledge = typeof canWrite !== 'boolean' ? 'unknown' : canWrite ? 'yes' : 'no';
+      const { name, canWrite } = recordOf(
+        await ask(() => options.agentInfo?.(id, agent)),
+      );
+      const knowledge =
+        typeof canWrite !== 'boolean' ? 'unknown' : canWrite ? 'yes' : 'no';
       return { name: readId(name), canWrite: knowledge } as const;
     },
     /** An unknown tool counts as one that can write. */
     async toolAccess(tool: string): Promise<ToolAccess> {
-      if (options.toolAccess === undefined) return tool.toLowerCase().includes('todo') ? 'todo' : 'unknown';
+      if (options.toolAccess === undefined)
+        return tool.toLowerCase().includes('todo') ? 'todo' : 'unknown';
       return wordOf(access, await ask(() => options.toolAccess?.(tool))) ?? 'unknown';
     },
   };
 }
 
 /** Whole tokens; a context without tokens or without a limit is not known. */
-export function usageOf({ inputTokens, outputTokens, cost, ...context }: EventOf<'usage.reported'>) {
+export function usageOf({
+  inputTokens,
+  outputTokens,
+  cost,
+  ...context
+}: EventOf<'usage.reported'>) {
   const { contextTokens, contextLimit } = context;
-  const isKnown = contextTokens !== undefined && contextLimit !== undefined && contextLimit > 0;
+  const isKnown =
+    contextTokens !== undefined && contextLimit !== undefined && contextLimit > 0;
   return {
     type: 'usage-reported',
     inputTokens: Math.ceil(inputTokens),
@@ -235,9 +276,13 @@ export function usageOf({ inputTokens, outputTokens, cost, ...context }: EventOf
 }
 
 /** By key or text; never by the marker alone: anyone can write that (E6). */
-export function findOwn(rows: readonly OutboxRow[], message: EnforcerMessage): number | null {
+export function findOwn(
+  rows: readonly OutboxRow[],
+  message: EnforcerMessage,
+): number | null {
   if (message.role !== 'user') return null;
-  if (message.key !== undefined) return rows.find((row) => keyOf(row) === message.key)?.epoch ?? null;
+  if (message.key !== undefined)
+    return rows.find((row) => keyOf(row) === message.key)?.epoch ?? null;
   const onItsWay = rows.filter(({ state }) => state === 'intended' || state === 'sent');
   // Ours was just sent: a human who writes in that moment is rarer.
   if (message.text === undefined) return onItsWay.at(-1)?.epoch ?? null;
@@ -246,14 +291,19 @@ export function findOwn(rows: readonly OutboxRow[], message: EnforcerMessage): n
 }
 
 /** Earlier continuations with the same text account for earlier messages. */
-export function isShown(rows: readonly OutboxRow[], epoch: number, messages: readonly EnforcerMessage[]) {
+export function isShown(
+  rows: readonly OutboxRow[],
+  epoch: number,
+  messages: readonly EnforcerMessage[],
+) {
   const row = rows.find((candidate) => candidate.epoch === epoch);
   if (row === undefined) return false;
   const own = messages.filter(({ role }) => role === 'user');
   if (own.some(({ key }) => key === keyOf(row))) return true;
   const isSame = saying(row.text);
   const shown = own.filter((message) => message.key === undefined && isSame(message));
-  const isEarlier = (one: OutboxRow): boolean => one.epoch < epoch && one.state === 'observed';
+  const isEarlier = (one: OutboxRow): boolean =>
+    one.epoch < epoch && one.state === 'observed';
   return shown.length > rows.filter((one) => isEarlier(one) && isSame(one)).length;
 }
 

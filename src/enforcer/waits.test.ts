@@ -1,6 +1,10 @@
 // What holds the enforcer back, and what follows when it ends: a countdown of its own, with toasts.
 import { describe, expect, it } from 'vitest';
-import { type ProgramStage, stopped, theSession } from '../../test/support/program-stage.ts';
+import {
+  type ProgramStage,
+  stopped,
+  theSession,
+} from '../../test/support/program-stage.ts';
 
 const sessionId = theSession;
 const minute = 60_000;
@@ -33,14 +37,22 @@ describe('causes of waiting', () => {
   ][] = [
     [
       'a permission',
-      (stage) => stage.emits({ type: 'permission.asked', sessionId, requestId: 'request-1' }),
       (stage) =>
-        stage.emits({ type: 'permission.answered', sessionId, requestId: 'request-1', granted: true }),
+        stage.emits({ type: 'permission.asked', sessionId, requestId: 'request-1' }),
+      (stage) =>
+        stage.emits({
+          type: 'permission.answered',
+          sessionId,
+          requestId: 'request-1',
+          granted: true,
+        }),
     ],
     [
       'a question',
-      (stage) => stage.emits({ type: 'question.asked', sessionId, requestId: 'request-1' }),
-      (stage) => stage.emits({ type: 'question.answered', sessionId, requestId: 'request-1' }),
+      (stage) =>
+        stage.emits({ type: 'question.asked', sessionId, requestId: 'request-1' }),
+      (stage) =>
+        stage.emits({ type: 'question.answered', sessionId, requestId: 'request-1' }),
     ],
     [
       'a compaction',
@@ -80,7 +92,12 @@ describe('causes of waiting', () => {
     expect(stage.injected).toHaveLength(1);
     const rejected = await stopped();
     await rejected.emits({ type: 'permission.asked', sessionId, requestId: 'request-1' });
-    await rejected.emits({ type: 'permission.answered', sessionId, requestId: 'request-1', granted: false });
+    await rejected.emits({
+      type: 'permission.answered',
+      sessionId,
+      requestId: 'request-1',
+      granted: false,
+    });
     await rejected.idles();
     await rejected.clock.advance(minute);
     expect(rejected.injected).toEqual([]);
@@ -103,7 +120,11 @@ describe('causes of waiting', () => {
 
   it('G2: a step that ended in an error is not continued', async () => {
     const stage = await stopped();
-    await stage.emits({ type: 'session.error', sessionId, error: new Error('the server hung up') });
+    await stage.emits({
+      type: 'session.error',
+      sessionId,
+      error: new Error('the server hung up'),
+    });
     await stage.idles();
     await stage.clock.advance(minute);
     expect(stage.injected).toEqual([]);
@@ -136,7 +157,13 @@ describe('causes of waiting', () => {
 
 describe('usage that the program reports', () => {
   const reports = (stage: ProgramStage, more: object) =>
-    stage.emits({ type: 'usage.reported', sessionId, inputTokens: 900, outputTokens: 100, ...more });
+    stage.emits({
+      type: 'usage.reported',
+      sessionId,
+      inputTokens: 900,
+      outputTokens: 100,
+      ...more,
+    });
 
   it('G8: budgets of tokens and cost end a turn, calls of a turn that failed included', async () => {
     for (const [settings, reason] of [
@@ -145,7 +172,11 @@ describe('usage that the program reports', () => {
     ] as const) {
       const stage = await stopped({ settings });
       await reports(stage, { cost: 0.25 });
-      await stage.emits({ type: 'session.error', sessionId, error: new Error('the server hung up') });
+      await stage.emits({
+        type: 'session.error',
+        sessionId,
+        error: new Error('the server hung up'),
+      });
       await stage.answers();
       await stage.idles();
       await stage.clock.advance(2000);
@@ -165,7 +196,10 @@ describe('usage that the program reports', () => {
     const full = await stopped();
     await reports(full, { contextTokens: 90_000, contextLimit: 100_000 });
     await full.clock.advance(minute);
-    expect([full.injected, full.toasts.at(-1)?.message]).toEqual([[], expect.stringContaining('90 % full')]);
+    expect([full.injected, full.toasts.at(-1)?.message]).toEqual([
+      [],
+      expect.stringContaining('90 % full'),
+    ]);
     for (const context of [
       { contextTokens: 90_000 },
       { contextTokens: 90_000, contextLimit: 0 },
@@ -181,7 +215,9 @@ describe('usage that the program reports', () => {
 
 /** The seconds of the countdown's toasts. */
 const seconds = (stage: ProgramStage) =>
-  stage.toasts.flatMap(({ message }) => /Resuming in (\d+) s/u.exec(message)?.slice(1).map(Number) ?? []);
+  stage.toasts.flatMap(
+    ({ message }) => /Resuming in (\d+) s/u.exec(message)?.slice(1).map(Number) ?? [],
+  );
 
 async function countsDownAnew(stage: ProgramStage, before: readonly number[]) {
   await stage.clock.advance(1999);

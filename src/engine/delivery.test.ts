@@ -22,7 +22,10 @@ async function setUp(
   session: Partial<Session> = {},
 ) {
   const store = createMemoryStore();
-  await save(store, { state: aSession({ epoch: 1, ...session }), outbox: [anOutboxRow(row)] });
+  await save(store, {
+    state: aSession({ epoch: 1, ...session }),
+    outbox: [anOutboxRow(row)],
+  });
 
   const sent: string[] = [];
   const events: string[] = [];
@@ -48,7 +51,9 @@ async function setUp(
     },
   });
   const readRow = async (epoch: number) =>
-    (await store.outbox({ sessionId: 'session-1' })).find((found) => found.epoch === epoch) ?? null;
+    (await store.outbox({ sessionId: 'session-1' })).find(
+      (found) => found.epoch === epoch,
+    ) ?? null;
   return { delivery, sent, events, row: readRow };
 }
 
@@ -90,7 +95,10 @@ describe('while the human is asked something', () => {
 
 describe('after a restart', () => {
   it('V5: what was intended and is not shown by the host is lost; the core says whether it is sent again', async () => {
-    const { delivery, sent, events } = await setUp({ state: 'intended' }, { idle: false });
+    const { delivery, sent, events } = await setUp(
+      { state: 'intended' },
+      { idle: false },
+    );
     await delivery.recover('instance-1');
     expect(events).toEqual(['lost']);
     expect(sent, 'not without being asked').toEqual([]);

@@ -27,7 +27,10 @@ interface Recorded {
 }
 
 /** One sequence through the engine; every third number also decides how the event travels. */
-async function live({ descriptor, policy, closing }: Setup, numbers: readonly number[]): Promise<Recorded> {
+async function live(
+  { descriptor, policy, closing }: Setup,
+  numbers: readonly number[],
+): Promise<Recorded> {
   const store = createMemoryStore();
   const injected: OutgoingText[] = [];
   const planIds = new Set<string>();
@@ -47,7 +50,10 @@ async function live({ descriptor, policy, closing }: Setup, numbers: readonly nu
     async inject(outgoing) {
       const { latch, pause, deleted, epoch } = outgoing.session;
       const isHeld = latch !== null || pause !== null || deleted;
-      expect(isHeld || epoch !== outgoing.epoch, 'a text is sent only while it is wanted').toBe(false);
+      expect(
+        isHeld || epoch !== outgoing.epoch,
+        'a text is sent only while it is wanted',
+      ).toBe(false);
       if (travel % 5 === 4) return { taken: false, error: 'busy' };
       injected.push(outgoing);
       return { taken: true };
@@ -66,7 +72,12 @@ async function live({ descriptor, policy, closing }: Setup, numbers: readonly nu
     host,
     instance,
   });
-  const opening = { type: 'session-opened', id: 'opening', sessionId, at: world.now } as const;
+  const opening = {
+    type: 'session-opened',
+    id: 'opening',
+    sessionId,
+    at: world.now,
+  } as const;
   await runtime.handle({ ...opening, descriptor, agent });
   for (const number of numbers) {
     travel = number % 7;
@@ -86,7 +97,14 @@ async function live({ descriptor, policy, closing }: Setup, numbers: readonly nu
     world.state = (await store.state(sessionId)) ?? last.state;
     planIds.add(world.state.planId);
   }
-  await (await runtime.handle({ type: 'activity-seen', id: 'closing', sessionId, at: world.now })).checks;
+  await (
+    await runtime.handle({
+      type: 'activity-seen',
+      id: 'closing',
+      sessionId,
+      at: world.now,
+    })
+  ).checks;
   return { store, injected, planIds };
 }
 
@@ -101,7 +119,9 @@ async function checkRecord({ store, injected, planIds }: Recorded): Promise<void
   const expected = session.timer === null ? [] : [{ ...session.timer, sessionId }];
   expect(timers, 'the timer that waits is the one of the session').toEqual(expected);
   const keys = injected.map(({ key }) => key);
-  expect(new Set(keys).size, 'no continuation is sent twice once it was taken').toBe(keys.length);
+  expect(new Set(keys).size, 'no continuation is sent twice once it was taken').toBe(
+    keys.length,
+  );
   const outbox = await store.outbox({ sessionId });
   for (const { epoch, text } of injected) {
     const row = outbox.find((candidate) => candidate.epoch === epoch);
@@ -118,14 +138,23 @@ async function checkRecord({ store, injected, planIds }: Recorded): Promise<void
     const entries = await store.ledger(planId);
     expect(verifyLedger(entries, sha256)).toMatchObject({ intact: true });
     const created = entries.filter(({ change }) => change === 'created').length;
-    expect(created, 'every todo has its entry').toBe((await store.todos({ planId })).length);
+    expect(created, 'every todo has its entry').toBe(
+      (await store.todos({ planId })).length,
+    );
   }
 }
 
 /** V6: the recorded events, through an engine that performs nothing, give the same record. */
-async function checkReplay({ store, planIds }: Recorded, { policy }: Setup): Promise<void> {
+async function checkReplay(
+  { store, planIds }: Recorded,
+  { policy }: Setup,
+): Promise<void> {
   const again = createMemoryStore();
-  const silent = { inject: async () => {}, notify: async () => {}, timerChanged: () => {} };
+  const silent = {
+    inject: async () => {},
+    notify: async () => {},
+    timerChanged: () => {},
+  };
   const engine = createEngine(
     {
       store: again,
@@ -142,14 +171,21 @@ async function checkReplay({ store, planIds }: Recorded, { policy }: Setup): Pro
   const read = (from: Store) =>
     (async () => ({
       session: await from.state(sessionId),
-      decisions: (await from.decisions(sessionId, 10_000)).map(({ decision, eventId }) => ({
-        decision,
-        eventId,
-      })),
-      heads: await Promise.all(
-        [...planIds].map(async (planId) => ((await from.ledger(planId, 1))[0] ?? null)?.hash),
+      decisions: (await from.decisions(sessionId, 10_000)).map(
+        ({ decision, eventId }) => ({
+          decision,
+          eventId,
+        }),
       ),
-      outbox: (await from.outbox({ sessionId })).map(({ epoch, text }) => ({ epoch, text })),
+      heads: await Promise.all(
+        [...planIds].map(
+          async (planId) => ((await from.ledger(planId, 1))[0] ?? null)?.hash,
+        ),
+      ),
+      outbox: (await from.outbox({ sessionId })).map(({ epoch, text }) => ({
+        epoch,
+        text,
+      })),
     }))();
   const [first, second] = [await read(store), await read(again)];
   for (const name of ['session', 'decisions', 'heads', 'outbox'] as const) {
@@ -169,13 +205,21 @@ describe('random lives through the engine', () => {
         size: 'max',
       });
       await fc.assert(
-        fc.asyncProperty(fc.integer({ min: 0, max: 2 ** 40 }), numbers, async (number, sequence) => {
-          const setup = setupOf(number, mode);
-          const recorded = await live(setup, sequence);
-          await checkRecord(recorded);
-          await checkReplay(recorded, setup);
-        }),
-        { numRuns: Math.min(propertyRuns(400), 2000), plugins: [fc.unbiased()], ...propertySeed },
+        fc.asyncProperty(
+          fc.integer({ min: 0, max: 2 ** 40 }),
+          numbers,
+          async (number, sequence) => {
+            const setup = setupOf(number, mode);
+            const recorded = await live(setup, sequence);
+            await checkRecord(recorded);
+            await checkReplay(recorded, setup);
+          },
+        ),
+        {
+          numRuns: Math.min(propertyRuns(400), 2000),
+          plugins: [fc.unbiased()],
+          ...propertySeed,
+        },
       );
     });
   }

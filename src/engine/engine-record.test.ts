@@ -3,8 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { createMemoryStore } from '../../test/support/memory-store.ts';
 import { defaultSettings, type Settings } from '../core/settings.ts';
 import { spokeAt } from '../core/state.ts';
-import { createScriptedHost, type ScriptedHostOptions } from '../simulated/scripted-host.ts';
-import { createSequentialIdentifiers, createSimulatedClock } from '../simulated/simulated-clock.ts';
+import {
+  createScriptedHost,
+  type ScriptedHostOptions,
+} from '../simulated/scripted-host.ts';
+import {
+  createSequentialIdentifiers,
+  createSimulatedClock,
+} from '../simulated/simulated-clock.ts';
 import type { EnginePoint } from './engine.ts';
 import type { Store } from './store.ts';
 import { sha256 } from './system.ts';
@@ -23,7 +29,10 @@ function setUp(options: Options = {}) {
     clock,
     identifiers: createSequentialIdentifiers(),
     hash: sha256,
-    policy: () => ({ settings: { ...defaultSettings, ...options.settings?.() }, goalChecks: [] }),
+    policy: () => ({
+      settings: { ...defaultSettings, ...options.settings?.() },
+      goalChecks: [],
+    }),
     instance: 'instance-1',
     descriptor: { immediate: true },
     ...options,
@@ -52,7 +61,15 @@ describe('the record', () => {
     const words = { text: 'go on', agent: null, fingerprint: null, policyHash: null };
     const spoke = (id: string, at: number) =>
       host.runtime.handle({
-        ...{ type: 'human-spoke', id, sessionId: host.sessionId, at, messageId: id, turnId: id, ...words },
+        ...{
+          type: 'human-spoke',
+          id,
+          sessionId: host.sessionId,
+          at,
+          messageId: id,
+          turnId: id,
+          ...words,
+        },
       });
     const now = clock.now();
     const { state } = await spoke('back', now - 5000);
@@ -66,9 +83,16 @@ describe('the record', () => {
     await host.open();
     const { state: session } = await host.says('build it');
     const usage = { inputTokens: 100, outputTokens: 20, cost: 0.5 };
-    await host.happens({ type: 'usage-reported', ...usage, contextTokens: null, contextLimit: null });
+    await host.happens({
+      type: 'usage-reported',
+      ...usage,
+      contextTokens: null,
+      contextLimit: null,
+    });
     const rows = await store.usage(host.sessionId);
-    expect(rows).toMatchObject([{ ...usage, sessionId: host.sessionId, turnId: session.turn?.id }]);
+    expect(rows).toMatchObject([
+      { ...usage, sessionId: host.sessionId, turnId: session.turn?.id },
+    ]);
   });
 
   it('V2: settings that change in the middle of a turn hold from the next message on', async () => {

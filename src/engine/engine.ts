@@ -1,6 +1,12 @@
 // The shell around decide(): load → decide → save in one transaction, then perform what was written down (V5).
 import { decide } from '../core/decide.ts';
-import type { AnswerCommand, Decision, PlanReply, RunChecksCommand, Step } from '../core/decision.ts';
+import type {
+  AnswerCommand,
+  Decision,
+  PlanReply,
+  RunChecksCommand,
+  Step,
+} from '../core/decision.ts';
 import { type Event, parseEvent } from '../core/events.ts';
 import { findDamage, type HashFunction, linkEntry } from '../core/ledger.ts';
 import { createState, type State } from '../core/state.ts';
@@ -23,10 +29,19 @@ export type EngineOptions = Readonly<{
   /** For crash tests. */
   trace?: (point: EnginePoint) => void;
   /** After each commit, before anything is performed. */
-  watch?: (state: State, events: readonly Event[], decisions: readonly Decision[]) => void;
+  watch?: (
+    state: State,
+    events: readonly Event[],
+    decisions: readonly Decision[],
+  ) => void;
 }>;
 
-export type EnginePoint = 'before-commit' | 'after-commit' | 'before-send' | 'after-send' | 'after-record';
+export type EnginePoint =
+  | 'before-commit'
+  | 'after-commit'
+  | 'before-send'
+  | 'after-send'
+  | 'after-record';
 
 export interface Handled {
   /** False: its id was known, or it was refused as a whole. */
@@ -75,14 +90,21 @@ export function createEngine(options: EngineOptions, performer: Performer) {
   function fold(event: Event, loaded: Loaded): Saved<Folded> | 'record' {
     const began = loaded.inbox[0]?.at ?? event.at;
     const first =
-      loaded.state === null ? createState(event.sessionId, began) : unsealed(loaded.state, loaded);
+      loaded.state === null
+        ? createState(event.sessionId, began)
+        : unsealed(loaded.state, loaded);
     const save = createSave(first, loaded);
     const stamped = stamp(event, first, save.rows.policies);
-    const batch = loaded.inbox.map((waiting) => (waiting.id === event.id ? stamped : waiting));
+    const batch = loaded.inbox.map((waiting) =>
+      waiting.id === event.id ? stamped : waiting,
+    );
     if (!batch.includes(stamped) && !loaded.isApplied(event.id)) batch.push(stamped);
     if (loaded.wentBack()) noteLoss(batch, event);
     for (const waiting of batch) {
-      const read = waiting === stamped ? ({ ok: true, event: stamped } as const) : parseEvent(waiting);
+      const read =
+        waiting === stamped
+          ? ({ ok: true, event: stamped } as const)
+          : parseEvent(waiting);
       // What this version cannot read must not hold the session up: it is set aside.
       if (!read.ok) save.rows.applied.push(waiting);
       else if (!applyOne(read.event, save)) return 'record';
@@ -94,14 +116,21 @@ export function createEngine(options: EngineOptions, performer: Performer) {
     if (own && reply && !reply.applied && reply.refused.length > 0)
       return { result: { first, state: first, steps: [own], own } };
     trace('before-commit');
-    if (steps.length === 0) return { result: { first, state: first, steps, own }, applied: rows.applied };
+    if (steps.length === 0)
+      return { result: { first, state: first, steps, own }, applied: rows.applied };
     const sealed = { ...state, seal: seal(state, save.heads.get(state.planId)) };
     sound.add(sealed);
     // A session that moves to another instance takes its timer along.
     const planned = hasMoved(first, state) && state.timer !== null;
     const timer = state.timer !== first.timer || planned ? { timer: state.timer } : {};
     const result = { first, state: sealed, steps, own };
-    return { result, ...rows, state: sealed, outbox: [...save.outbox.values()], ...timer };
+    return {
+      result,
+      ...rows,
+      state: sealed,
+      outbox: [...save.outbox.values()],
+      ...timer,
+    };
   }
 
   function seal(state: State, head: Loaded['head'] = null): string {
@@ -109,7 +138,8 @@ export function createEngine(options: EngineOptions, performer: Performer) {
   }
 
   function unsealed(state: State, { head }: Loaded): State {
-    if (!sound.has(state) && seal(state, head) !== state.seal) return broken(state, brokenSeal);
+    if (!sound.has(state) && seal(state, head) !== state.seal)
+      return broken(state, brokenSeal);
     sound.add(state);
     return state;
   }
@@ -124,16 +154,24 @@ export function createEngine(options: EngineOptions, performer: Performer) {
   function applyOne(given: Event, save: Save): boolean {
     const { state: before, loaded } = save;
     const timed = given.at < before.updatedAt ? delayed(given, before.updatedAt) : given;
-    const isSeen = (tree: string | null) => tree !== null && (save.seen.has(tree) || loaded.wasSeen(tree));
-    const event = showsTree(timed) ? { ...timed, known: isSeen(timed.fingerprint) } : timed;
+    const isSeen = (tree: string | null) =>
+      tree !== null && (save.seen.has(tree) || loaded.wasSeen(tree));
+    const event = showsTree(timed)
+      ? { ...timed, known: isSeen(timed.fingerprint) }
+      : timed;
     // The policy of the folder in which the session is opened counts.
-    const placed = event.type === 'session-opened' ? { ...before, descriptor: event.descriptor } : before;
+    const placed =
+      event.type === 'session-opened'
+        ? { ...before, descriptor: event.descriptor }
+        : before;
     const frozen = ('policyHash' in event ? event.policyHash : null) ?? before.policyHash;
     const key = frozen ?? policies.snapshot(placed, save.rows.policies);
     const snapshot = policies.byHash(key, loaded.policy);
     const policy = snapshot ?? options.policy(placed);
     const known =
-      snapshot === null ? broken(before, 'what the human wanted checked is gone or was changed') : before;
+      snapshot === null
+        ? broken(before, 'what the human wanted checked is gone or was changed')
+        : before;
     const governed = { ...known, policyHash: known.policyHash ?? key };
     let step = decide(governed, event, policy);
     const { outcome, reason } = step.decision ?? {};
@@ -166,12 +204,23 @@ export function createEngine(options: EngineOptions, performer: Performer) {
     const isNew = injection !== before.injection;
     if (injection !== null && (isNew || hasMoved(before, state))) {
       const { epoch, attempts } = injection;
-      const text = step.commands.flatMap((command) => ('text' in command ? [command.text] : []))[0] ?? null;
+      const text =
+        step.commands.flatMap((command) =>
+          'text' in command ? [command.text] : [],
+        )[0] ?? null;
       const row = save.outbox.get(epoch) ?? loaded.outboxRow(epoch);
       const { instance, mode } = descriptor;
       const news = { state: injection.state, attempts, updatedAt: at };
       if (isNew && text !== null)
-        save.outbox.set(epoch, { sessionId, epoch, instance, mode, text, createdAt: at, ...news });
+        save.outbox.set(epoch, {
+          sessionId,
+          epoch,
+          instance,
+          mode,
+          text,
+          createdAt: at,
+          ...news,
+        });
       else if (isNew && row !== null) save.outbox.set(epoch, { ...row, ...news });
       // What is on its way moves along.
       else if (row?.state === 'intended' || row?.state === 'sent')
@@ -183,14 +232,26 @@ export function createEngine(options: EngineOptions, performer: Performer) {
       rows.ledger.push(entry);
     }
     const { fingerprint } = state.work;
-    if (fingerprint !== null && showsTree(event) && event.fingerprint === fingerprint && !event.known) {
+    if (
+      fingerprint !== null &&
+      showsTree(event) &&
+      event.fingerprint === fingerprint &&
+      !event.known
+    ) {
       rows.fingerprints.push({ fingerprint, at });
       save.seen.add(fingerprint);
     }
     const turnId = state.turn?.id ?? null;
     if (event.type === 'usage-reported') {
       const { inputTokens, outputTokens, cost } = event;
-      rows.usage.push({ sessionId, turnId, at: event.at, inputTokens, outputTokens, cost });
+      rows.usage.push({
+        sessionId,
+        turnId,
+        at: event.at,
+        inputTokens,
+        outputTokens,
+        cost,
+      });
     }
     const made = { sessionId, turnId, eventId: event.id, at, policyHash };
     if (decision !== null) rows.decisions.push({ ...made, decision });
@@ -202,7 +263,8 @@ export function createEngine(options: EngineOptions, performer: Performer) {
 
   async function perform({ first, state, steps, own }: Folded): Promise<Handled> {
     let checks: Promise<Handled | null> | null = null;
-    if (state.timer !== first.timer || hasMoved(first, state)) performer.timerChanged(state);
+    if (state.timer !== first.timer || hasMoved(first, state))
+      performer.timerChanged(state);
     for (const { step, event } of steps) {
       if (event.type === 'record-broken' && first.recordBroken === null)
         await performer.notify(state, {
@@ -223,10 +285,20 @@ export function createEngine(options: EngineOptions, performer: Performer) {
     const { decision = null, commands = [] } = own?.step ?? {};
     const answer = commands.find((command) => command.type === 'answer') ?? null;
     const applied = own !== undefined && state !== first;
-    return { applied, state, decision, answer, reply: own ? replyOf(own.step) : null, checks };
+    return {
+      applied,
+      state,
+      decision,
+      answer,
+      reply: own ? replyOf(own.step) : null,
+      checks,
+    };
   }
 
-  async function runChecks(state: State, command: RunChecksCommand): Promise<Handled | null> {
+  async function runChecks(
+    state: State,
+    command: RunChecksCommand,
+  ): Promise<Handled | null> {
     let last: Handled | null = null;
     await checker.run(state, command, async (event) => {
       const handled = await handle(event);
@@ -284,16 +356,26 @@ type Save = ReturnType<typeof createSave>;
 
 /** The order of arrival counts: times never run backwards. */
 function delayed(event: Event, at: number): Event {
-  return event.type === 'human-spoke' ? { ...event, at, clock: event.at } : { ...event, at };
+  return event.type === 'human-spoke'
+    ? { ...event, at, clock: event.at }
+    : { ...event, at };
 }
 
 /** Only the store knows whether the session saw this state of the workspace before. */
-function showsTree(event: Event): event is Extract<Event, { readonly known?: boolean | undefined }> {
-  return event.type === 'human-spoke' || event.type === 'workspace-seen' || event.type === 'stop-attempted';
+function showsTree(
+  event: Event,
+): event is Extract<Event, { readonly known?: boolean | undefined }> {
+  return (
+    event.type === 'human-spoke' ||
+    event.type === 'workspace-seen' ||
+    event.type === 'stop-attempted'
+  );
 }
 
-const hasMoved = (before: State, after: State) => before.descriptor.instance !== after.descriptor.instance;
-const replyOf = (step: Step) => step.commands.find((command) => command.type === 'reply')?.reply ?? null;
+const hasMoved = (before: State, after: State) =>
+  before.descriptor.instance !== after.descriptor.instance;
+const replyOf = (step: Step) =>
+  step.commands.find((command) => command.type === 'reply')?.reply ?? null;
 
 /** Nothing in the record proves anything until the human speaks (V4). */
 function broken(state: State, sentence: string): State {
@@ -302,15 +384,23 @@ function broken(state: State, sentence: string): State {
 
 /** On the record, before a stop is decided and behind what the human said: their words do not mend it. */
 function noteLoss(batch: Event[], { id, sessionId, at, type }: Event): void {
-  const lost: Event = { type: 'record-broken', id: `${id}:store`, sessionId, at, sentence: storeWentBack };
-  const own = type === 'human-spoke' ? -1 : batch.findIndex((waiting) => waiting.id === id);
+  const lost: Event = {
+    type: 'record-broken',
+    id: `${id}:store`,
+    sessionId,
+    at,
+    sentence: storeWentBack,
+  };
+  const own =
+    type === 'human-spoke' ? -1 : batch.findIndex((waiting) => waiting.id === id);
   batch.splice(own < 0 ? batch.length : own, 0, lost);
 }
 
 export const lossSentence = (loss: string) =>
   `The record of this session is not complete: ${loss}. Todos may be missing.`;
 
-const storeWentBack = 'the store was restored to an earlier state, or lost, and with it what happened since';
+const storeWentBack =
+  'the store was restored to an earlier state, or lost, and with it what happened since';
 
 /** Without a checker nothing can be proved. */
 function createRefuser({ clock, identifiers }: EngineOptions): Checker {
@@ -318,16 +408,32 @@ function createRefuser({ clock, identifiers }: EngineOptions): Checker {
     async run({ id: sessionId }, { checks, stop }, report) {
       const base = () => ({ id: identifiers.next(), sessionId, at: clock.now() });
       const tail = 'This process has no checker, so the check could not be run.';
-      const nothing = { flaky: false, tail, fingerprint: null, final: stop !== null, writes: null };
+      const nothing = {
+        flaky: false,
+        tail,
+        fingerprint: null,
+        final: stop !== null,
+        writes: null,
+      };
       for (const asked of checks)
-        await report({ ...base(), ...asked, type: 'check-finished', result: 'failed', ...nothing });
-      if (stop !== null) await report({ ...base(), type: 'final-run-ended', stop, edited: [] });
+        await report({
+          ...base(),
+          ...asked,
+          type: 'check-finished',
+          result: 'failed',
+          ...nothing,
+        });
+      if (stop !== null)
+        await report({ ...base(), type: 'final-run-ended', stop, edited: [] });
     },
   };
 }
 
 /** Several folded events may ask for checks: all are waited for, the last decision counts. */
-async function both(first: Handled['checks'], second: Promise<Handled | null>): Promise<Handled | null> {
+async function both(
+  first: Handled['checks'],
+  second: Promise<Handled | null>,
+): Promise<Handled | null> {
   const [earlier, later] = await Promise.all([first, second]);
   return later ?? earlier;
 }

@@ -2,7 +2,10 @@ import { expect, it } from 'vitest';
 import { createMemoryStore } from '../../test/support/memory-store.ts';
 import type { EventOf } from '../core/events.ts';
 import { defaultSettings } from '../core/settings.ts';
-import { createSequentialIdentifiers, createSimulatedClock } from '../simulated/simulated-clock.ts';
+import {
+  createSequentialIdentifiers,
+  createSimulatedClock,
+} from '../simulated/simulated-clock.ts';
 import type { Checker } from './host.ts';
 import { createRuntime } from './runtime.ts';
 import { sha256 } from './system.ts';
@@ -38,7 +41,14 @@ it('V1: a failure that is folded together with another result is the answer to t
     },
   };
   const policy = () => ({ settings: defaultSettings, goalChecks: [] });
-  const runtime = createRuntime({ store, clock, identifiers, hash: sha256, policy, checker });
+  const runtime = createRuntime({
+    store,
+    clock,
+    identifiers,
+    hash: sha256,
+    policy,
+    checker,
+  });
   await runtime.handle({
     ...base(),
     type: 'session-opened',
@@ -59,7 +69,13 @@ it('V1: a failure that is folded together with another result is the answer to t
   });
   const items = ['one', 'two'].map((id) => ({ id, title: id, checks: [id] }));
   await runtime.handle({ ...base(), type: 'todos-created', actor: 'agent', items });
-  await runtime.handle({ ...base(), type: 'tool-ended', tool: 'write', access: 'write', error: null });
+  await runtime.handle({
+    ...base(),
+    type: 'tool-ended',
+    tool: 'write',
+    access: 'write',
+    error: null,
+  });
   for (const todoId of ['one', 'two'])
     await runtime.handle({
       ...base(),
@@ -76,7 +92,10 @@ it('V1: a failure that is folded together with another result is the answer to t
     fingerprint: null,
     background: [],
   } as const;
-  const asked = await runtime.ask({ ...base(), type: 'stop-attempted', ...stop }, clock.now() + 60_000);
+  const asked = await runtime.ask(
+    { ...base(), type: 'stop-attempted', ...stop },
+    clock.now() + 60_000,
+  );
   expect(asked.answer).toMatchObject({ answer: 'continue' });
   expect(asked.answer?.text).toContain('it broke');
 });

@@ -43,7 +43,12 @@ export function movedEvent(from: State, to: string, at: number): EventOf<'plan-m
 }
 
 /** @param to in words for people. The taker as it stands then; null: the plan had gone to somebody else. */
-export async function handOver(place: HandOverPlace, from: State, taker: Taker, to: string) {
+export async function handOver(
+  place: HandOverPlace,
+  from: State,
+  taker: Taker,
+  to: string,
+) {
   const { store, clock, identifiers, policy, engine } = place;
   const key = moveKey(from);
   const base = { sessionId: taker.id, at: clock.now() };
@@ -51,7 +56,11 @@ export async function handOver(place: HandOverPlace, from: State, taker: Taker, 
   const carried = await carriedBy(store, from);
   const todos = from.plan.map((todo) => ({ todo, id: identifiers.next() }));
   const saved = new Map<string, string>();
-  const there = { ...before, descriptor: taker.descriptor, carried: withCarried(before.carried, carried) };
+  const there = {
+    ...before,
+    descriptor: taker.descriptor,
+    carried: withCarried(before.carried, carried),
+  };
   const policyHash = createPolicies(policy, sha256).snapshot(there, saved);
   await store.record({ policies: saved });
   const opened: Event = {
@@ -59,16 +68,28 @@ export async function handOver(place: HandOverPlace, from: State, taker: Taker, 
     ...{ descriptor: taker.descriptor, agent: null },
   };
   const taken: EventOf<'plan-taken'> = {
-    ...{ ...base, id: `taken/${key}`, type: 'plan-taken', from: from.id, title: from.title ?? null },
-    ...{ todos: todos.map(({ todo, id }) => movedTodo(todo, id)), ...carried, policyHash },
+    ...{
+      ...base,
+      id: `taken/${key}`,
+      type: 'plan-taken',
+      from: from.id,
+      title: from.title ?? null,
+    },
+    ...{
+      todos: todos.map(({ todo, id }) => movedTodo(todo, id)),
+      ...carried,
+      policyHash,
+    },
   };
   const moved = movedEvent(from, to, base.at);
   const added = await store.append([moved, ...(taker.opens ? [opened] : []), taken]);
-  if (added.at(-1) === true) await copyResults(store, from, taker.id, new Map(todos.map(idsOf)));
+  if (added.at(-1) === true)
+    await copyResults(store, from, taker.id, new Map(todos.map(idsOf)));
   // As recorded: it may be an earlier move that was broken off behind the transaction, or somebody else's.
   const recorded = await store.events({ ids: [taken.id, moved.id] });
   const first = async <Own extends Event>(own: Own) =>
-    (await engine.handle(recorded.find(({ event }) => event.id === own.id)?.event ?? own)).state;
+    (await engine.handle(recorded.find(({ event }) => event.id === own.id)?.event ?? own))
+      .state;
   const state = await first(taken);
   await first(moved);
   return state.id === taker.id ? state : null;
@@ -82,11 +103,18 @@ async function carriedBy(store: Store, from: State): Promise<Carried> {
   if (frozen === null) return { checks: [], goalChecks: [] };
   const goalChecks = givenGoalChecks(frozen);
   const wanted = new Set([...goalChecks, ...from.plan.flatMap(({ checks }) => checks)]);
-  return { checks: distinctChecks(frozen.checks).filter(({ id }) => wanted.has(id)), goalChecks };
+  return {
+    checks: distinctChecks(frozen.checks).filter(({ id }) => wanted.has(id)),
+    goalChecks,
+  };
 }
 
 /** Checks on the goal that no file asks for: the human gave them with the goal. */
-export function givenGoalChecks({ goalChecks, checks, settings }: Policy): readonly string[] {
+export function givenGoalChecks({
+  goalChecks,
+  checks,
+  settings,
+}: Policy): readonly string[] {
   const names = goalCheckIds(settings);
   // An id with `$ ` is a line that the human typed, even if a file asks for the same check by a name.
   const idsOfFiles = checkIds(checks, names).filter((id) => !id.startsWith('$ '));
@@ -97,18 +125,67 @@ export function givenGoalChecks({ goalChecks, checks, settings }: Policy): reado
 type Named = Readonly<{ todo: State['plan'][number]; id: string }>;
 const idsOf = ({ todo, id }: Named) => [todo.id, id] as const;
 
-function movedTodo(todo: Named['todo'], id: string): EventOf<'plan-taken'>['todos'][number] {
-  const { title, context, completionCriteria, agentType, status, priority, outcome, reason, attempts } = todo;
-  const { verification, checks, failureTail, evidence, startedAt, completedAt, finalAt, passedAt } = todo;
+function movedTodo(
+  todo: Named['todo'],
+  id: string,
+): EventOf<'plan-taken'>['todos'][number] {
+  const {
+    title,
+    context,
+    completionCriteria,
+    agentType,
+    status,
+    priority,
+    outcome,
+    reason,
+    attempts,
+  } = todo;
+  const {
+    verification,
+    checks,
+    failureTail,
+    evidence,
+    startedAt,
+    completedAt,
+    finalAt,
+    passedAt,
+  } = todo;
   return {
-    ...{ id, title, context, completionCriteria, agentType, status, priority, outcome, reason, attempts },
-    ...{ verification, checks, failureTail, evidence, startedAt, completedAt, finalAt, passedAt },
+    ...{
+      id,
+      title,
+      context,
+      completionCriteria,
+      agentType,
+      status,
+      priority,
+      outcome,
+      reason,
+      attempts,
+    },
+    ...{
+      verification,
+      checks,
+      failureTail,
+      evidence,
+      startedAt,
+      completedAt,
+      finalAt,
+      passedAt,
+    },
   };
 }
 
 /** What passed, for reports, and a human's answers, which hold for the files that they were given for. */
-async function copyResults(store: Store, from: State, takerId: string, ids: ReadonlyMap<string, string>) {
-  const rows = (await store.evidence(from.id, mostResults)).filter(({ result }) => result === 'passed');
+async function copyResults(
+  store: Store,
+  from: State,
+  takerId: string,
+  ids: ReadonlyMap<string, string>,
+) {
+  const rows = (await store.evidence(from.id, mostResults)).filter(
+    ({ result }) => result === 'passed',
+  );
   const evidence = rows.flatMap((row) => {
     const todoId = row.todoId === null ? null : ids.get(row.todoId);
     return todoId === undefined ? [] : [{ ...row, sessionId: takerId, todoId }];
@@ -120,15 +197,28 @@ async function copyResults(store: Store, from: State, takerId: string, ids: Read
 const mostWaiting = 50;
 
 /** The plans that a human moved to this host in this folder and that nobody has taken yet, oldest first. */
-export async function waitingPlans(store: Pick<Store, 'sessions'>, descriptor: SessionDescriptor) {
+export async function waitingPlans(
+  store: Pick<Store, 'sessions'>,
+  descriptor: SessionDescriptor,
+) {
   const { host, directory, kind } = descriptor;
   if (kind !== 'main' || directory === null) return [];
-  const waiting = await store.sessions({ host: waitingHost, directory, limit: mostWaiting });
-  return waiting.filter((one) => one.descriptor.instance === host && one.latch === null).reverse();
+  const waiting = await store.sessions({
+    host: waitingHost,
+    directory,
+    limit: mostWaiting,
+  });
+  return waiting
+    .filter((one) => one.descriptor.instance === host && one.latch === null)
+    .reverse();
 }
 
 /** Right after a human's message. The session with the plans; null: none was waiting. */
-export async function takeWaitingPlans(place: HandOverPlace, id: string, descriptor: SessionDescriptor) {
+export async function takeWaitingPlans(
+  place: HandOverPlace,
+  id: string,
+  descriptor: SessionDescriptor,
+) {
   let last: State | null = null;
   for (const waiting of await waitingPlans(place.store, descriptor)) {
     const from = await place.store.state(waiting.id);

@@ -62,7 +62,11 @@ export type DriveCall = Readonly<{
   input?: string;
 }>;
 
-export type Tokens = Readonly<{ inputTokens: number; cachedTokens: number; outputTokens: number }>;
+export type Tokens = Readonly<{
+  inputTokens: number;
+  cachedTokens: number;
+  outputTokens: number;
+}>;
 
 /** What one line says, in words that all hosts share. */
 export type DriveFact = Readonly<
@@ -75,7 +79,14 @@ export type DriveFact = Readonly<
   | { type: 'text'; text: string }
   | { type: 'tool-started'; callId: string; tool: string; input: unknown }
   /** `tool`: where the line names it; a call that was not begun before counts as begun and ended. */
-  | { type: 'tool-ended'; callId: string; tool?: string; input?: unknown; ok: boolean; output: string }
+  | {
+      type: 'tool-ended';
+      callId: string;
+      tool?: string;
+      input?: unknown;
+      ok: boolean;
+      output: string;
+    }
   /** Its whole list. Counts only where our hooks in it are silent. */
   | { type: 'todos'; todos: readonly ListedTodo[] }
   /**
@@ -83,11 +94,20 @@ export type DriveFact = Readonly<
    * conversation, resumes included. Cached tokens are part of the input. `tokens` null: only the cost is told.
    */
   | { type: 'usage'; of: 'step'; id: string; tokens: Tokens; cost: number | null }
-  | { type: 'usage'; of: 'start' | 'conversation'; tokens: Tokens | null; cost: number | null }
+  | {
+      type: 'usage';
+      of: 'start' | 'conversation';
+      tokens: Tokens | null;
+      cost: number | null;
+    }
   /** It tries a failed call again by itself: it does not hang. `inMs` 0: it does not say when. */
   | { type: 'retrying'; sentence: string; inMs: number }
   /** Why it will end; limits are waited for, anything else is counted (G9). */
-  | { type: 'error'; kind: 'rate-limit' | 'overload' | 'overflow' | 'other'; message: string }
+  | {
+      type: 'error';
+      kind: 'rate-limit' | 'overload' | 'overflow' | 'other';
+      message: string;
+    }
   /** The result event: what counts as the end, whatever the exit code says. */
   | { type: 'ended'; end: StopEnd; text?: string }
 >;

@@ -29,7 +29,9 @@ export interface OutgoingText {
 
 export interface ToldHost {
   /** May be called again with the same key; a rejection is a refusal. Must settle within seconds: others wait. */
-  inject(outgoing: OutgoingText): Promise<{ taken: true } | { taken: false; error: string }>;
+  inject(
+    outgoing: OutgoingText,
+  ): Promise<{ taken: true } | { taken: false; error: string }>;
   /** `absent` also if the host holds it without ever acting on it, and `inject` makes it act without doubling it. */
   find(outgoing: OutgoingText): Promise<'present' | 'absent' | 'unknown'>;
   isIdle(sessionId: string): Promise<boolean>;
@@ -38,7 +40,9 @@ export interface ToldHost {
   /** Without a duration: a word about a turn's end. */
   notify(
     session: Session,
-    notice: Omit<Extract<Command, { type: 'notify' }>, 'type'> & { readonly durationMs?: number },
+    notice: Omit<Extract<Command, { type: 'notify' }>, 'type'> & {
+      readonly durationMs?: number;
+    },
   ): Promise<void>;
 }
 
@@ -52,7 +56,10 @@ export interface Checker {
 }
 
 /** For whom a check is run, as of when it was asked for. */
-export type CheckAsker = Pick<EventOf<'check-finished'>, 'sessionId' | 'todoId' | 'final' | 'writes'>;
+export type CheckAsker = Pick<
+  EventOf<'check-finished'>,
+  'sessionId' | 'todoId' | 'final' | 'writes'
+>;
 
 export interface CheckFinding extends CheckResult {
   /** It failed first and passed then. */
@@ -83,14 +90,23 @@ export type CheckRun = Readonly<{
   finding: CheckFinding | null;
 }>;
 
-export interface EvidenceRow extends CheckResult, Pick<CheckAsker, 'sessionId' | 'todoId'> {
+export interface EvidenceRow
+  extends CheckResult,
+    Pick<CheckAsker, 'sessionId' | 'todoId'> {
   readonly flaky: boolean;
   readonly fingerprint: string | null;
   readonly human?: true;
 }
 
 /** To a worker, the agent that sent it is the human. held: an answer that was held back. summary: of all before it. */
-export type MessageKind = 'human' | 'agent' | 'tools' | 'held' | 'continuation' | 'note' | 'summary';
+export type MessageKind =
+  | 'human'
+  | 'agent'
+  | 'tools'
+  | 'held'
+  | 'continuation'
+  | 'note'
+  | 'summary';
 
 /** What our own agent keeps of a conversation, to go on after a crash. */
 export type MessageRow = Readonly<{

@@ -24,7 +24,12 @@ describe('making a folder', () => {
     expect(() => makeFolder(join(root, 'file', 'inside'), 0o700)).toThrow(/ENOTDIR/u);
   });
 
-  it.runIf(existsSync('/proc/self'))('ends where a file system refuses without a reason', () => {
-    expect(() => makeFolder('/proc/untildone/deeper', 0o700)).toThrow(/ENOENT|EPERM|EACCES/u);
-  });
+  it.runIf(existsSync('/proc/self'))(
+    'ends where a file system refuses without a reason',
+    () => {
+      expect(() => makeFolder('/proc/untildone/deeper', 0o700)).toThrow(
+        /ENOENT|EPERM|EACCES/u,
+      );
+    },
+  );
 });

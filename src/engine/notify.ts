@@ -33,8 +33,11 @@ export function createNotice(
   moment: Moment & Pick<Notice, 'at'>,
 ): Notice | null {
   const { outcome, sentence, at } = moment;
-  const ended: readonly Notice['event'][] = outcome === 'paused' ? ['paused', 'outcome'] : ['outcome'];
-  const event = (outcome === null ? (['permission'] as const) : ended).find((kind) => on.includes(kind));
+  const ended: readonly Notice['event'][] =
+    outcome === 'paused' ? ['paused', 'outcome'] : ['outcome'];
+  const event = (outcome === null ? (['permission'] as const) : ended).find((kind) =>
+    on.includes(kind),
+  );
   if (event === undefined) return null;
   const { host, directory } = descriptor;
   return {
@@ -49,11 +52,17 @@ export function createNotice(
 }
 
 /** A host's id may be anything; only a plain one is offered for typing. */
-function nextCommand(id: string, host: string, { outcome, isApproval = false }: Moment): string | null {
+function nextCommand(
+  id: string,
+  host: string,
+  { outcome, isApproval = false }: Moment,
+): string | null {
   if (!/^\w[\w.-]{0,99}$/u.test(id)) return null;
   const isOurs = host === 'untildone';
   if (outcome === null) return isOurs || isApproval ? `untildone approve ${id}` : null;
-  return outcome === 'done' || !isOurs ? `untildone why ${id}` : `untildone run --resume ${id}`;
+  return outcome === 'done' || !isOurs
+    ? `untildone why ${id}`
+    : `untildone run --resume ${id}`;
 }
 
 /** Longer nobody waits: a command goes on by itself, an address has failed. */
@@ -73,13 +82,18 @@ export async function deliverNotice(
 }
 
 /** Not in the session's folder: there `./tell.sh` would be the agent's. */
-function runCommand(notice: Notice, command: string, environment: Environment): Promise<string | null> {
+function runCommand(
+  notice: Notice,
+  command: string,
+  environment: Environment,
+): Promise<string | null> {
   const variables = Object.entries(notice).map(([name, value]) => [
     `NOTICE_${name.toUpperCase()}`,
     String(value ?? ''),
   ]);
   return new Promise((resolve) => {
-    const fail = ({ message }: Error) => resolve(`notify.command could not be started: ${message}.`);
+    const fail = ({ message }: Error) =>
+      resolve(`notify.command could not be started: ${message}.`);
     try {
       const child = spawn(command, {
         ...{ shell: true, detached: true, windowsHide: true, cwd: homedir() },
@@ -88,7 +102,11 @@ function runCommand(notice: Notice, command: string, environment: Environment): 
       });
       child.once('error', fail);
       child.once('exit', (code) =>
-        resolve(code === 0 || code === null ? null : `notify.command ended with exit code ${code}.`),
+        resolve(
+          code === 0 || code === null
+            ? null
+            : `notify.command ended with exit code ${code}.`,
+        ),
       );
       // Safe: a command need not read it.
       child.stdin?.on('error', () => {});
@@ -120,6 +138,8 @@ async function post(notice: Notice, webhook: string): Promise<string | null> {
   } catch (error) {
     // Safe: nothing depends on it; the human is told.
     const isLate = error instanceof Error && error.name === 'TimeoutError';
-    return isLate ? 'notify.webhook did not answer within 5 s.' : 'notify.webhook could not be reached.';
+    return isLate
+      ? 'notify.webhook did not answer within 5 s.'
+      : 'notify.webhook could not be reached.';
   }
 }

@@ -47,7 +47,9 @@ function write(path: string, content: unknown): void {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(
     path,
-    typeof content === 'string' || Buffer.isBuffer(content) ? content : JSON.stringify(content),
+    typeof content === 'string' || Buffer.isBuffer(content)
+      ? content
+      : JSON.stringify(content),
   );
 }
 
@@ -112,9 +114,13 @@ describe('C1: where the policy comes from', () => {
   it('takes the nearest file above a folder of the project', () => {
     write(projectFile, { ceiling: 7 });
     mkdirSync(join(project, 'a', 'b'), { recursive: true });
-    expect(settingsOf(read({ projectDirectory: join(project, 'a', 'b') })).ceiling).toBe(7);
+    expect(settingsOf(read({ projectDirectory: join(project, 'a', 'b') })).ceiling).toBe(
+      7,
+    );
     write(join(project, 'a', 'untildone.json'), { ceiling: 8 });
-    expect(settingsOf(read({ projectDirectory: join(project, 'a', 'b') })).ceiling).toBe(8);
+    expect(settingsOf(read({ projectDirectory: join(project, 'a', 'b') })).ceiling).toBe(
+      8,
+    );
   });
 
   it('does not look above the root of the repository', () => {
@@ -136,7 +142,9 @@ describe('C1: where the policy comes from', () => {
       ok: true,
       files: [],
     });
-    expect(read({ projectDirectory: join(project, 'gone', 'for', 'good') }).ok).toBe(true);
+    expect(read({ projectDirectory: join(project, 'gone', 'for', 'good') }).ok).toBe(
+      true,
+    );
     write(join(project, 'file'), 'x');
     expect(read({ userConfigDirectory: join(project, 'file') }).ok).toBe(true);
   });
@@ -153,7 +161,10 @@ describe('C1: where the policy comes from', () => {
       { path: 'UNTILDONE_COLOUR', message: 'is not a setting and is ignored' },
     ]);
     write(projectFile, '');
-    expect(read({ environment })).toMatchObject({ ok: false, warnings: [{ path: 'UNTILDONE_COLOUR' }] });
+    expect(read({ environment })).toMatchObject({
+      ok: false,
+      warnings: [{ path: 'UNTILDONE_COLOUR' }],
+    });
   });
 
   it('first-use 30: old names count from every source, and each is told with what to write instead', () => {
@@ -179,8 +190,18 @@ describe('C1: where the policy comes from', () => {
   });
 
   it('first-use 30, V2: what an earlier version froze under old names holds as it was meant', async () => {
-    const { minIntervalSeconds: _, graceSeconds: __, notify: ___, ...rest } = defaultSettings;
-    const old = { ...rest, minIntervalMs: 4000, gracePeriod: 0, agents: { build: { minIntervalMs: 250 } } };
+    const {
+      minIntervalSeconds: _,
+      graceSeconds: __,
+      notify: ___,
+      ...rest
+    } = defaultSettings;
+    const old = {
+      ...rest,
+      minIntervalMs: 4000,
+      gracePeriod: 0,
+      agents: { build: { minIntervalMs: 250 } },
+    };
     const text = JSON.stringify({ settings: old, goalChecks: [] });
     const policyHash = sha256(text).slice(0, 32);
     const frozen = await frozenPolicy({ policy: async () => text }, { policyHash });
@@ -188,7 +209,10 @@ describe('C1: where the policy comes from', () => {
     expect(frozen?.settings.agents['build']).toEqual({ minIntervalSeconds: 0.25 });
     // As decisions read it: of an old name nobody knows what it is.
     const forAgent = settingsForAgent(frozen?.settings ?? defaultSettings, 'Build');
-    expect(forAgent).toMatchObject({ minIntervalSeconds: 0.25, notify: defaultSettings.notify });
+    expect(forAgent).toMatchObject({
+      minIntervalSeconds: 0.25,
+      notify: defaultSettings.notify,
+    });
   });
 });
 
@@ -196,7 +220,10 @@ describe('C1: a broken configuration is a value with a clear sentence', () => {
   it('tells the problems of all sources at once and applies none of them', () => {
     write(userFile, '{\n  "mode": "off", // quiet\n}');
     write(projectFile, { agents: { build: { ceiling: 'x' } }, mode: 'off' });
-    const result = read({ environment: { UNTILDONE_MODE: 'on' }, flags: parseFlags(['--scope=plan']) });
+    const result = read({
+      environment: { UNTILDONE_MODE: 'on' },
+      flags: parseFlags(['--scope=plan']),
+    });
     expect(result).not.toHaveProperty('policy');
     expect(told(result)).toEqual([
       `${userFile} is not valid JSON: line 3, column 1: there is a comma too many before this bracket`,
@@ -288,7 +315,9 @@ describe('V1: checks in a configuration', () => {
   });
 
   it('of one name are never mixed: what the project says replaces all that the user said', () => {
-    write(userFile, { checks: { tests: { command: ['npm', 'test'], environment: ['NPM_TOKEN'] } } });
+    write(userFile, {
+      checks: { tests: { command: ['npm', 'test'], environment: ['NPM_TOKEN'] } },
+    });
     write(projectFile, { checks: { tests: { command: ['make', 'test'] } } });
     const result = read();
     expect(result.ok && result.policy.checks?.['tests']).toMatchObject({
@@ -299,7 +328,9 @@ describe('V1: checks in a configuration', () => {
 
   it('that do not fit together are told with file and path, and nothing applies', () => {
     write(userFile, { goal: ['tests'] });
-    write(projectFile, { checks: { lint: { command: ['x'], http: 'http://localhost' } } });
+    write(projectFile, {
+      checks: { lint: { command: ['x'], http: 'http://localhost' } },
+    });
     expect(told(read())).toEqual([
       `${projectFile}: checks.lint: must have exactly one of command, file, http, human`,
       `${userFile}: goal[0]: there is no check named "tests"`,
@@ -311,21 +342,35 @@ describe('V1: checks in a configuration', () => {
 });
 
 describe('V10: what was accepted is switched off by nothing but a human', () => {
-  const wishes = { checks: { tests: { command: ['npm', 'test'] } }, goal: ['tests'], protect: ['test/**'] };
+  const wishes = {
+    checks: { tests: { command: ['npm', 'test'] } },
+    goal: ['tests'],
+    protect: ['test/**'],
+  };
   let sub: string;
   let accepted: Accepted[];
 
   /** As `untildone trust` does. */
   function accept(directory: string): void {
-    const { key, folder, asked } = read({ projectDirectory: directory, accepted }).project;
-    accepted = [...accepted, { key: key ?? '', folder: folder ?? '', at: 1, config: asked }];
+    const { key, folder, asked } = read({
+      projectDirectory: directory,
+      accepted,
+    }).project;
+    accepted = [
+      ...accepted,
+      { key: key ?? '', folder: folder ?? '', at: 1, config: asked },
+    ];
   }
 
   function look(directory = sub) {
     const result = read({ projectDirectory: directory, accepted });
     const { pending, file } = result.project;
     const isTold = pending !== null;
-    return { goal: result.ok ? result.policy.goalChecks : [], isTold, file: file?.path ?? null };
+    return {
+      goal: result.ok ? result.policy.goalChecks : [],
+      isTold,
+      file: file?.path ?? null,
+    };
   }
 
   beforeEach(() => {
@@ -342,19 +387,35 @@ describe('V10: what was accepted is switched off by nothing but a human', () => 
 
   it.each([
     ['an empty file nearer by', () => write(join(sub, 'untildone.json'), {}), true],
-    ['other wishes nearer by', () => write(join(sub, 'untildone.json'), { mode: 'off' }), true],
+    [
+      'other wishes nearer by',
+      () => write(join(sub, 'untildone.json'), { mode: 'off' }),
+      true,
+    ],
     ['a broken file nearer by', () => write(join(sub, 'untildone.json'), '{'), true],
-    ['the same wishes nearer by', () => write(join(sub, 'untildone.json'), wishes), false],
+    [
+      'the same wishes nearer by',
+      () => write(join(sub, 'untildone.json'), wishes),
+      false,
+    ],
     ['an empty .git nearer by', () => mkdirSync(join(sub, '.git')), false],
     ['a .git file nearer by', () => write(join(sub, '.git'), 'gitdir: nowhere'), false],
-    ['both nearer by', () => [mkdirSync(join(sub, '.git')), write(join(sub, 'untildone.json'), {})], true],
+    [
+      'both nearer by',
+      () => [mkdirSync(join(sub, '.git')), write(join(sub, 'untildone.json'), {})],
+      true,
+    ],
     ['.git gone', () => rmSync(join(project, '.git'), { recursive: true }), false],
     [
       '.git and the file gone',
       () => [rmSync(join(project, '.git'), { recursive: true }), rmSync(projectFile)],
       true,
     ],
-    ['a .git nearer by and the file gone', () => [mkdirSync(join(sub, '.git')), rmSync(projectFile)], true],
+    [
+      'a .git nearer by and the file gone',
+      () => [mkdirSync(join(sub, '.git')), rmSync(projectFile)],
+      true,
+    ],
   ])('%s', (_name, work, isTold) => {
     work();
     expect(look()).toMatchObject({ goal: ['tests'], isTold });
@@ -403,25 +464,31 @@ describe('V10: what was accepted is switched off by nothing but a human', () => 
 });
 
 describe('V3: a configuration that others could have written', () => {
-  it.runIf(process.geteuid?.() === 0)('is refused when another user owns it, unless sudo explains it', () => {
-    write(projectFile, { ceiling: 7 });
-    chownSync(projectFile, 4711, 4711);
-    expect(told(read())).toEqual([expect.stringContaining('belongs to another user')]);
-    expect(told(read({ environment: { SUDO_UID: '4711' } }))).toEqual([]);
-    expect(told(read({ environment: { SUDO_UID: '4712' } }))).toHaveLength(1);
-  });
+  it.runIf(process.geteuid?.() === 0)(
+    'is refused when another user owns it, unless sudo explains it',
+    () => {
+      write(projectFile, { ceiling: 7 });
+      chownSync(projectFile, 4711, 4711);
+      expect(told(read())).toEqual([expect.stringContaining('belongs to another user')]);
+      expect(told(read({ environment: { SUDO_UID: '4711' } }))).toEqual([]);
+      expect(told(read({ environment: { SUDO_UID: '4712' } }))).toHaveLength(1);
+    },
+  );
 
-  it.runIf(process.platform !== 'win32')('is refused when anyone may write it, outside a repository', () => {
-    write(userFile, { ceiling: 7 });
-    chmodSync(userFile, 0o666);
-    expect(told(read())).toEqual([expect.stringContaining('may be written by anyone')]);
-    chmodSync(userFile, 0o664);
-    write(projectFile, { ceiling: 7 });
-    chmodSync(projectFile, 0o666);
-    expect(told(read())).toEqual([]);
-    rmSync(join(project, '.git'), { recursive: true });
-    expect(told(read())).toEqual([expect.stringContaining('chmod o-w')]);
-  });
+  it.runIf(process.platform !== 'win32')(
+    'is refused when anyone may write it, outside a repository',
+    () => {
+      write(userFile, { ceiling: 7 });
+      chmodSync(userFile, 0o666);
+      expect(told(read())).toEqual([expect.stringContaining('may be written by anyone')]);
+      chmodSync(userFile, 0o664);
+      write(projectFile, { ceiling: 7 });
+      chmodSync(projectFile, 0o666);
+      expect(told(read())).toEqual([]);
+      rmSync(join(project, '.git'), { recursive: true });
+      expect(told(read())).toEqual([expect.stringContaining('chmod o-w')]);
+    },
+  );
 });
 
 describe('snapshots of the policy', () => {

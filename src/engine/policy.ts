@@ -58,20 +58,30 @@ export function createPolicies(current: CurrentPolicy, hash: HashFunction) {
 /** What the human says here goes before what came with a plan (V7). */
 function withCarried(policy: Policy, { carried }: Pick<Session, 'carried'>): Policy {
   if (carried === undefined) return policy;
-  return addChecks(policy, { ...carried, checks: { ...carried.checks, ...policy.checks } });
+  return addChecks(policy, {
+    ...carried,
+    checks: { ...carried.checks, ...policy.checks },
+  });
 }
 
 /** A text with another key was edited in the store (V4). */
 const policyKey = (text: string, hash: HashFunction): string => hash(text).slice(0, 32);
 
-function readSnapshot(key: string, text: string | null, hash: HashFunction = sha256): Policy | null {
+function readSnapshot(
+  key: string,
+  text: string | null,
+  hash: HashFunction = sha256,
+): Policy | null {
   return text !== null && policyKey(text, hash) === key ? policyFromText(text) : null;
 }
 
 /** As it was stored, perhaps by an earlier version, which knew nothing of some settings. */
 export function policyFromText(text: string): Policy {
   const policy = JSON.parse(text) as Policy;
-  return { ...policy, settings: { ...defaultSettings, ...withNewNames(policy.settings) } };
+  return {
+    ...policy,
+    settings: { ...defaultSettings, ...withNewNames(policy.settings) },
+  };
 }
 
 /** What the human's last message froze for a session; null: nothing, or it was edited in the store. */
@@ -127,17 +137,28 @@ export function readPolicy(sources: PolicySources): PolicyResult {
   const flag = { ...(sources.flags ?? nothingSaid), file: null };
 
   const files = [user, project].flatMap(({ file }) => (file === null ? [] : [file]));
-  const warnings = [user, project, environment, flag].flatMap((source) => source.warnings ?? []);
+  const warnings = [user, project, environment, flag].flatMap(
+    (source) => source.warnings ?? [],
+  );
   const seen = { warnings, files, project };
   if (!user.ok || !project.ok || !environment.ok || !flag.ok)
-    return { ok: false, problems: [user, project, environment, flag].flatMap(problemsOf), ...seen };
+    return {
+      ok: false,
+      problems: [user, project, environment, flag].flatMap(problemsOf),
+      ...seen,
+    };
   const layers = { user: user.config, project: project.config };
   const stronger = { environment: environment.config, flag: flag.config };
   const { settings, origins } = mergeSettings({ ...layers, ...stronger });
   const created = createPolicy(settings);
   if (created.ok) {
     const digests = files.map(({ path }) => ({ path, digest: digestFile(path) }));
-    return { ok: true, policy: { ...created.policy, sources: digests }, origins, ...seen };
+    return {
+      ok: true,
+      policy: { ...created.policy, sources: digests },
+      origins,
+      ...seen,
+    };
   }
   const problems = created.problems.map((problem) => placed(problem, origins, files));
   return { ok: false, problems, ...seen };
@@ -146,7 +167,8 @@ export function readPolicy(sources: PolicySources): PolicyResult {
 /** The XDG rules say to ignore a relative path. */
 export function findUserConfigDirectory(environment: Environment): string | null {
   const configured = environment['XDG_CONFIG_HOME'];
-  if (configured !== undefined && isAbsolute(configured)) return join(configured, 'untildone');
+  if (configured !== undefined && isAbsolute(configured))
+    return join(configured, 'untildone');
   const home = environment['HOME'] ?? homedir();
   return isAbsolute(home) ? join(home, '.config', 'untildone') : null;
 }
@@ -159,9 +181,14 @@ export function policyProblemSentence(problem: PolicyProblem): string {
 }
 
 /** `goal[2]` where `goal` was said. */
-function placed(problem: Problem, origins: Origins, files: readonly ConfigFile[]): PolicyProblem {
+function placed(
+  problem: Problem,
+  origins: Origins,
+  files: readonly ConfigFile[],
+): PolicyProblem {
   const { path } = problem;
-  const isSaidIn = (key: string) => path.startsWith(key) && /^(?:[.[]|$)/u.test(path.slice(key.length));
+  const isSaidIn = (key: string) =>
+    path.startsWith(key) && /^(?:[.[]|$)/u.test(path.slice(key.length));
   const origin = Object.entries(origins).find(([key]) => isSaidIn(key))?.[1];
   return { ...problem, file: files.find((file) => file.origin === origin)?.path ?? null };
 }
@@ -171,7 +198,10 @@ const nothingSaid: FileResult & { ok: true } = { ok: true, config: {}, file: nul
 
 function problemsOf(result: FileResult): PolicyProblem[] {
   if (result.ok) return [];
-  return result.problems.map((problem) => ({ ...problem, file: result.file?.path ?? null }));
+  return result.problems.map((problem) => ({
+    ...problem,
+    file: result.file?.path ?? null,
+  }));
 }
 
 /** `key`, `folder`: where it is trusted. `asked`: what can be accepted. `pending`: how that differs from what was. */
@@ -188,8 +218,19 @@ type ProjectPart = FileResult &
  * The nearest file is judged by what was accepted nearest, or by nothing. What was accepted is found above the
  * repository's root too, since anyone can make a repository; other files up there are not read: others are at home.
  */
-function readProject(directory: string | null, owners: Owners, accepted: readonly Accepted[] | 'all') {
-  const nowhere = { ...nothingSaid, key: null, folder: null, asked: {}, pending: null, warnings: [] };
+function readProject(
+  directory: string | null,
+  owners: Owners,
+  accepted: readonly Accepted[] | 'all',
+) {
+  const nowhere = {
+    ...nothingSaid,
+    key: null,
+    folder: null,
+    asked: {},
+    pending: null,
+    warnings: [],
+  };
   if (directory === null || !isAbsolute(directory))
     return { ...nowhere, ...readConfigFile(directory, 'project', owners) };
   const places = trustPlaces(directory);
@@ -201,7 +242,11 @@ function readProject(directory: string | null, owners: Owners, accepted: readonl
     if (place.isAbove && !isAcceptedHere) continue;
     const found = readConfigFile(place.folder, 'project', owners);
     if (found.ok && found.file === null && !isAcceptedHere) continue;
-    return judgeProject(place, found, accepted === 'all' ? 'all' : kept.ok ? kept.config : {});
+    return judgeProject(
+      place,
+      found,
+      accepted === 'all' ? 'all' : kept.ok ? kept.config : {},
+    );
   }
   return nowhere;
 }
@@ -213,7 +258,8 @@ function judgeProject(
 ): ProjectPart {
   const { config: asked, warnings: grants } = withoutGrants(found.ok ? found.config : {});
   const all = { key, folder, asked, warnings: [...(found.warnings ?? []), ...grants] };
-  if (accepted === 'all') return { ...found, ...all, ...(found.ok ? { config: asked } : {}), pending: null };
+  if (accepted === 'all')
+    return { ...found, ...all, ...(found.ok ? { config: asked } : {}), pending: null };
   const path = found.file?.path ?? join(folder, configFileName);
   // A broken file is told like any other difference: it must not switch us off.
   const pending = compareWishes(path, accepted, asked, found.ok ? [] : found.problems);
@@ -221,19 +267,30 @@ function judgeProject(
   return { ok: true, config, file: found.file, ...all, pending };
 }
 
-function readConfigFile(directory: string | null, origin: ConfigFile['origin'], owners: Owners): FileResult {
+function readConfigFile(
+  directory: string | null,
+  origin: ConfigFile['origin'],
+  owners: Owners,
+): FileResult {
   if (directory === null) return nothingSaid;
   const refuse = (message: string, file: ConfigFile | null) =>
     ({ ok: false, problems: [{ path: '', message }], file }) as const;
-  if (!isAbsolute(directory)) return refuse(`the ${origin} directory must be an absolute path`, null);
+  if (!isAbsolute(directory))
+    return refuse(`the ${origin} directory must be an absolute path`, null);
   const file = { origin, path: join(directory, configFileName) };
-  const content = readBytes(file.path, mostConfigBytes, (stats) => distrust(stats, directory, owners));
-  if (!content.ok) return content.isMissing ? nothingSaid : refuse(content.sentence, file);
+  const content = readBytes(file.path, mostConfigBytes, (stats) =>
+    distrust(stats, directory, owners),
+  );
+  if (!content.ok)
+    return content.isMissing ? nothingSaid : refuse(content.sentence, file);
   if (!isUtf8(content.bytes)) return refuse('must be text in UTF-8', file);
   const json = parseJsonText(new TextDecoder().decode(content.bytes));
   if (!json.ok) return refuse(json.error, file);
   const { warnings = [], ...result } = validateConfig(json.value);
-  const inFile = ({ path, message }: Problem) => ({ path, message: `${message} (${printable(file.path)})` });
+  const inFile = ({ path, message }: Problem) => ({
+    path,
+    message: `${message} (${printable(file.path)})`,
+  });
   return { ...result, warnings: warnings.map(inFile), file };
 }
 
@@ -268,7 +325,9 @@ function trustedOwners(environment: Environment): Owners {
   const user = process.geteuid?.();
   if (user === undefined) return null;
   const caller = environment['SUDO_UID'];
-  return user === 0 && caller !== undefined && /^\d{1,10}$/u.test(caller) ? [0, Number(caller)] : [user, 0];
+  return user === 0 && caller !== undefined && /^\d{1,10}$/u.test(caller)
+    ? [0, Number(caller)]
+    : [user, 0];
 }
 
 // The human's own shell lines as checks on the goal: `--check` of a run, `checks` of a session (V1).

@@ -6,7 +6,10 @@ import { editStore, type StoreEditor } from '../../test/evidence/edit-store.ts';
 import { type LedgerEntry, linkEntry } from '../core/ledger.ts';
 import { defaultSettings } from '../core/settings.ts';
 import { createScriptedHost } from '../simulated/scripted-host.ts';
-import { createSequentialIdentifiers, createSimulatedClock } from '../simulated/simulated-clock.ts';
+import {
+  createSequentialIdentifiers,
+  createSimulatedClock,
+} from '../simulated/simulated-clock.ts';
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
 import type { Checker } from './host.ts';
 import { sha256 } from './system.ts';
@@ -28,11 +31,25 @@ async function finishedWork(meanwhile: Edit, goalChecks: readonly string[] = ['u
   };
   const checker: Checker = {
     async run(session, { checks, stop }, report) {
-      const base = (name: string) => ({ id: `${name} ${stop}`, sessionId: session.id, at: clock.now() });
+      const base = (name: string) => ({
+        id: `${name} ${stop}`,
+        sessionId: session.id,
+        at: clock.now(),
+      });
       for (const { todoId, check } of checks) {
-        const seen = { result: 'passed', flaky: false, tail: null, fingerprint: 'tree' } as const;
+        const seen = {
+          result: 'passed',
+          flaky: false,
+          tail: null,
+          fingerprint: 'tree',
+        } as const;
         const asked = { todoId, check, final: stop !== null, writes: null };
-        await report({ ...base(`${todoId} ${check}`), type: 'check-finished', ...asked, ...seen });
+        await report({
+          ...base(`${todoId} ${check}`),
+          type: 'check-finished',
+          ...asked,
+          ...seen,
+        });
       }
       if (stop === null) return;
       edit(session.planId);
@@ -52,11 +69,16 @@ async function finishedWork(meanwhile: Edit, goalChecks: readonly string[] = ['u
   await host.says('work');
   const [first = ''] = await host.plans('parse', 'test');
   await host.works();
-  for (const { id } of await store.todos({ planId: host.sessionId })) await host.completes(id);
+  for (const { id } of await store.todos({ planId: host.sessionId }))
+    await host.completes(id);
   if (goalChecks.length === 0) edit(host.sessionId);
   const handled = await host.stops();
   const last = (await handled.checks) ?? handled;
-  return { outcome: last.state.settled?.outcome, sentence: last.decision?.sentence, first };
+  return {
+    outcome: last.state.settled?.outcome,
+    sentence: last.decision?.sentence,
+    first,
+  };
 }
 
 type Edit = (editor: StoreEditor, planId: string) => void;
@@ -101,8 +123,16 @@ describe('V4: a plan that was changed behind its ledger', () => {
       change((todo) => ({ ...todo, status: 'cancelled', reason: 'no' })),
       'is not as its ledger says',
     ],
-    ['a verification', change((todo) => ({ ...todo, verification: 'passed' })), 'is not as its ledger says'],
-    ['the checks of a todo', change((todo) => ({ ...todo, checks: ['easy'] })), 'is not as its ledger says'],
+    [
+      'a verification',
+      change((todo) => ({ ...todo, verification: 'passed' })),
+      'is not as its ledger says',
+    ],
+    [
+      'the checks of a todo',
+      change((todo) => ({ ...todo, checks: ['easy'] })),
+      'is not as its ledger says',
+    ],
     [
       'a row that moved away',
       change((todo) => ({ ...todo, planId: 'elsewhere' })),
@@ -134,7 +164,11 @@ describe('V4: a plan that was changed behind its ledger', () => {
       'an entry of the ledger',
       (editor) => {
         const last = lastEntry(editor);
-        addEntry(editor, { ...last, sequence: last.sequence + 1, previousHash: last.hash });
+        addEntry(editor, {
+          ...last,
+          sequence: last.sequence + 1,
+          previousHash: last.hash,
+        });
       },
       'was changed after it was written',
     ],

@@ -64,7 +64,10 @@ export async function replaySession(
     await fireOwnTimer(event);
     events += 1;
     const was = record.get(event.id) ?? null;
-    const policy = await policyText(store, event.type === 'human-spoke' ? event.policyHash : null);
+    const policy = await policyText(
+      store,
+      event.type === 'human-spoke' ? event.policyHash : null,
+    );
     const translated = translate(event, before.session(), after.session());
     if (!sameAnswer(was, await before.apply(event, policy))) notReproduced += 1;
     const would = await after.apply(translated, policy);
@@ -79,13 +82,18 @@ async function policyText(store: Store, hash: string | null): Promise<string | n
 }
 
 /** A countdown that only the other settings have, or that they end first, runs out before the next recorded event. */
-function ownTimer(before: Session | null, after: Session | null, next: Event | null): SessionTimer | null {
+function ownTimer(
+  before: Session | null,
+  after: Session | null,
+  next: Event | null,
+): SessionTimer | null {
   const timer = after?.timer ?? null;
   if (timer === null || timer.purpose !== 'due') return null;
   if (next !== null && timer.dueAt >= next.at) return null;
   const recorded = before?.timer ?? null;
   if (recorded === null || recorded.purpose !== 'due') return timer;
-  const endsNow = next === null || (next.type === 'timer-fired' && next.epoch === recorded.epoch);
+  const endsNow =
+    next === null || (next.type === 'timer-fired' && next.epoch === recorded.epoch);
   return endsNow || timer.dueAt >= recorded.dueAt ? null : timer;
 }
 
@@ -94,7 +102,12 @@ function translate(event: Event, before: Session | null, after: Session | null):
   if (event.type === 'timer-fired') {
     const timer = after?.timer ?? null;
     if (timer === null || before?.timer?.epoch !== event.epoch) return event;
-    return { ...event, epoch: timer.epoch, dueAt: timer.dueAt, at: Math.max(event.at, timer.dueAt) };
+    return {
+      ...event,
+      epoch: timer.epoch,
+      dueAt: timer.dueAt,
+      at: Math.max(event.at, timer.dueAt),
+    };
   }
   if (event.type === 'delivery-reported') {
     const injection = after?.injection ?? null;
@@ -118,7 +131,12 @@ function sameAnswer(was: Decision | null, would: Decision | null): boolean {
  * recorded results are events themselves.
  * `other` null: every event under the settings that held when it happened; `first` until the record says more.
  */
-function createRun(store: Store, sessionId: string, other: Settings | null, first: string | null) {
+function createRun(
+  store: Store,
+  sessionId: string,
+  other: Settings | null,
+  first: string | null,
+) {
   let session: Session | null = null;
   let now = 0;
   let fired = 0;
@@ -128,7 +146,8 @@ function createRun(store: Store, sessionId: string, other: Settings | null, firs
     const { goalChecks, checks = {} } = policy;
     return other === null ? policy : { settings: other, goalChecks, checks };
   };
-  let policy: Policy = first === null ? { settings: other ?? defaultSettings, goalChecks: [] } : held(first);
+  let policy: Policy =
+    first === null ? { settings: other ?? defaultSettings, goalChecks: [] } : held(first);
   const runtime = createRuntime({
     store,
     clock: { now: () => now, wake: () => () => {} },
@@ -152,10 +171,19 @@ function createRun(store: Store, sessionId: string, other: Settings | null, firs
     apply(event: Event, recorded: string | null) {
       if (recorded !== null) policy = held(recorded);
       // Without a hash the engine takes a new snapshot, which is the policy above.
-      return handle(event.type === 'human-spoke' ? { ...event, policyHash: null } : event);
+      return handle(
+        event.type === 'human-spoke' ? { ...event, policyHash: null } : event,
+      );
     },
     /** Lets the countdown of this run end. */
     fire: ({ epoch, dueAt }: SessionTimer) =>
-      handle({ type: 'timer-fired', id: `replay-timer-${++fired}`, sessionId, at: dueAt, epoch, dueAt }),
+      handle({
+        type: 'timer-fired',
+        id: `replay-timer-${++fired}`,
+        sessionId,
+        at: dueAt,
+        epoch,
+        dueAt,
+      }),
   };
 }

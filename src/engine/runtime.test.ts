@@ -2,8 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { createMemoryStore } from '../../test/support/memory-store.ts';
 import { defaultSettings, type Settings } from '../core/settings.ts';
 import { countPlan } from '../core/state.ts';
-import { createScriptedHost, type ScriptedHostOptions } from '../simulated/scripted-host.ts';
-import { createSequentialIdentifiers, createSimulatedClock } from '../simulated/simulated-clock.ts';
+import {
+  createScriptedHost,
+  type ScriptedHostOptions,
+} from '../simulated/scripted-host.ts';
+import {
+  createSequentialIdentifiers,
+  createSimulatedClock,
+} from '../simulated/simulated-clock.ts';
 import type { Engine } from './engine.ts';
 import type { Checker } from './host.ts';
 import type { Store } from './store.ts';
@@ -65,7 +71,11 @@ const passing: Checker = {
       });
     }
     if (stop === null) return;
-    const base = { id: `end-${stop}-${session.updatedAt}`, sessionId: session.id, at: session.updatedAt + 1 };
+    const base = {
+      id: `end-${stop}-${session.updatedAt}`,
+      sessionId: session.id,
+      at: session.updatedAt + 1,
+    };
     await report({ ...base, type: 'final-run-ended', stop, edited: [] });
   },
 };
@@ -102,7 +112,9 @@ describe('the runtime with an asked host', () => {
     const { host } = setUp();
     await host.open();
     await host.says('all of it');
-    const ids = await host.plans(...Array.from({ length: 100 }, (_, index) => `todo ${index}`));
+    const ids = await host.plans(
+      ...Array.from({ length: 100 }, (_, index) => `todo ${index}`),
+    );
     for (const id of ids.slice(0, -1)) {
       await host.works();
       await host.completes(id);
@@ -118,10 +130,15 @@ describe('the runtime with an asked host', () => {
     await host.says('build it');
     await host.plans('write the parser');
     const levels: (number | null | undefined)[] = [];
-    for (let stop = 0; stop < 3; stop++) levels.push((await host.stops()).decision?.level);
+    for (let stop = 0; stop < 3; stop++)
+      levels.push((await host.stops()).decision?.level);
     const { decision } = await host.stops();
     expect(levels).toEqual([1, 2, 3]);
-    expect(decision).toMatchObject({ answer: 'let-go', reason: 'stagnant', outcome: 'stagnant' });
+    expect(decision).toMatchObject({
+      answer: 'let-go',
+      reason: 'stagnant',
+      outcome: 'stagnant',
+    });
   });
 
   it('V1: goal checks are run at the final stop, and a pass settles the turn as done', async () => {
@@ -222,7 +239,10 @@ describe('the runtime with an asked host', () => {
     expect(countPlan(session.plan)).toMatchObject({ completed: 1, pending: 1 });
     expect(answer?.text).toContain('write the tests');
     const [done] = session.plan;
-    expect(done?.completedAt, 'what says that it is older happened when the one before it did').toBe(at + 20);
+    expect(
+      done?.completedAt,
+      'what says that it is older happened when the one before it did',
+    ).toBe(at + 20);
   });
 });
 
@@ -284,7 +304,10 @@ describe('the runtime with a told host', () => {
     const { host, clock, store } = await idleWithOpenTodo({ takes: () => false });
     await clock.advance(60_000);
     const session = await store.state(host.sessionId);
-    expect(session?.settled).toMatchObject({ outcome: 'failed', reason: 'delivery-failed' });
+    expect(session?.settled).toMatchObject({
+      outcome: 'failed',
+      reason: 'delivery-failed',
+    });
     expect(host.injected).toHaveLength(0);
   });
 
@@ -336,7 +359,10 @@ describe('the runtime with a told host', () => {
     await clock.advance(1);
     const session = await store.state(host.sessionId);
     expect(host.injected).toHaveLength(0);
-    expect(session?.settled).toMatchObject({ outcome: 'paused', reason: 'timer-expired' });
+    expect(session?.settled).toMatchObject({
+      outcome: 'paused',
+      reason: 'timer-expired',
+    });
   });
 
   it('V5: only one process is attached to a host instance', async () => {
@@ -361,11 +387,17 @@ describe('the runtime with a told host', () => {
     await host.runtime.attach();
     await host.says('build it');
     await host.plans('write the parser');
-    await host.happens({ type: 'wait-started', wait: { kind: 'permission', requestId: 'p1' } });
+    await host.happens({
+      type: 'wait-started',
+      wait: { kind: 'permission', requestId: 'p1' },
+    });
     expect((await host.stops()).decision?.reason).toBe('permission-pending');
     await clock.advance(3_600_000);
     expect(host.injected).toHaveLength(0);
-    await host.happens({ type: 'wait-ended', wait: { kind: 'permission', requestId: 'p1', granted: true } });
+    await host.happens({
+      type: 'wait-ended',
+      wait: { kind: 'permission', requestId: 'p1', granted: true },
+    });
     await clock.advance(3000);
     expect(host.injected).toHaveLength(1);
   });
@@ -400,7 +432,11 @@ describe('checks that several processes hear of', () => {
 
   it.each([
     ['let go', [] as string[], { answer: 'let-go', text: null }],
-    ['continue', ['one more'], { answer: 'continue', text: expect.stringContaining('one more') }],
+    [
+      'continue',
+      ['one more'],
+      { answer: 'continue', text: expect.stringContaining('one more') },
+    ],
   ])(
     'V5: a stop attempt that another process decided is answered with its decision: %s',
     async (_name, more, answer) => {
@@ -439,7 +475,12 @@ describe('checks that several processes hear of', () => {
     await host.says('build it');
     const items = ['one', 'two'].map((id) => ({ id, title: id, checks: ['unit'] }));
     await host.happens({ type: 'todos-created', actor: 'agent', items });
-    const base = { sessionId: host.sessionId, at: clock.now(), actor: 'agent', outcome: 'it works' } as const;
+    const base = {
+      sessionId: host.sessionId,
+      at: clock.now(),
+      actor: 'agent',
+      outcome: 'it works',
+    } as const;
     for (const id of ['one', 'two']) {
       await host.runtime.append({
         ...base,

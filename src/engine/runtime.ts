@@ -43,10 +43,13 @@ export function createRuntime(options: RuntimeOptions): Runtime {
   async function ask(event: Event, deadlineAt: number): Promise<Handled> {
     const first = await engine.handle(event);
     // The process that decided it may have died before it could say so.
-    if (first.decision === null && isUnsaid(first.state)) return answeredElsewhere(store, first);
+    if (first.decision === null && isUnsaid(first.state))
+      return answeredElsewhere(store, first);
     if (first.checks === null) return first;
     // A result that was folded with another one is not answered by itself.
-    const checks = first.checks.then((last) => (last?.decision?.answer === 'wait' ? null : last));
+    const checks = first.checks.then((last) =>
+      last?.decision?.answer === 'wait' ? null : last,
+    );
     let cancel = () => {};
     const late = new Promise<'late'>((resolve) => {
       cancel = clock.wake(deadlineAt, () => resolve('late'));
@@ -79,7 +82,8 @@ type News = EventOf<'delivery-reported'>['news'];
 
 /** intended → sent → observed. Looked at again right before it is sent: a human is never talked over. */
 export function createDelivery(
-  options: Pick<RuntimeOptions, 'store' | 'clock' | 'host' | 'trace'> & Pick<Engine, 'handle'>,
+  options: Pick<RuntimeOptions, 'store' | 'clock' | 'host' | 'trace'> &
+    Pick<Engine, 'handle'>,
 ) {
   const { store, clock, host, trace = () => {}, handle } = options;
   const underWay = new Set<string>();
@@ -87,21 +91,44 @@ export function createDelivery(
   function stillWanted(sessionId: string, epoch: number): Promise<OutgoingText | null> {
     return store.step(sessionId, ({ state, outboxRow }) => {
       const row = outboxRow(epoch);
-      if (state === null || row === null || (row.state !== 'intended' && row.state !== 'sent'))
+      if (
+        state === null ||
+        row === null ||
+        (row.state !== 'intended' && row.state !== 'sent')
+      )
         return { result: null };
       const isOutdated =
-        state.epoch !== epoch || state.latch !== null || state.pause !== null || state.deleted;
+        state.epoch !== epoch ||
+        state.latch !== null ||
+        state.pause !== null ||
+        state.deleted;
       // An agent that asks the human something is at work, and will stop again.
-      const isAsking = state.waits.permissions.length > 0 || state.waits.questions.length > 0;
+      const isAsking =
+        state.waits.permissions.length > 0 || state.waits.questions.length > 0;
       if (!isOutdated && !isAsking)
-        return { result: { key: `${sessionId}:${epoch}`, session: state, epoch, text: row.text } };
-      return { result: null, outbox: [{ ...row, state: 'failed', updatedAt: clock.now() }] };
+        return {
+          result: { key: `${sessionId}:${epoch}`, session: state, epoch, text: row.text },
+        };
+      return {
+        result: null,
+        outbox: [{ ...row, state: 'failed', updatedAt: clock.now() }],
+      };
     });
   }
 
   /** `mark` tells two reports of the same news apart. */
-  function report({ key, session, epoch }: OutgoingText, news: News, mark: string, error?: string) {
-    const base = { id: `${key}:${news}${mark}`, sessionId: session.id, at: clock.now(), epoch };
+  function report(
+    { key, session, epoch }: OutgoingText,
+    news: News,
+    mark: string,
+    error?: string,
+  ) {
+    const base = {
+      id: `${key}:${news}${mark}`,
+      sessionId: session.id,
+      at: clock.now(),
+      epoch,
+    };
     return handle({ ...base, type: 'delivery-reported', news, error: error ?? null });
   }
 
@@ -128,17 +155,22 @@ export function createDelivery(
 
   async function recover(instance: string): Promise<void> {
     if (host === undefined) return;
-    for (const row of await store.outbox({ instance })) if (row.mode === 'told') await settle(host, row);
+    for (const row of await store.outbox({ instance }))
+      if (row.mode === 'told') await settle(host, row);
   }
 
   /** What the host shows was delivered. Unknown and already sent: again only if it idles. */
-  async function settle(toldHost: ToldHost, { sessionId, epoch, text, state }: OutboxRow): Promise<void> {
+  async function settle(
+    toldHost: ToldHost,
+    { sessionId, epoch, text, state }: OutboxRow,
+  ): Promise<void> {
     const session = await store.state(sessionId);
     if (session === null) return;
     const outgoing = { key: `${sessionId}:${epoch}`, session, epoch, text };
     const found = await askHost(toldHost, outgoing, clock.now());
     if (typeof found !== 'string') return void (await handle(found));
-    const mayRepeat = state === 'intended' || found === 'absent' || (await toldHost.isIdle(sessionId));
+    const mayRepeat =
+      state === 'intended' || found === 'absent' || (await toldHost.isIdle(sessionId));
     if (mayRepeat && (await stillWanted(sessionId, epoch)) !== null)
       await report(outgoing, 'lost', `:${clock.now()}`);
   }
@@ -151,7 +183,12 @@ export async function askHost(host: ToldHost, outgoing: OutgoingText, at: number
   // Safe: like a host that cannot look messages up.
   const found = await host.find(outgoing).catch(() => 'unknown' as const);
   if (found !== 'present') return found;
-  const base = { id: `${outgoing.key}:observed`, sessionId: outgoing.session.id, at, epoch: outgoing.epoch };
+  const base = {
+    id: `${outgoing.key}:observed`,
+    sessionId: outgoing.session.id,
+    at,
+    epoch: outgoing.epoch,
+  };
   return { ...base, type: 'delivery-reported', news: 'observed', error: null } as const;
 }
 
@@ -165,7 +202,10 @@ const never = Number.POSITIVE_INFINITY;
 type Recover = (instance: string) => Promise<void>;
 
 /** They survive restarts: one wake-up for the earliest of a host instance. Only the holder of its lease acts. */
-function createTimers(options: RuntimeOptions & Pick<Engine, 'handle'>, recover: Recover) {
+function createTimers(
+  options: RuntimeOptions & Pick<Engine, 'handle'>,
+  recover: Recover,
+) {
   const { store, clock, host, instance = 'unattached', handle } = options;
   const holder = processHolder(options.identifiers.next());
   let cancelWake: (() => void) | null = null;
@@ -234,13 +274,23 @@ function createTimers(options: RuntimeOptions & Pick<Engine, 'handle'>, recover:
 
   async function fire({ sessionId, epoch, dueAt, purpose }: DueTimer): Promise<void> {
     const session = await store.state(sessionId);
-    if (session === null || session.timer?.epoch !== epoch || session.timer.dueAt !== dueAt) {
+    if (
+      session === null ||
+      session.timer?.epoch !== epoch ||
+      session.timer.dueAt !== dueAt
+    ) {
       // Void: what the session says is written, or the row would be due for ever.
-      await store.step(sessionId, ({ state }) => ({ result: null, timer: state?.timer ?? null }));
+      await store.step(sessionId, ({ state }) => ({
+        result: null,
+        timer: state?.timer ?? null,
+      }));
       return;
     }
     // The host's list at the moment of acting; one that cannot be read holds nothing up (G5).
-    const plan = purpose === 'due' ? ((await host?.readPlan(session).catch(() => null)) ?? null) : null;
+    const plan =
+      purpose === 'due'
+        ? ((await host?.readPlan(session).catch(() => null)) ?? null)
+        : null;
     if (plan !== null) await handle(plan);
     const now = clock.now();
     const id = `${sessionId}:timer:${epoch}:${dueAt}:${now}`;

@@ -16,7 +16,9 @@ describe('V4: the seal of a session', () => {
 
   it('is broken by any edit of the session, of the end of its ledger and of the length of its plan', () => {
     expect(sealOf({ ...session, epoch: 4 }, 'head', 2, sha256)).not.toBe(seal);
-    expect(sealOf({ ...session, recordBroken: 'damaged' }, 'head', 2, sha256)).not.toBe(seal);
+    expect(sealOf({ ...session, recordBroken: 'damaged' }, 'head', 2, sha256)).not.toBe(
+      seal,
+    );
     expect(sealOf(session, 'other head', 2, sha256)).not.toBe(seal);
     expect(sealOf(session, null, 2, sha256)).not.toBe(seal);
     expect(sealOf(session, 'head', 3, sha256)).not.toBe(seal);

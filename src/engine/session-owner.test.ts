@@ -21,7 +21,9 @@ describe('V5: the store of an owner', () => {
   it('V5: takes its writes for as long as it runs, and nobody else gets the session', async () => {
     const { owned, clock, store } = await own();
     await clock.advance(600_000);
-    expect(await store.lease('run s1', 'elsewhere/12/34', clock.now(), 2e15)).toContain(`/${process.pid}/`);
+    expect(await store.lease('run s1', 'elsewhere/12/34', clock.now(), 2e15)).toContain(
+      `/${process.pid}/`,
+    );
     await expect(owned.store.record({})).resolves.toBeUndefined();
     await owned.release();
   });
@@ -38,7 +40,9 @@ describe('V5: the store of an owner', () => {
       const taken = { code: 'session-taken', message: expect.stringContaining(name) };
       await expect(owned.store.record({})).rejects.toMatchObject(taken);
       await expect(owned.store.append([])).rejects.toMatchObject(taken);
-      await expect(owned.store.step('s1', () => ({ result: null }))).rejects.toMatchObject(taken);
+      await expect(
+        owned.store.step('s1', () => ({ result: null })),
+      ).rejects.toMatchObject(taken);
       await owned.release();
     },
   );

@@ -13,7 +13,11 @@ const leaseMs = 60_000;
 let owners = 0;
 
 /** Through `store` nothing is written any more once another process has taken the session. */
-export type Owned = { readonly ok: true; readonly store: Store; release(): Promise<void> };
+export type Owned = {
+  readonly ok: true;
+  readonly store: Store;
+  release(): Promise<void>;
+};
 export type OwnedElsewhere = { readonly ok: false; readonly process: string };
 
 export async function ownSession(
@@ -26,7 +30,8 @@ export async function ownSession(
   const giveBack = (whose: string) => store.lease(name, whose, clock.now(), null);
   const findHolder = async () => (await store.leaseHolder(name))?.holder ?? null;
   const last = await findHolder();
-  if (last !== null && isOwnerAlive(last) === true) return { ok: false, process: processOf(last) };
+  if (last !== null && isOwnerAlive(last) === true)
+    return { ok: false, process: processOf(last) };
   if (last !== null && isOwnerAlive(last) === false) await giveBack(last);
   const held = await take();
   if (held !== null && held !== owner) return { ok: false, process: processOf(held) };
@@ -34,14 +39,18 @@ export async function ownSession(
   const confirm = async () => {
     const holder = await findHolder();
     if (holder === owner) return;
-    const taker = holder === null ? 'another process, which has ended' : processOf(holder);
+    const taker =
+      holder === null ? 'another process, which has ended' : processOf(holder);
     const sentence = `This session was taken over by ${taker}, so this run ends here and leaves it alone.`;
     throw new UntildoneError('session-taken', sentence);
   };
   let cancel = () => {};
   const renew = (): void => {
     // Safe: a busy store is asked again, and on this machine the process itself is looked at.
-    cancel = clock.wake(clock.now() + leaseMs / 3, () => void confirm().then(take).then(renew, renew));
+    cancel = clock.wake(
+      clock.now() + leaseMs / 3,
+      () => void confirm().then(take).then(renew, renew),
+    );
   };
   renew();
   const ifOwned = async <Result>(write: () => Promise<Result>) => {
@@ -80,9 +89,14 @@ export async function findProcessState(
 }
 
 /** The number of the living process of this machine that has a session open; null: there is none. */
-export async function findOwnerProcess(store: Store, sessionId: string): Promise<number | null> {
+export async function findOwnerProcess(
+  store: Store,
+  sessionId: string,
+): Promise<number | null> {
   const last = await store.leaseHolder(leaseOf(sessionId));
-  return last !== null && isOwnerAlive(last.holder) ? Number(last.holder.split('/')[1]) : null;
+  return last !== null && isOwnerAlive(last.holder)
+    ? Number(last.holder.split('/')[1])
+    : null;
 }
 
 const leaseOf = (sessionId: string) => `run ${sessionId}`;

@@ -17,7 +17,10 @@ import { brokenSeal, sealOf, sha256 } from './system.ts';
 const pageSize = 500;
 
 /** In their order, in the words of this version. */
-export async function* recordedEvents(store: Store, sessionId: string): AsyncGenerator<Event> {
+export async function* recordedEvents(
+  store: Store,
+  sessionId: string,
+): AsyncGenerator<Event> {
   for (let after = 0; ; ) {
     const page = await store.events({ sessionId, after, limit: pageSize });
     yield* page.map(eventOf);
@@ -34,28 +37,42 @@ export function eventOf({ event }: StoredEvent): Event {
 }
 
 /** Oldest first, with the time since when; a message of the human may begin a plan of its own, named after the turn. */
-export async function plansOf(store: Store, session: Session): Promise<Map<string, number>> {
+export async function plansOf(
+  store: Store,
+  session: Session,
+): Promise<Map<string, number>> {
   const plans = new Map([[session.id, session.createdAt]]);
   if (session.planId === session.id) return plans;
   for await (const event of recordedEvents(store, session.id))
-    if (event.type === 'human-spoke' && !plans.has(event.turnId)) plans.set(event.turnId, event.at);
+    if (event.type === 'human-spoke' && !plans.has(event.turnId))
+      plans.set(event.turnId, event.at);
     else if (event.type === 'plan-moved') plans.set(event.id, event.at);
   if (!plans.has(session.planId)) plans.set(session.planId, session.createdAt);
   return plans;
 }
 
 /** Walks the chain, and compares the todos and the session with it, as a decision does before `done`. */
-export async function verifyPlan(store: Store, plan: string, session: State): Promise<LedgerReport> {
+export async function verifyPlan(
+  store: Store,
+  plan: string,
+  session: State,
+): Promise<LedgerReport> {
   try {
     const entries = await store.ledger(plan);
     const chain = verifyLedger(entries, sha256);
     if (!chain.intact) return chain;
     const { recordBroken } = session;
     const todos = await store.todos({ planId: plan });
-    const sealed = () => sealOf(session, entries.at(-1)?.hash ?? null, todos.length, sha256);
-    const isUnsealed = recordBroken === null && plan === session.planId && session.seal !== sealed();
-    const sentence = isUnsealed ? brokenSeal : (recordBroken ?? findDamage(entries, todos, sha256));
-    return sentence === null ? chain : { intact: false, brokenAt: chain.length, sentence };
+    const sealed = () =>
+      sealOf(session, entries.at(-1)?.hash ?? null, todos.length, sha256);
+    const isUnsealed =
+      recordBroken === null && plan === session.planId && session.seal !== sealed();
+    const sentence = isUnsealed
+      ? brokenSeal
+      : (recordBroken ?? findDamage(entries, todos, sha256));
+    return sentence === null
+      ? chain
+      : { intact: false, brokenAt: chain.length, sentence };
   } catch (error) {
     // Safe: an entry that cannot even be read is what is looked for here.
     if (!(error instanceof UntildoneError) || error.code !== 'store-corrupt') throw error;
@@ -87,14 +104,22 @@ async function latestResults(
  * Every check that the session is judged by, also one that was never run. `onFinalState`: it passed, and began after
  * the last call that can write or saw files that are still as they were then.
  */
-export async function checkStandings(store: Store, session: State, lastWriteAt: number, now: number) {
+export async function checkStandings(
+  store: Store,
+  session: State,
+  lastWriteAt: number,
+  now: number,
+) {
   const { plan, work } = session;
   const { goalChecks = [], checks } = (await frozenPolicy(store, session)) ?? {};
   const results = await latestResults(store, session.id, now, checks);
   const tree = work.writesSeen >= work.writes ? work.fingerprint : null;
   const isFinal = ({ at, milliseconds, fingerprint }: EvidenceRow): boolean =>
     at - milliseconds >= lastWriteAt || (tree !== null && fingerprint === tree);
-  const known = [...plan.flatMap(({ checks }) => checks), ...results.map(({ check }) => check)];
+  const known = [
+    ...plan.flatMap(({ checks }) => checks),
+    ...results.map(({ check }) => check),
+  ];
   return [...new Set([...goalChecks, ...known])].map((check) => {
     const rows = results.filter((row) => row.check === check);
     const [row] = rows;
@@ -103,17 +128,24 @@ export async function checkStandings(store: Store, session: State, lastWriteAt: 
       names: otherNames(checks, check),
       goal: goalChecks.includes(check) || rows.some(({ todoId }) => todoId === null),
       todos: plan.filter(({ checks }) => checks.includes(check)).map(({ id }) => id),
-      ...{ result: row?.result ?? ('not-run' as const), at: row?.at ?? null, flaky: row?.flaky ?? false },
+      ...{
+        result: row?.result ?? ('not-run' as const),
+        at: row?.at ?? null,
+        flaky: row?.flaky ?? false,
+      },
       onFinalState: row !== undefined && row.result === 'passed' && isFinal(row),
       ...{ sentence: row?.sentence ?? '', tail: row?.tail ?? '' },
-      failedBefore: row?.result === 'failed' && findFailedBefore(session, [check]).length > 0,
+      failedBefore:
+        row?.result === 'failed' && findFailedBefore(session, [check]).length > 0,
     };
   });
 }
 
 /** When each completed todo was worked on: from its start, or from the end of the one before, to its completion. */
 export async function workTimes(store: Store, { plan, planId }: State) {
-  const completed = new Set(plan.filter(({ status }) => status === 'completed').map(({ id }) => id));
+  const completed = new Set(
+    plan.filter(({ status }) => status === 'completed').map(({ id }) => id),
+  );
   const started = new Map<string, number>();
   const times = new Map<string, Readonly<{ id: string; from: number; to: number }>>();
   let before = 0;
@@ -128,7 +160,10 @@ export async function workTimes(store: Store, { plan, planId }: State) {
 }
 
 /** A skip or an observed decision settles nothing: the agent ended by itself, and nobody verified anything. */
-export function settlementOf(state: State, last: Decision | null): { outcome: Outcome; reason: string } {
+export function settlementOf(
+  state: State,
+  last: Decision | null,
+): { outcome: Outcome; reason: string } {
   const { settled, plan, lastStop } = state;
   if (settled !== null) return settled;
   if (last === null || (last.answer !== 'let-go' && !last.observed))
@@ -137,8 +172,12 @@ export function settlementOf(state: State, last: Decision | null): { outcome: Ou
   if (outcome !== null && (!observed || outcome === 'failed' || outcome === 'aborted'))
     return { outcome, reason };
   // Nobody's word: the model did not answer.
-  const hasFailed = !observed && ['error', 'refusal', 'content-filter'].includes(lastStop?.end ?? '');
-  return { outcome: hasFailed ? 'failed' : plan.some(isOpen) ? 'paused' : 'claimed', reason };
+  const hasFailed =
+    !observed && ['error', 'refusal', 'content-filter'].includes(lastStop?.end ?? '');
+  return {
+    outcome: hasFailed ? 'failed' : plan.some(isOpen) ? 'paused' : 'claimed',
+    reason,
+  };
 }
 
 /** One decision of a session with what it rests on (V6). */
@@ -146,18 +185,25 @@ export async function explainDecision(
   store: Store,
   { decision: { answer, observed, epoch }, ...made }: StoredDecision,
 ) {
-  const outbox = answer === 'continue' && !observed ? await store.outbox({ sessionId: made.sessionId }) : [];
+  const outbox =
+    answer === 'continue' && !observed
+      ? await store.outbox({ sessionId: made.sessionId })
+      : [];
   const results = await latestResults(store, made.sessionId, made.at);
   const state = await store.state(made.sessionId);
   // A later goal has another baseline.
-  const isOfThisTurn = state !== null && state.turn !== null && state.turn.startedAt <= made.at;
+  const isOfThisTurn =
+    state !== null && state.turn !== null && state.turn.startedAt <= made.at;
   return {
     /** What was sent to the agent; null: nothing. */
     text: outbox.find((row) => row.epoch === epoch)?.text ?? null,
     /** The checks that had failed by then; each once, whether the goal or several todos asked for it. */
     failedChecks: results
       .filter(({ result }) => result !== 'passed')
-      .filter(({ check }, index, failed) => failed.findIndex((row) => row.check === check) === index)
+      .filter(
+        ({ check }, index, failed) =>
+          failed.findIndex((row) => row.check === check) === index,
+      )
       .map(({ check, sentence, tail, at }) => ({
         ...{ check, sentence, tail, at },
         /** It failed before the first call of the model too. */
@@ -167,7 +213,11 @@ export async function explainDecision(
 }
 
 /** The decisions before this one that sent the agent back in the same turn, with the texts; the oldest first (V6). */
-export async function refusalsBefore(store: Store, session: State, { at, sequence }: StoredDecision) {
+export async function refusalsBefore(
+  store: Store,
+  session: State,
+  { at, sequence }: StoredDecision,
+) {
   const since = await findTurnStart(store, session, at);
   const decisions = await store.decisions(session.id, Number.MAX_SAFE_INTEGER);
   const outbox = await store.outbox({ sessionId: session.id });
@@ -182,7 +232,11 @@ export async function refusalsBefore(store: Store, session: State, { at, sequenc
 }
 
 /** When the turn of this moment began. An earlier turn is known only by the human's last message before the moment. */
-async function findTurnStart(store: Store, { id, turn }: State, at: number): Promise<number> {
+async function findTurnStart(
+  store: Store,
+  { id, turn }: State,
+  at: number,
+): Promise<number> {
   if (turn !== null && turn.startedAt <= at) return turn.startedAt;
   let since = 0;
   for await (const event of recordedEvents(store, id))

@@ -31,7 +31,10 @@ export type OutboxRow = Omit<Injection, 'at'> &
 
 export type DueTimer = SessionTimer & { readonly sessionId: string };
 
-type Usage = Pick<EventOf<'usage-reported'>, 'sessionId' | 'at' | 'inputTokens' | 'outputTokens' | 'cost'>;
+type Usage = Pick<
+  EventOf<'usage-reported'>,
+  'sessionId' | 'at' | 'inputTokens' | 'outputTokens' | 'cost'
+>;
 export type UsageRow = Usage & { readonly turnId: string | null };
 
 export type SessionFilter = Readonly<{
@@ -126,7 +129,12 @@ type QueueChange<T> = Pick<Additions, 'evidence'> &
 /** `until`: when the lease ends unless it is renewed. */
 export type LeaseHolder = Readonly<{ holder: string; until: number }>;
 
-type LeaseRequest = Readonly<{ name: string; holder: string; now: number; until: number }>;
+type LeaseRequest = Readonly<{
+  name: string;
+  holder: string;
+  now: number;
+  until: number;
+}>;
 
 /** Where sessions are kept: each step loads, applies a function and saves, in one transaction. */
 export interface Store {
@@ -151,12 +159,23 @@ export interface Store {
   ledger(planId: string, last?: number): Promise<readonly LedgerEntry[]>;
   policy(hash: string): Promise<string | null>;
   /** Of a session by epoch, or what an instance has intended or sent, oldest first. */
-  outbox(filter: { sessionId: string } | { instance: string }): Promise<readonly OutboxRow[]>;
+  outbox(
+    filter: { sessionId: string } | { instance: string },
+  ): Promise<readonly OutboxRow[]>;
   usage(sessionId: string): Promise<readonly UsageRow[]>;
   /** Earliest first. */
-  timers(instance: string, now: number, limit: number): Promise<{ due: DueTimer[]; nextAt: number | null }>;
+  timers(
+    instance: string,
+    now: number,
+    limit: number,
+  ): Promise<{ due: DueTimer[]; nextAt: number | null }>;
   /** Takes, renews or, with `until` null, gives back one's own. Who holds it now; null: nobody. */
-  lease(name: string, holder: string, now: number, until: number | null): Promise<string | null>;
+  lease(
+    name: string,
+    holder: string,
+    now: number,
+    until: number | null,
+  ): Promise<string | null>;
   /** The last holder, even if the lease has ended; null: nobody took it, or it was given back. Only reads. */
   leaseHolder(name: string): Promise<LeaseHolder | null>;
   /** By id, or those of a folder that are asked or running, as they were asked for. */
@@ -170,9 +189,15 @@ export interface Store {
   /** Newest first. */
   evidence(sessionId: string, limit: number): Promise<readonly EvidenceRow[]>;
   /** Messages after this sequence, and the calls of steps whose messages were never written. */
-  transcript(sessionId: string, after: number): Promise<{ messages: MessageRow[]; calls: CallRow[] }>;
+  transcript(
+    sessionId: string,
+    after: number,
+  ): Promise<{ messages: MessageRow[]; calls: CallRow[] }>;
   /** What the session showed after this number, in order; numbers start at 1 and have no gaps. */
-  shown(sessionId: string, after: number): Promise<readonly { sequence: number; body: string }[]>;
+  shown(
+    sessionId: string,
+    after: number,
+  ): Promise<readonly { sequence: number; body: string }[]>;
   /** Sessions untouched since `before` and without a timer, oldest first; how many. A plan that others use stays. */
   archive(before: number, limit: number): Promise<number>;
   /**

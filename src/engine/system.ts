@@ -19,7 +19,10 @@ export const systemClock: Clock = {
     let timer: NodeJS.Timeout;
     const arm = (): void => {
       const delay = Math.max(0, at - Date.now());
-      timer = setTimeout(() => (Date.now() < at ? arm() : callback()), Math.min(delay, longestTimeout));
+      timer = setTimeout(
+        () => (Date.now() < at ? arm() : callback()),
+        Math.min(delay, longestTimeout),
+      );
       timer.unref();
     };
     arm();
@@ -73,8 +76,15 @@ export function sha256(content: string | Uint8Array): string {
 }
 
 /** Shows that a session, or the number of its todos or ledger entries, was edited in the store (V4). */
-export function sealOf(session: Session, head: string | null, planLength: number, hash: HashFunction) {
-  return hash(JSON.stringify({ ...session, plan: undefined, seal: undefined, head, planLength }));
+export function sealOf(
+  session: Session,
+  head: string | null,
+  planLength: number,
+  hash: HashFunction,
+) {
+  return hash(
+    JSON.stringify({ ...session, plan: undefined, seal: undefined, head, planLength }),
+  );
 }
 
 export const brokenSeal = 'its session is not as it was saved';
@@ -125,11 +135,15 @@ export function readBytes(
   most: number,
   refuse: (stats: FileStats) => string | null = () => null,
 ) {
-  const fail = (sentence: string, isMissing = false) => ({ ok: false, sentence, isMissing }) as const;
+  const fail = (sentence: string, isMissing = false) =>
+    ({ ok: false, sentence, isMissing }) as const;
   let descriptor: number | null = null;
   try {
     // A named pipe must not hold us until someone writes to it.
-    descriptor = fs.openSync(path, fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0));
+    descriptor = fs.openSync(
+      path,
+      fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0),
+    );
     const stats = fs.fstatSync(descriptor);
     const reason = refuse(stats) ?? (stats.isFile() ? null : 'is not a regular file');
     if (reason !== null) return fail(reason);
@@ -152,7 +166,12 @@ export function errorCode(error: unknown): string {
 }
 
 /** `shared`: the folder that all worktrees share; null where a file or a link only claims it. `common`: what git takes for it. */
-type FoundRepository = Readonly<{ root: string; own: string; common: string; shared: string | null }>;
+type FoundRepository = Readonly<{
+  root: string;
+  own: string;
+  common: string;
+  shared: string | null;
+}>;
 
 /**
  * By hand: git itself would also find plain files that pose as a bare one, and obey what they name. A worktree counts
@@ -161,12 +180,17 @@ type FoundRepository = Readonly<{ root: string; own: string; common: string; sha
 export function findRepository(directory: string): FoundRepository | null {
   const dot = join(directory, '.git');
   const stats = statsOf(dot);
-  if (stats !== null) return { root: directory, ...gitFolders(directory, dot, stats.isDirectory()) };
+  if (stats !== null)
+    return { root: directory, ...gitFolders(directory, dot, stats.isDirectory()) };
   const parent = dirname(directory);
   return parent === directory ? null : findRepository(parent);
 }
 
-function gitFolders(root: string, dot: string, isFolder: boolean): Omit<FoundRepository, 'root'> {
+function gitFolders(
+  root: string,
+  dot: string,
+  isFolder: boolean,
+): Omit<FoundRepository, 'root'> {
   const named = isFolder ? dot : (/^gitdir: (.+)$/m.exec(smallText(dot))?.[1] ?? '.git');
   const own = isFolder ? fs.realpathSync(dot) : resolve(root, named);
   const common = resolve(own, smallText(join(own, 'commondir')).trim() || '.');
@@ -176,7 +200,8 @@ function gitFolders(root: string, dot: string, isFolder: boolean): Omit<FoundRep
   try {
     const shared = fs.realpathSync(common);
     const isInside = dirname(fs.realpathSync(own)) === join(shared, 'worktrees');
-    const isNamed = fs.realpathSync(smallText(join(own, 'gitdir')).trim()) === fs.realpathSync(dot);
+    const isNamed =
+      fs.realpathSync(smallText(join(own, 'gitdir')).trim()) === fs.realpathSync(dot);
     return { own, common, shared: isInside && isNamed ? shared : null };
   } catch {
     // Safe: a submodule, or a file that points nowhere; nothing is shared.

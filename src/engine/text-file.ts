@@ -28,7 +28,11 @@ type Replacement = Readonly<{
 }>;
 
 /** False: not wanted any more. Throws what the file system says; the old file is complete then. */
-export function replaceFile(path: string, text: string, { like, mode = 0o666, isWanted }: Replacement) {
+export function replaceFile(
+  path: string,
+  text: string,
+  { like, mode = 0o666, isWanted }: Replacement,
+) {
   const folder = dirname(path);
   removeLeftOvers(folder);
   const temporary = `${folder}/.untildone-${process.pid}-${randomUUID()}.tmp`;
@@ -64,7 +68,8 @@ function removeLeftOvers(folder: string): void {
   try {
     for (const name of fs.readdirSync(folder)) {
       const pid = /^\.untildone-([1-9]\d*)-[\da-f-]{36}\.tmp$/.exec(name)?.[1];
-      if (pid !== undefined && !isProcessAlive(Number(pid))) fs.rmSync(`${folder}/${name}`, { force: true });
+      if (pid !== undefined && !isProcessAlive(Number(pid)))
+        fs.rmSync(`${folder}/${name}`, { force: true });
     }
   } catch {
     // Safe: a left-over harms nobody.

@@ -4,7 +4,10 @@ import { anEvent } from '../../test/support/builders.ts';
 import { createMemoryStore } from '../../test/support/memory-store.ts';
 import type { Event } from '../core/events.ts';
 import { defaultSettings } from '../core/settings.ts';
-import { createSequentialIdentifiers, createSimulatedClock } from '../simulated/simulated-clock.ts';
+import {
+  createSequentialIdentifiers,
+  createSimulatedClock,
+} from '../simulated/simulated-clock.ts';
 import type { ToldHost } from './host.ts';
 import { createRuntime } from './runtime.ts';
 import { sha256 } from './system.ts';
@@ -36,7 +39,9 @@ async function inCountdown(readPlan: () => Promise<Event | null>) {
   await runtime.attach();
   await runtime.handle(anEvent.sessionOpened({ at }));
   await runtime.handle(anEvent.humanSpoke({ at, messageId: 'message-1' }));
-  await runtime.handle(anEvent.todosCreated({ at, items: [{ id: 'todo-1', title: 'write the parser' }] }));
+  await runtime.handle(
+    anEvent.todosCreated({ at, items: [{ id: 'todo-1', title: 'write the parser' }] }),
+  );
   await runtime.handle(anEvent.toolEnded({ at }));
   await runtime.handle(anEvent.stopAttempted({ at }));
   return { clock, store, runtime, injected };
@@ -44,8 +49,12 @@ async function inCountdown(readPlan: () => Promise<Event | null>) {
 
 describe('a countdown that ends', () => {
   it("G5: reads the host's own list again before it acts", async () => {
-    const items = [{ content: 'write the parser', status: 'completed', freshId: 'fresh-1' }];
-    const { clock, store, injected } = await inCountdown(async () => anEvent.planWritten({ items }));
+    const items = [
+      { content: 'write the parser', status: 'completed', freshId: 'fresh-1' },
+    ];
+    const { clock, store, injected } = await inCountdown(async () =>
+      anEvent.planWritten({ items }),
+    );
     await clock.advance(3000);
     expect(injected).toEqual([]);
     const session = await store.state('session-1');
@@ -53,7 +62,9 @@ describe('a countdown that ends', () => {
   });
 
   it('G5: goes on when the list cannot be read', async () => {
-    const { clock, injected } = await inCountdown(() => Promise.reject(new Error('the host is busy')));
+    const { clock, injected } = await inCountdown(() =>
+      Promise.reject(new Error('the host is busy')),
+    );
     await clock.advance(3000);
     expect(injected).toHaveLength(1);
   });

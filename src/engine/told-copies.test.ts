@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { createMemoryStore } from '../../test/support/memory-store.ts';
 import { defaultSettings } from '../core/settings.ts';
-import { createSequentialIdentifiers, createSimulatedClock } from '../simulated/simulated-clock.ts';
+import {
+  createSequentialIdentifiers,
+  createSimulatedClock,
+} from '../simulated/simulated-clock.ts';
 import { sha256 } from './system.ts';
 import { openToldRuntime, type ToldRuntimeOptions } from './told-runtime.ts';
 

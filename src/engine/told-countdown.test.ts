@@ -1,8 +1,14 @@
 // What the human sees of a countdown: one toast a second, for as long as it runs and no longer.
 import { describe, expect, it } from 'vitest';
-import { type StageOptions, type ToldStage, withToldStage, works } from '../../test/support/told-stage.ts';
+import {
+  type StageOptions,
+  type ToldStage,
+  withToldStage,
+  works,
+} from '../../test/support/told-stage.ts';
 
-const inMemory = (work: (stage: ToldStage) => Promise<void>) => () => withToldStage('memory', work);
+const inMemory = (work: (stage: ToldStage) => Promise<void>) => () =>
+  withToldStage('memory', work);
 
 async function counting(stage: ToldStage, options: StageOptions = {}) {
   const process = await stage.startWorking(options);
@@ -44,7 +50,9 @@ describe('a countdown', () => {
   it(
     'E5: how long each toast is shown can be set',
     inMemory(async (stage) => {
-      const process = await counting(stage, { settings: { toastSeconds: 0.4, countdownSeconds: 1 } });
+      const process = await counting(stage, {
+        settings: { toastSeconds: 0.4, countdownSeconds: 1 },
+      });
       expect(process.toasts).toMatchObject([
         { durationMs: 400, message: 'Resuming in 1 s, 2 todos remaining' },
       ]);

@@ -1,13 +1,21 @@
 // Promises of the told runtime, each over both stores: what restarts, a clean end and a sudden death do to a countdown.
 import { describe, expect, it } from 'vitest';
-import { afterDeath, spoken, type ToldStage, withToldStage, works } from '../../test/support/told-stage.ts';
+import {
+  afterDeath,
+  spoken,
+  type ToldStage,
+  withToldStage,
+  works,
+} from '../../test/support/told-stage.ts';
 import type { EventOf } from '../core/events.ts';
 
 const minute = 60_000;
-const waits = (wait: EventOf<'wait-started'>['wait']) => ({ type: 'wait-started', wait }) as const;
+const waits = (wait: EventOf<'wait-started'>['wait']) =>
+  ({ type: 'wait-started', wait }) as const;
 
 for (const kind of ['memory', 'sqlite'] as const) {
-  const over = (work: (stage: ToldStage) => Promise<void>) => () => withToldStage(kind, work);
+  const over = (work: (stage: ToldStage) => Promise<void>) => () =>
+    withToldStage(kind, work);
 
   describe(`a countdown in the ${kind} store`, () => {
     it(
@@ -43,7 +51,8 @@ for (const kind of ['memory', 'sqlite'] as const) {
           await stage.clock.advance(1);
           expect(second.injected, `${late} ms late`).toHaveLength(sent);
           const { settled } = await stage.session();
-          if (sent === 0) expect(settled).toMatchObject({ outcome: 'paused', reason: 'timer-expired' });
+          if (sent === 0)
+            expect(settled).toMatchObject({ outcome: 'paused', reason: 'timer-expired' });
           if (sent === 0) expect(second.notices[0]).toContain('too old');
           await second.runtime.dispose();
         }
@@ -52,7 +61,9 @@ for (const kind of ['memory', 'sqlite'] as const) {
 
     for (const shown of ['absent', 'present'] as const) {
       const does =
-        shown === 'absent' ? 'is sent once more if the host does not show it' : 'is not if it does';
+        shown === 'absent'
+          ? 'is sent once more if the host does not show it'
+          : 'is not if it does';
       it(
         `V5: a continuation that was on its way at a death ${does}`,
         over(async (stage) => {
@@ -66,7 +77,8 @@ for (const kind of ['memory', 'sqlite'] as const) {
           const second = await stage.start({ find: async () => shown });
           await stage.clock.advance(10);
           expect(second.injected).toHaveLength(shown === 'absent' ? 1 : 0);
-          if (shown === 'absent') expect(second.injected[0]?.key).toBe(first.injected[0]?.key);
+          if (shown === 'absent')
+            expect(second.injected[0]?.key).toBe(first.injected[0]?.key);
           expect((await stage.session()).counters.total, 'one continuation').toBe(1);
         }),
       );
@@ -97,7 +109,10 @@ for (const kind of ['memory', 'sqlite'] as const) {
         const second = await stage.start({ find: async () => 'absent' });
         await stage.clock.advance(minute);
         expect(second.injected).toEqual([]);
-        expect((await stage.session()).settled).toMatchObject({ outcome: 'paused', reason: 'timer-expired' });
+        expect((await stage.session()).settled).toMatchObject({
+          outcome: 'paused',
+          reason: 'timer-expired',
+        });
       }),
     );
 
@@ -110,8 +125,14 @@ for (const kind of ['memory', 'sqlite'] as const) {
         await first.runtime.dispose();
         await first.runtime.dispose();
         expect(await stage.session()).toMatchObject({ timer: null, parked: null });
-        const events = await stage.store.events({ sessionId: 'session-1', after: 0, limit: 100 });
-        expect(events.filter(({ event }) => event.type === 'session-closed')).toHaveLength(1);
+        const events = await stage.store.events({
+          sessionId: 'session-1',
+          after: 0,
+          limit: 100,
+        });
+        expect(
+          events.filter(({ event }) => event.type === 'session-closed'),
+        ).toHaveLength(1);
         const second = await stage.start();
         await stage.clock.advance(minute);
         expect([...first.injected, ...second.injected]).toEqual([]);
@@ -124,7 +145,9 @@ for (const kind of ['memory', 'sqlite'] as const) {
     it(
       'V5: an idle that was on its way during the clean end starts nothing either',
       over(async (stage) => {
-        const first = await stage.startWorking({ settings: { countdownSeconds: 0, minIntervalSeconds: 0 } });
+        const first = await stage.startWorking({
+          settings: { countdownSeconds: 0, minIntervalSeconds: 0 },
+        });
         const ending = first.runtime.dispose();
         await Promise.all([first.idles(), ending]);
         await stage.clock.advance(100);
@@ -166,7 +189,12 @@ for (const kind of ['memory', 'sqlite'] as const) {
       'G10: an idle 100 ms after an injection is continued later, never dropped',
       over(async (stage) => {
         const process = await stage.startWorking({
-          settings: { countdownSeconds: 0, minIntervalSeconds: 5, maxStagnant: 100, maxContinuations: 100 },
+          settings: {
+            countdownSeconds: 0,
+            minIntervalSeconds: 5,
+            maxStagnant: 100,
+            maxContinuations: 100,
+          },
         });
         await process.idles();
         for (let turn = 1; turn <= 6; turn++) {
@@ -184,7 +212,8 @@ for (const kind of ['memory', 'sqlite'] as const) {
 }
 
 describe('a countdown', () => {
-  const inMemory = (work: (stage: ToldStage) => Promise<void>) => () => withToldStage('memory', work);
+  const inMemory = (work: (stage: ToldStage) => Promise<void>) => () =>
+    withToldStage('memory', work);
 
   it(
     'E2: goes on at an echo of a known message, and at a message without an id in the grace period',

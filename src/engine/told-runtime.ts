@@ -5,7 +5,12 @@ import type { Event } from '../core/events.ts';
 import { ownToast } from '../core/own-words.ts';
 import { settingsForAgent } from '../core/settings.ts';
 import { todos } from '../core/settlement.ts';
-import { isOnItsWay, type Session, type SessionTimer, type State } from '../core/state.ts';
+import {
+  isOnItsWay,
+  type Session,
+  type SessionTimer,
+  type State,
+} from '../core/state.ts';
 import { isOpen } from '../core/todo.ts';
 import { askHost, createRuntime, type RuntimeOptions } from './runtime.ts';
 
@@ -27,7 +32,8 @@ export async function openToldRuntime(options: ToldRuntimeOptions) {
       // Other living processes hold these names: their countdowns are not ours to cancel.
       for (const other of taken) await other.detach();
     };
-    if ((await runtime.attach()) || copy > mostCopies) return { runtime: { ...runtime, dispose }, instance };
+    if ((await runtime.attach()) || copy > mostCopies)
+      return { runtime: { ...runtime, dispose }, instance };
     // It keeps trying to get that name, since the process that holds it may end.
     taken.push(runtime);
   }
@@ -39,7 +45,9 @@ export function createToldRuntime(options: ToldRuntimeOptions) {
   const host: typeof options.host = {
     ...options.host,
     inject: async (outgoing) =>
-      disposed === null ? options.host.inject(outgoing) : { taken: false, error: 'the host has ended' },
+      disposed === null
+        ? options.host.inject(outgoing)
+        : { taken: false, error: 'the host has ended' },
   };
   /** Wake-ups of the two followers below; all are cancelled at the end. */
   const pending = new Set<() => void>();
@@ -52,13 +60,20 @@ export function createToldRuntime(options: ToldRuntimeOptions) {
     return cancel;
   }
   const own = { ...options, host, clock: { now: () => clock.now(), wake } };
-  const followers = [followCountdowns(own), followContinuations(own, (event) => runtime.handle(event))];
+  const followers = [
+    followCountdowns(own),
+    followContinuations(own, (event) => runtime.handle(event)),
+  ];
   /** Sessions whose stop attempt waits, some without a timer. */
   const waiting = new Set<string>();
   let disposed: Promise<void> | null = null;
   const runtime = createRuntime({ ...options, host, watch });
 
-  function watch(session: State, events: readonly Event[], decisions: readonly Decision[]) {
+  function watch(
+    session: State,
+    events: readonly Event[],
+    decisions: readonly Decision[],
+  ) {
     options.watch?.(session, events, decisions);
     const { id, parked, timer } = session;
     if (session.descriptor.mode !== 'told') return;
@@ -73,14 +88,21 @@ export function createToldRuntime(options: ToldRuntimeOptions) {
   }
 
   const close = (sessionId: string) =>
-    runtime.handle({ type: 'session-closed', id: identifiers.next(), sessionId, at: clock.now() });
+    runtime.handle({
+      type: 'session-closed',
+      id: identifiers.next(),
+      sessionId,
+      at: clock.now(),
+    });
 
   async function end() {
     for (const cancel of pending) cancel();
     try {
       // Any more are too old at the next start.
       const { due } = await store.timers(instance, Number.MAX_SAFE_INTEGER, 10_000);
-      const planned = [...due, ...(await store.outbox({ instance }))].map(({ sessionId }) => sessionId);
+      const planned = [...due, ...(await store.outbox({ instance }))].map(
+        ({ sessionId }) => sessionId,
+      );
       for (const id of new Set([...planned, ...waiting])) await close(id);
     } finally {
       // Even then: no wake-up may act for a host that is gone.
@@ -113,10 +135,13 @@ function followCountdowns({ clock, policy, host, onError }: ToldRuntimeOptions) 
     const open = session.plan.filter(isOpen).length;
     const reason = `Resuming in ${seconds} s`;
     const ours = `${reason}, ${todos(open)} remaining`;
-    const message = ownToast(own.toasts, 'countdown', { reason, seconds, remaining: open }) ?? ours;
+    const message =
+      ownToast(own.toasts, 'countdown', { reason, seconds, remaining: open }) ?? ours;
     const durationMs = Math.round(own.toastSeconds * 1000);
     // Safe: the countdown is in the store.
-    host.notify(session, { title: 'Todos remain', message, level: 'warning', durationMs }).catch(onError);
+    host
+      .notify(session, { title: 'Todos remain', message, level: 'warning', durationMs })
+      .catch(onError);
     // A long wait is told once, and counts down at its end.
     const before = Math.min(seconds - 1, Math.max(1, Math.ceil(own.countdownSeconds)));
     if (before >= 1) clock.wake(timer.dueAt - before * second, () => tick(id, timer));
@@ -136,9 +161,16 @@ function followCountdowns({ clock, policy, host, onError }: ToldRuntimeOptions) 
 type Watch = { readonly epoch: number; alive: boolean; attempt: number };
 /** Too short costs a question to the host, too long a human's time. */
 const patienceMs = 5000;
-const signsOfLife = new Set<Event['type']>(['activity-seen', 'tool-started', 'tool-ended']);
+const signsOfLife = new Set<Event['type']>([
+  'activity-seen',
+  'tool-started',
+  'tool-ended',
+]);
 /** A host that took a continuation and shows no sign of life is asked. */
-function followContinuations(options: ToldRuntimeOptions, handle: (event: Event) => Promise<unknown>) {
+function followContinuations(
+  options: ToldRuntimeOptions,
+  handle: (event: Event) => Promise<unknown>,
+) {
   const { store, clock, host, onError } = options;
   const watches = new Map<string, Watch>();
 
@@ -147,12 +179,21 @@ function followContinuations(options: ToldRuntimeOptions, handle: (event: Event)
     const session = await store.state(sessionId);
     const row = (await store.outbox({ sessionId })).find((one) => one.epoch === epoch);
     if (session?.epoch !== epoch || row === undefined || !isAwaited(session)) return;
-    if (watches.get(sessionId) !== watch || watch.alive || row.attempts !== attempt) return;
+    if (watches.get(sessionId) !== watch || watch.alive || row.attempts !== attempt)
+      return;
     const key = `${sessionId}:${epoch}`;
-    const seen = await askHost(host, { key, session, epoch, text: row.text }, clock.now());
+    const seen = await askHost(
+      host,
+      { key, session, epoch, text: row.text },
+      clock.now(),
+    );
     if (typeof seen !== 'string') return handle(seen);
     const isIdle = await host.isIdle(sessionId);
-    const base = { id: `${key}:${isIdle ? 'unseen' : 'busy'}:${attempt}`, sessionId, at: clock.now() };
+    const base = {
+      id: `${key}:${isIdle ? 'unseen' : 'busy'}:${attempt}`,
+      sessionId,
+      at: clock.now(),
+    };
     // The host is busy, with our text or something else, and will idle again.
     if (!isIdle) return handle({ ...base, type: 'activity-seen' });
     const error = `the host took it, and nothing followed within ${patienceMs / second} s`;
@@ -173,7 +214,17 @@ function followContinuations(options: ToldRuntimeOptions, handle: (event: Event)
   };
 }
 
-function isAwaited({ injection, epoch, parked, settled, latch, pause, deleted }: Session): boolean {
+function isAwaited({
+  injection,
+  epoch,
+  parked,
+  settled,
+  latch,
+  pause,
+  deleted,
+}: Session): boolean {
   if (injection?.epoch !== epoch || !isOnItsWay(injection)) return false;
-  return parked === null && settled === null && latch === null && pause === null && !deleted;
+  return (
+    parked === null && settled === null && latch === null && pause === null && !deleted
+  );
 }

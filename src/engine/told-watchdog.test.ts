@@ -23,7 +23,8 @@ async function injectedOnce(stage: ToldStage, options: StageOptions) {
   return { process, questions: () => questions };
 }
 
-const inMemory = (work: (stage: ToldStage) => Promise<void>) => () => withToldStage('memory', work);
+const inMemory = (work: (stage: ToldStage) => Promise<void>) => () =>
+  withToldStage('memory', work);
 
 describe('a continuation that the host took', () => {
   it(
@@ -37,7 +38,10 @@ describe('a continuation that the host took', () => {
       await stage.clock.advance(60_000);
       expect(new Set(process.injected.map(({ key }) => key)).size).toBe(1);
       expect(process.injected).toHaveLength(3);
-      expect((await stage.session()).settled).toMatchObject({ outcome: 'failed', reason: 'delivery-failed' });
+      expect((await stage.session()).settled).toMatchObject({
+        outcome: 'failed',
+        reason: 'delivery-failed',
+      });
       expect(process.notices.at(-1)).toContain('did not accept the continuation');
     }),
   );
@@ -105,7 +109,11 @@ describe('a continuation that the host took', () => {
     'G9: and answered with errors alone is sent again: an error may be the refusal',
     inMemory(async (stage) => {
       const { process } = await injectedOnce(stage, {});
-      const error = { signature: 'no such agent', message: 'no such agent', retryAt: null };
+      const error = {
+        signature: 'no such agent',
+        message: 'no such agent',
+        retryAt: null,
+      };
       await process.happens({ type: 'error-occurred', kind: 'other', ...error });
       await process.happens({ type: 'error-occurred', kind: 'other', ...error });
       await stage.clock.advance(5500);

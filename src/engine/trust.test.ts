@@ -2,8 +2,17 @@
 import { mkdirSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createTemporaryFolder, createTemporaryRepository } from '../../test/support/temporary-repository.ts';
-import { acceptWishes, nearestAccepted, readTrust, revokeTrust, trustPlaces } from './trust.ts';
+import {
+  createTemporaryFolder,
+  createTemporaryRepository,
+} from '../../test/support/temporary-repository.ts';
+import {
+  acceptWishes,
+  nearestAccepted,
+  readTrust,
+  revokeTrust,
+  trustPlaces,
+} from './trust.ts';
 
 const keys = (directory: string) =>
   trustPlaces(directory).flatMap(({ key, isAbove }) => (isAbove ? [] : [key]));
@@ -29,9 +38,17 @@ describe('trustPlaces', () => {
     const tree = `${root}-tree`;
     git('worktree', 'add', '-q', tree);
     const [place] = trustPlaces(join(root, 'packages'));
-    const accepted = { key: place?.key ?? '', folder: place?.real ?? '', at: 1, config: { ceiling: 7 } };
+    const accepted = {
+      key: place?.key ?? '',
+      folder: place?.real ?? '',
+      at: 1,
+      config: { ceiling: 7 },
+    };
     const found = (directory: string) =>
-      nearestAccepted(trustPlaces(directory), [{ ...accepted, key: '["gone",1]' }, accepted])?.place.folder;
+      nearestAccepted(trustPlaces(directory), [
+        { ...accepted, key: '["gone",1]' },
+        accepted,
+      ])?.place.folder;
     const packages = join(tree, 'packages');
     expect(found(join(packages, 'a'))).toBe(packages);
     rmSync(join(tree, '.git'));
@@ -48,7 +65,10 @@ describe('trustPlaces', () => {
     git('add', '.');
     git('commit', '-qm', 'first');
     const { root: forged } = createTemporaryFolder();
-    const claims = [`gitdir: ${join(root, '.git')}\n`, `gitdir: ${join(forged, 'fake')}\n`];
+    const claims = [
+      `gitdir: ${join(root, '.git')}\n`,
+      `gitdir: ${join(forged, 'fake')}\n`,
+    ];
     mkdirSync(join(forged, 'fake'));
     writeFileSync(join(forged, 'fake/commondir'), `${join(root, '.git')}\n`);
     for (const claim of claims) {
@@ -92,7 +112,8 @@ describe('V10: what is kept', () => {
     const { root: state } = createTemporaryFolder();
     const accept = (key: string, folder: string, ceiling: number) =>
       acceptWishes(state, { key, folder, at: ceiling, config: { ceiling } });
-    const kept = () => readTrust(state).map(({ folder, config }) => [folder, config.ceiling]);
+    const kept = () =>
+      readTrust(state).map(({ folder, config }) => [folder, config.ceiling]);
     accept('other', '/other', 1);
     accept('shared', '/main', 2);
     accept('shared', '/tree', 3);
@@ -103,7 +124,8 @@ describe('V10: what is kept', () => {
     ]);
     accept('/main', '/main', 4);
     const at = (folder: string, key: string) =>
-      nearestAccepted([{ folder, real: folder, key, isAbove: false }], readTrust(state))?.config.ceiling;
+      nearestAccepted([{ folder, real: folder, key, isAbove: false }], readTrust(state))
+        ?.config.ceiling;
     expect(at('/main', 'shared')).toBe(4);
     expect(at('/main', '/main')).toBe(4);
     expect(at('/new-tree', 'shared')).toBe(4);

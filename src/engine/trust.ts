@@ -4,7 +4,13 @@ import fs from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { joinPath, type Problem, printable, problemSentence } from '../core/problem.ts';
 import { type PartialSettings, settingTable } from '../core/settings.ts';
-import { type FileStats, findRepository, makeFolder, readBytes, smallText } from './system.ts';
+import {
+  type FileStats,
+  findRepository,
+  makeFolder,
+  readBytes,
+  smallText,
+} from './system.ts';
 import { replaceFile } from './text-file.ts';
 
 /** Changes nothing but what is drawn. Whatever else a setting does may run something or weaken us. */
@@ -48,19 +54,24 @@ export function readTrust(stateDirectory: string): readonly Accepted[] {
 
 function whyNotOurs({ uid, mode }: FileStats): string | null {
   const user = process.geteuid?.();
-  return user === undefined || (uid === user && (mode & 0o022) === 0) ? null : 'is not yours alone';
+  return user === undefined || (uid === user && (mode & 0o022) === 0)
+    ? null
+    : 'is not yours alone';
 }
 
 type At = Pick<Accepted, 'key' | 'folder'>;
 /** By its path too: `.git` may have come or gone since. */
-const isSame = (one: At) => (other: At) => one.key === other.key || one.folder === other.folder;
+const isSame = (one: At) => (other: At) =>
+  one.key === other.key || one.folder === other.folder;
 
 /** For good: a place has one accepted set. Every folder in which it was accepted is kept, worktree by worktree. */
 export function acceptWishes(stateDirectory: string, { config, ...at }: Accepted): void {
   const fresh = { ...at, config: wishesOf(config) };
   const others = readTrust(stateDirectory)
     .filter(({ key, folder }) => key !== at.key || folder !== at.folder)
-    .map((one) => (isSame(at)(one) ? { ...fresh, key: one.key, folder: one.folder } : one));
+    .map((one) =>
+      isSame(at)(one) ? { ...fresh, key: one.key, folder: one.folder } : one,
+    );
   writeTrust(stateDirectory, [...others, fresh]);
 }
 
@@ -74,36 +85,48 @@ export function revokeTrust(stateDirectory: string, place: At): boolean {
 
 function writeTrust(stateDirectory: string, all: readonly Accepted[]): void {
   makeFolder(stateDirectory, 0o700);
-  replaceFile(trustPath(stateDirectory), `${JSON.stringify(all, null, 1)}\n`, { like: null, mode: 0o600 });
+  replaceFile(trustPath(stateDirectory), `${JSON.stringify(all, null, 1)}\n`, {
+    like: null,
+    mode: 0o600,
+  });
 }
 
 /** The part of a project's file that has to be accepted. */
 function wishesOf(config: PartialSettings): PartialSettings {
-  return Object.fromEntries(Object.entries(config).filter(([name]) => !harmless.includes(name)));
+  return Object.fromEntries(
+    Object.entries(config).filter(([name]) => !harmless.includes(name)),
+  );
 }
 
 export function harmlessOf(config: PartialSettings): PartialSettings {
-  return Object.fromEntries(Object.entries(config).filter(([name]) => harmless.includes(name)));
+  return Object.fromEntries(
+    Object.entries(config).filter(([name]) => harmless.includes(name)),
+  );
 }
 
 /** Order and format do not matter: lists are taken apart, keys are sorted. */
 export function entriesOf(config: PartialSettings): Entry[] {
   return Object.entries(wishesOf(config)).flatMap(([name, value]): Entry[] => {
     // Another version may have kept it, under a name that this one does not have.
-    const kind = Object.hasOwn(settingTable, name) && settingTable[name as keyof typeof settingTable].type;
+    const kind =
+      Object.hasOwn(settingTable, name) &&
+      settingTable[name as keyof typeof settingTable].type;
     if (kind === 'named')
       return Object.entries(value as object).map(([key, inner]) => ({
         path: joinPath(name, key),
         value: sorted(inner),
       }));
-    if (!Array.isArray(value) || value.length === 0) return [{ path: name, value: sorted(value) }];
+    if (!Array.isArray(value) || value.length === 0)
+      return [{ path: name, value: sorted(value) }];
     return value.map((one: unknown) => ({ path: name, value: sorted(one) }));
   });
 }
 
 function sorted(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
+  return Object.fromEntries(
+    Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)),
+  );
 }
 
 /** Null: the file asks for what was accepted. */
@@ -119,13 +142,22 @@ export function compareWishes(
     const known = new Set(list.map((entry) => JSON.stringify(entry)));
     return (entry: Entry) => !known.has(JSON.stringify(entry));
   };
-  const difference = { added: now.filter(lacks(before)), removed: before.filter(lacks(now)) };
-  if (problems.length + difference.added.length + difference.removed.length === 0) return null;
+  const difference = {
+    added: now.filter(lacks(before)),
+    removed: before.filter(lacks(now)),
+  };
+  if (problems.length + difference.added.length + difference.removed.length === 0)
+    return null;
   return { file, ...difference, problems };
 }
 
 /** `key`: under which the folder is trusted. `isAbove`: outside the repository in which the walk began. */
-export type Place = Readonly<{ folder: string; real: string; key: string; isAbove: boolean }>;
+export type Place = Readonly<{
+  folder: string;
+  real: string;
+  key: string;
+  isAbove: boolean;
+}>;
 
 /** The folders from `directory` upwards. */
 export function trustPlaces(directory: string): readonly Place[] {
@@ -135,7 +167,10 @@ export function trustPlaces(directory: string): readonly Place[] {
   for (let folder = directory; ; folder = dirname(folder)) {
     const { root = null, shared = null } = repository ?? {};
     const real = realPath(folder);
-    const key = root === null || shared === null ? real : JSON.stringify([shared, relative(root, folder)]);
+    const key =
+      root === null || shared === null
+        ? real
+        : JSON.stringify([shared, relative(root, folder)]);
     places.push({ folder, real, key, isAbove });
     if (dirname(folder) === folder) return places;
     if (folder !== root) continue;
@@ -151,7 +186,9 @@ export function nearestAccepted(places: readonly Place[], all: readonly Accepted
 
 function findNearest(places: readonly Place[], all: readonly Accepted[]) {
   for (const place of places) {
-    const known = all.find(({ folder }) => folder === place.real) ?? all.find(({ key }) => key === place.key);
+    const known =
+      all.find(({ folder }) => folder === place.real) ??
+      all.find(({ key }) => key === place.key);
     if (known !== undefined) return { place, config: known.config };
   }
   return null;
@@ -163,7 +200,11 @@ function inWorktrees(accepted: Accepted): Accepted[] {
     const [shared, inside] = JSON.parse(accepted.key);
     const worktrees = join(shared, 'worktrees');
     return fs.readdirSync(worktrees).map((name) => {
-      const dot = resolve(worktrees, name, smallText(join(worktrees, name, 'gitdir')).trim());
+      const dot = resolve(
+        worktrees,
+        name,
+        smallText(join(worktrees, name, 'gitdir')).trim(),
+      );
       return { ...accepted, folder: join(realPath(dirname(dot)), inside) };
     });
   } catch {
@@ -188,7 +229,9 @@ export function pendingSentence({ file, added, removed, problems }: Pending): st
   const [problem] = problems;
   if (problem !== undefined)
     return `${printable(file)} cannot be used (${problemSentence(problem)}); what you accepted before stays in force.`;
-  const paths = [...new Set((added.length === 0 ? removed : added).map(({ path }) => path))];
+  const paths = [
+    ...new Set((added.length === 0 ? removed : added).map(({ path }) => path)),
+  ];
   const more = paths.length > shownPaths ? ', …' : '';
   const named = paths.slice(0, shownPaths).join(', ') + more;
   if (added.length === 0)

@@ -23,7 +23,12 @@ describe('V1: checks that ask for the same', () => {
   function policyOf(config: object, accepted: object = config) {
     writeFileSync(join(project, 'untildone.json'), JSON.stringify(config));
     const kept = [
-      { key: realpathSync(join(project, '.git')), folder: realpathSync(project), at: 1, config: accepted },
+      {
+        key: realpathSync(join(project, '.git')),
+        folder: realpathSync(project),
+        at: 1,
+        config: accepted,
+      },
     ];
     const result = readPolicy({
       projectDirectory: project,
@@ -36,7 +41,10 @@ describe('V1: checks that ask for the same', () => {
   }
 
   it('V1: --check and a named check are one on the goal, and the snapshot keeps both names', () => {
-    const named = policyOf({ checks: { tests: { command: ['npm', 'test'], timeoutSeconds: 900 } }, goal });
+    const named = policyOf({
+      checks: { tests: { command: ['npm', 'test'], timeoutSeconds: 900 } },
+      goal,
+    });
     const { goalChecks, checks } = withShellChecks(named, ['npm test']);
     expect(goalChecks).toEqual(['$ npm test']);
     expect(Object.keys(checks ?? {})).toEqual(['tests', '$ npm test']);
@@ -47,11 +55,15 @@ describe('V1: checks that ask for the same', () => {
   it('V10: a check of the file that asks for more than was accepted gets no more rights by its name', () => {
     const tests = { command: 'npm test' };
     const wanted = { checks: { tests: { ...tests, environment: ['TOKEN'] } }, goal };
-    const { goalChecks, checks } = withShellChecks(policyOf(wanted, { checks: { tests }, goal }), [
-      'npm test',
-    ]);
+    const { goalChecks, checks } = withShellChecks(
+      policyOf(wanted, { checks: { tests }, goal }),
+      ['npm test'],
+    );
     expect(goalChecks).toEqual(['$ npm test']);
-    expect(Object.values(checks ?? {})).toMatchObject([{ environment: [] }, { environment: [] }]);
+    expect(Object.values(checks ?? {})).toMatchObject([
+      { environment: [] },
+      { environment: [] },
+    ]);
   });
 
   it('V1: --resume --check with the words of a named check keeps one check on the goal', () => {
@@ -63,12 +75,17 @@ describe('V1: checks that ask for the same', () => {
 
   it('V7: a check that comes with a plan is one check with the same one of the taker', () => {
     const own = policyOf({ checks: { tests: { command: 'npm test' } }, goal });
-    const { goalChecks, checks = {} } = withShellChecks({ ...own, goalChecks: [], checks: {} }, ['npm test']);
+    const { goalChecks, checks = {} } = withShellChecks(
+      { ...own, goalChecks: [], checks: {} },
+      ['npm test'],
+    );
     const saved = new Map<string, string>();
     const key = createPolicies(() => own, sha256).snapshot(
       { ...aSession(), carried: { checks, goalChecks } },
       saved,
     );
-    expect(JSON.parse(saved.get(key) ?? '')).toMatchObject({ goalChecks: ['$ npm test'] });
+    expect(JSON.parse(saved.get(key) ?? '')).toMatchObject({
+      goalChecks: ['$ npm test'],
+    });
   });
 });

@@ -7,7 +7,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { anEvent } from '../../test/support/builders.ts';
 import { defaultSettings } from '../core/settings.ts';
 import { createScriptedHost } from '../simulated/scripted-host.ts';
-import { createSequentialIdentifiers, createSimulatedClock } from '../simulated/simulated-clock.ts';
+import {
+  createSequentialIdentifiers,
+  createSimulatedClock,
+} from '../simulated/simulated-clock.ts';
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
 import type { Store } from './store.ts';
 import { sha256 } from './system.ts';
@@ -38,11 +41,20 @@ const keep = () => reopen((copy) => copyFileSync(path(), copy));
 const putBack = () => reopen((copy) => copyFileSync(copy, path()));
 
 function enter(mode: 'asked' | 'told', goalChecks: readonly string[] = []) {
-  const policy = () => ({ settings: { ...defaultSettings, countdownSeconds: 0 }, goalChecks });
+  const policy = () => ({
+    settings: { ...defaultSettings, countdownSeconds: 0 },
+    goalChecks,
+  });
   return createScriptedHost({ mode, store, clock, identifiers, hash: sha256, policy });
 }
 
-const words = { messageId: 'w', turnId: 'w', agent: null, fingerprint: null, policyHash: null };
+const words = {
+  messageId: 'w',
+  turnId: 'w',
+  agent: null,
+  fingerprint: null,
+  policyHash: null,
+};
 const loss = 'the store was restored to an earlier state, or lost';
 
 describe.each(['asked', 'told'] as const)('a store that went back (%s)', (mode) => {
@@ -78,7 +90,14 @@ describe.each(['asked', 'told'] as const)('a store that went back (%s)', (mode) 
     await host.happens({ type: 'activity-seen' });
     expect((await host.says('go on')).state.recordBroken).toContain(loss);
     await store.append([
-      { type: 'human-spoke', id: 'w', sessionId: host.sessionId, at: clock.now(), text: 'all', ...words },
+      {
+        type: 'human-spoke',
+        id: 'w',
+        sessionId: host.sessionId,
+        at: clock.now(),
+        text: 'all',
+        ...words,
+      },
     ]);
     expect((await host.stops()).decision?.sentence).toContain(loss);
     expect((await host.says('and now?')).state.recordBroken).toBeNull();
@@ -131,8 +150,11 @@ describe('a store that is as it was', () => {
 
   it('P43: hostile names of sessions have marks of their own, inside the folder', async () => {
     for (const sessionId of ['../../escape', 'a/b', '', '.', 'x'.repeat(5000), 'nul\0'])
-      await store.append([{ type: 'activity-seen', id: `${sessionId}!`, sessionId, at: 1 }]);
-    const went = (id: string) => store.step(id, ({ wentBack }) => ({ result: wentBack() }));
+      await store.append([
+        { type: 'activity-seen', id: `${sessionId}!`, sessionId, at: 1 },
+      ]);
+    const went = (id: string) =>
+      store.step(id, ({ wentBack }) => ({ result: wentBack() }));
     expect(await went('../../escape')).toBe(false);
     rmSync(path());
     await store.close();

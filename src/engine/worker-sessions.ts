@@ -16,8 +16,13 @@ export interface WorkerView {
 }
 
 /** Of the session's present plan, oldest first. */
-export async function readWorkers(store: Store, { planId }: Session): Promise<WorkerView[]> {
-  const titles = new Map((await store.todos({ planId })).map(({ id, title }) => [id, title]));
+export async function readWorkers(
+  store: Store,
+  { planId }: Session,
+): Promise<WorkerView[]> {
+  const titles = new Map(
+    (await store.todos({ planId })).map(({ id, title }) => [id, title]),
+  );
   const workers = new Map<string, WorkerView>();
   for (const { change, detail, todoId, at } of await store.ledger(planId)) {
     const id = detail['worker'];
@@ -25,7 +30,15 @@ export async function readWorkers(store: Store, { planId }: Session): Promise<Wo
     if (change === 'delegated') {
       const title = titles.get(todoId ?? '') ?? null;
       const agentType = String(detail['agentType']);
-      workers.set(id, { id, agentType, todoId, title, startedAt: at, result: null, sentence: null });
+      workers.set(id, {
+        id,
+        agentType,
+        todoId,
+        title,
+        startedAt: at,
+        result: null,
+        sentence: null,
+      });
     }
     const known = workers.get(id);
     if (change !== 'worker-ended' || known === undefined) continue;

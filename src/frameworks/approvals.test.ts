@@ -1,7 +1,12 @@
 // Frameworks whose runs end when a call waits for the human's approval: the outcome says so, and nobody speaks to the agent.
 import { Agent as MastraAgent } from '@mastra/core/agent';
 import { createTool } from '@mastra/core/tools';
-import { Agent, OpenAIChatCompletionsModel, setTracingDisabled, tool } from '@openai/agents';
+import {
+  Agent,
+  OpenAIChatCompletionsModel,
+  setTracingDisabled,
+  tool,
+} from '@openai/agents';
 import OpenAI from 'openai';
 import { expect, it } from 'vitest';
 import { createLibraryStage, startModel } from '../../test/support/library-stage.ts';
@@ -16,17 +21,34 @@ const story = [plan('a'), callTool('publish', {}), say('Published.')] as const;
 it('S7: OpenAI Agents', async () => {
   const session = await createLibraryStage().open({ goal: 'go' });
   const { server, requests } = await startModel(...story);
-  const client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: 'any', maxRetries: 0 });
+  const client = new OpenAI({
+    baseURL: `${server.url}/v1`,
+    apiKey: 'any',
+    maxRetries: 0,
+  });
   const publish = tool({
     ...{ name: 'publish', description: 'Publishes.', needsApproval: true },
     strict: false,
-    parameters: { type: 'object', properties: {}, required: [], additionalProperties: true },
+    parameters: {
+      type: 'object',
+      properties: {},
+      required: [],
+      additionalProperties: true,
+    },
     execute: async () => 'published',
   });
   const model = new OpenAIChatCompletionsModel(client, 'story');
-  const agent = new Agent({ name: 'worker', model, tools: [...todoTools(session), publish] });
+  const agent = new Agent({
+    name: 'worker',
+    model,
+    tools: [...todoTools(session), publish],
+  });
   const { interruptions } = await untilOpenAi(session, agent);
-  expect([interruptions.length, requests.length, session.outcome]).toEqual([1, 2, 'paused']);
+  expect([interruptions.length, requests.length, session.outcome]).toEqual([
+    1,
+    2,
+    'paused',
+  ]);
 });
 
 it('S7: Mastra', async () => {
@@ -38,7 +60,17 @@ it('S7: Mastra', async () => {
     execute: async () => 'published',
   });
   const tools = { ...mastraTools(session), publish };
-  const agent = new MastraAgent({ id: 'a', name: 'a', instructions: 'Work.', model, tools });
+  const agent = new MastraAgent({
+    id: 'a',
+    name: 'a',
+    instructions: 'Work.',
+    model,
+    tools,
+  });
   const { finishReason } = await untilMastra(session, agent);
-  expect([finishReason, requests.length, session.outcome]).toEqual(['suspended', 2, 'paused']);
+  expect([finishReason, requests.length, session.outcome]).toEqual([
+    'suspended',
+    2,
+    'paused',
+  ]);
 });

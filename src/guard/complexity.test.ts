@@ -1,32 +1,58 @@
 // What counts as a complex request, as a table in many languages: what does, and what must not.
 import { describe, expect, it } from 'vitest';
 import { spokenWords } from '../agent/loop/run.ts';
-import { analyseComplexity, type ComplexityReason, countComplexTurn, planningHint } from './complexity.ts';
+import {
+  analyseComplexity,
+  type ComplexityReason,
+  countComplexTurn,
+  planningHint,
+} from './complexity.ts';
 
 const complex: [ComplexityReason, string][] = [
-  ['list-items', 'Please do this:\n- add a login page\n- add a logout button\n- write tests'],
+  [
+    'list-items',
+    'Please do this:\n- add a login page\n- add a logout button\n- write tests',
+  ],
   ['list-items', 'To do:\n1. Parser\n2. Printer\n3. Docs'],
   ['list-items', 'We need (1) a parser, (2) a printer and (3) documentation.'],
   ['list-items', '请完成：\n1、解析器\n2、打印机\n3、文档'.replaceAll('、', '、 ')],
   ['several-actions', 'Add a settings page, write tests for it and update the README.'],
-  ['several-actions', 'Can you rename the module, fix the imports and remove the old file?'],
+  [
+    'several-actions',
+    'Can you rename the module, fix the imports and remove the old file?',
+  ],
   ['several-actions', 'Erstelle eine Seite, schreibe Tests und aktualisiere die Doku.'],
   ['several-actions', 'Ajoute une page, corrige les tests et supprime le vieux code.'],
   ['several-actions', 'Añade una página, escribe pruebas y actualiza la documentación.'],
   ['several-actions', 'Добавь страницу, напиши тесты и обнови документацию.'],
   ['several-actions', '添加登录页面，编写测试，更新文档。'],
-  ['several-actions', 'ログインを追加して、テストを作成し、古いコードを削除してください。'],
-  ['several-actions', '로그인 페이지를 추가하고 테스트를 작성하고 문서를 업데이트해 주세요.'],
+  [
+    'several-actions',
+    'ログインを追加して、テストを作成し、古いコードを削除してください。',
+  ],
+  [
+    'several-actions',
+    '로그인 페이지를 추가하고 테스트를 작성하고 문서를 업데이트해 주세요.',
+  ],
   ['sequence-words', 'Fix the parser, and then deploy it. Finally tell the team.'],
   ['sequence-words', 'Behebe den Fehler und schreibe einen Test; danach bau alles neu.'],
   ['sequence-words', 'Corrige le bug et ajoute un test, puis publie le paquet.'],
-  ['sequence-words', 'Arregla el error y escribe una prueba, después publica el paquete.'],
+  [
+    'sequence-words',
+    'Arregla el error y escribe una prueba, después publica el paquete.',
+  ],
   ['sequence-words', 'Исправь ошибку и напиши тест, затем опубликуй пакет.'],
   ['sequence-words', '修复这个错误，然后添加测试，最后发布。'],
   ['sequence-words', 'バグを修正し、その後テストを追加してください。'],
   ['files', 'The header is wrong in src/a.ts, src/b.ts and src/deep/c.ts.'],
-  ['long', `We want a new report. ${'It shows what each team did in a month and what it cost. '.repeat(30)}`],
-  ['code-block', 'Fix src/a.ts and test/a.test.ts, then run it:\n```ts\nconst broken = true;\n```'],
+  [
+    'long',
+    `We want a new report. ${'It shows what each team did in a month and what it cost. '.repeat(30)}`,
+  ],
+  [
+    'code-block',
+    'Fix src/a.ts and test/a.test.ts, then run it:\n```ts\nconst broken = true;\n```',
+  ],
 ];
 
 const simple = [
@@ -72,7 +98,8 @@ describe('the complexity of a request', () => {
     const message = 'Could you add a page, write tests and update the docs?';
     expect(analyseComplexity(message).isComplex).toBe(true);
     expect(
-      analyseComplexity('¿Por favor, añade una página, escribe pruebas y actualiza todo?').isComplex,
+      analyseComplexity('¿Por favor, añade una página, escribe pruebas y actualiza todo?')
+        .isComplex,
     ).toBe(true);
   });
 
@@ -130,7 +157,9 @@ describe('the hint to plan', () => {
   });
 
   it('I6: to copy is something to do', () => {
-    expect(planningHint('Copy the templates, sort the entries and export the list.', 0)).toContain('todo');
+    expect(
+      planningHint('Copy the templates, sort the entries and export the list.', 0),
+    ).toContain('todo');
   });
 
   it('V9: is short and quotes nothing of the message', () => {

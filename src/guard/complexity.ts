@@ -2,7 +2,13 @@
 import type { Event } from '../core/events.ts';
 
 /** In words; its count; from where weak, of how many points; from where strong. */
-type Sign = readonly [words: string, count: Count, weak: number, points: number, strong: number];
+type Sign = readonly [
+  words: string,
+  count: Count,
+  weak: number,
+  points: number,
+  strong: number,
+];
 type Count = (prose: string, text: string) => number;
 export type ComplexityReason = keyof typeof signs;
 const signs = {
@@ -41,7 +47,11 @@ export function analyseComplexity(message: string) {
 }
 
 /** Quotes nothing of the message. `attempt`: a retry has a reminder of its own. */
-export function planningHint(message: string, complexTurnsWithoutPlan: number, attempt = 1): string | null {
+export function planningHint(
+  message: string,
+  complexTurnsWithoutPlan: number,
+  attempt = 1,
+): string | null {
   const { isComplex, reasons } = analyseComplexity(message);
   if (attempt > 1 || !isComplex) return null;
   const seen = `This request has ${reasons.map((reason) => signs[reason][0]).join(', ')}.`;
@@ -64,14 +74,19 @@ export function countComplexTurn(before: number, event: Event) {
 function isSimpleQuestion(prose: string) {
   const sentence = prose.trim();
   if (!/[?？؟]$/u.test(sentence)) return false;
-  if (/[.!?。！？;\n]\s*\S/u.test(sentence.slice(0, -1).replace(/[\w-]\.[\w-]/gu, ''))) return false;
+  if (/[.!?。！？;\n]\s*\S/u.test(sentence.slice(0, -1).replace(/[\w-]\.[\w-]/gu, '')))
+    return false;
   const [first = '', second = ''] = wordsOf(sentence);
   if (questionWord.test(first) || questionWord.test(`${first} ${second}`)) return true;
-  return /什么|什麼|怎么|如何|哪|吗|嗎|何|なぜ|どう|ですか|왜|무엇|어떻게|뭐/u.test(sentence);
+  return /什么|什麼|怎么|如何|哪|吗|嗎|何|なぜ|どう|ですか|왜|무엇|어떻게|뭐/u.test(
+    sentence,
+  );
 }
 
 function countListItems(prose: string) {
-  const ownLine = prose.match(/^[ \t]{0,12}(?:[-*+•–]|\d{1,3}[.)、]|[a-z][.)]|\[[ x]\])[ \t]+\S/gimu);
+  const ownLine = prose.match(
+    /^[ \t]{0,12}(?:[-*+•–]|\d{1,3}[.)、]|[a-z][.)]|\[[ x]\])[ \t]+\S/gimu,
+  );
   const inline = prose.match(/(?:^|[\s,;:(])(?:\(\d{1,2}\)|\d{1,2}\)|[①-⑳])/gu);
   return Math.max(ownLine?.length ?? 0, inline?.length ?? 0);
 }
@@ -82,7 +97,9 @@ function countSequences(prose: string) {
 
 /** Each part may open with an order. */
 function countActions(prose: string) {
-  const orders = new Set(unspacedActionVerbs.split('|').filter((verb) => prose.includes(verb)));
+  const orders = new Set(
+    unspacedActionVerbs.split('|').filter((verb) => prose.includes(verb)),
+  );
   for (const part of prose.split(/[.,;:!?(]\s|\n|،/u)) {
     let isOpen = true;
     for (const word of wordsOf(part)) {
@@ -101,13 +118,19 @@ function countFiles(prose: string) {
   const isPath = /^(?:\.{0,2}|~)\/[\w.@*-]|^[\w.@*-]+(?:\/[\w.@*-]+){2,}$/u;
   const isName = /^(?!\d)(?=.*[\w*]{2}.*\.)[\w./@*-]*[\w*]\.[a-z][a-z\d]{0,4}$/iu;
   // Longer tokens are data and would take the patterns long.
-  const tokens = prose.split(/[\s"'`,;()[\]{}<>，、。：]+/u).filter(({ length }) => length <= 200);
+  const tokens = prose
+    .split(/[\s"'`,;()[\]{}<>，、。：]+/u)
+    .filter(({ length }) => length <= 200);
   const names = [...new Set(tokens.map((token) => token.replace(/[.:!?]+$/u, '')))];
-  return names.filter((name) => !name.includes('://') && (isPath.test(name) || isName.test(name))).length;
+  return names.filter(
+    (name) => !name.includes('://') && (isPath.test(name) || isName.test(name)),
+  ).length;
 }
 
 function readingLength(prose: string) {
-  const dense = prose.match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu);
+  const dense = prose.match(
+    /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu,
+  );
   return prose.length + 1.5 * (dense?.length ?? 0);
 }
 
@@ -116,7 +139,8 @@ function wordsOf(text: string): string[] {
 }
 
 const anyOf = (...lines: readonly string[]) => `(?:${lines.join('|')})`;
-const wholeWord = (...lines: readonly string[]) => new RegExp(`^${anyOf(...lines)}$`, 'u');
+const wholeWord = (...lines: readonly string[]) =>
+  new RegExp(`^${anyOf(...lines)}$`, 'u');
 
 /** No "next": it is more often a release, a week or a framework. */
 const followingWords = anyOf(
@@ -128,7 +152,10 @@ const followingWords = anyOf(
 );
 const unspacedFollowingWords =
   '然后|然後|接着|接著|随后|隨後|之后再|最后|最後|その後|それから|次に|続いて|그런 다음|그 ?다음|그리고 나서|그 후|마지막으로';
-const sequenceWord = new RegExp(`(?<= )${followingWords}(?= )|${unspacedFollowingWords}`, 'gu');
+const sequenceWord = new RegExp(
+  `(?<= )${followingWords}(?= )|${unspacedFollowingWords}`,
+  'gu',
+);
 
 const actionVerb = wholeWord(
   'add|build|change|check|clean|convert|create|delete|deploy|document|extract|fix|generate|implement',

@@ -9,7 +9,11 @@ import {
   text,
 } from '../../test/support/scripted-stream.ts';
 
-const half: ScriptPart[] = [{ type: 'start' }, { type: 'start-step' }, ...text('half an')];
+const half: ScriptPart[] = [
+  { type: 'start' },
+  { type: 'start-step' },
+  ...text('half an'),
+];
 const lie = step(text('All done!'));
 
 /** Speaks, then is silent for ever; says whether it was ended. */
@@ -21,7 +25,9 @@ function silentAfter(parts: readonly ScriptPart[]) {
       return {
         next: () => {
           const value = rest.shift();
-          return value === undefined ? new Promise(() => undefined) : Promise.resolve({ done: false, value });
+          return value === undefined
+            ? new Promise(() => undefined)
+            : Promise.resolve({ done: false, value });
         },
         return: () => {
           state.ended = true;
@@ -36,10 +42,18 @@ function silentAfter(parts: readonly ScriptPart[]) {
 describe('errors', () => {
   it('I4: an error part lets the held text out before it; nothing is asked or retried', async () => {
     const boom = new Error('boom');
-    const caller = new ScriptedCaller([...half, { type: 'error', error: boom }, { type: 'finish-step' }]);
+    const caller = new ScriptedCaller([
+      ...half,
+      { type: 'error', error: boom },
+      { type: 'finish-step' },
+    ]);
     const { parts, result } = await caller.run();
     expect(line(parts)).toBe('start start-step text-delta(half an) error finish-step');
-    expect(result).toMatchObject({ attempts: 1, end: 'error', error: { source: 'model', cause: boom } });
+    expect(result).toMatchObject({
+      attempts: 1,
+      end: 'error',
+      error: { source: 'model', cause: boom },
+    });
     expect(caller.stops).toEqual([]);
   });
 
@@ -50,7 +64,10 @@ describe('errors', () => {
     });
     const { parts, result } = await caller.run();
     expect(line(parts)).toBe('start start-step text-delta(half an) error');
-    expect(result.error).toEqual({ source: 'model', cause: new Error('connection lost') });
+    expect(result.error).toEqual({
+      source: 'model',
+      cause: new Error('connection lost'),
+    });
   });
 
   it('I4: a model call that cannot even start is an error, not an exception', async () => {
@@ -73,7 +90,9 @@ describe('errors', () => {
         throw cause;
       };
       const { parts, result } = await caller.run();
-      expect(line(parts)).toBe('start start-step text-delta(All done!) finish-step finish');
+      expect(line(parts)).toBe(
+        'start start-step text-delta(All done!) finish-step finish',
+      );
       expect(result).toMatchObject({ heldBack: [], error: { source: 'guard', cause } });
     }
   });
@@ -120,7 +139,9 @@ describe('aborts', () => {
     });
     caller.signal = abort.signal;
     const { parts } = await caller.run();
-    expect(line(parts)).toBe('start start-step text-delta(half an) tool-call tool-result abort');
+    expect(line(parts)).toBe(
+      'start start-step text-delta(half an) tool-call tool-result abort',
+    );
   });
 
   it('I4: what a stream throws after an abort is the abort, not an error', async () => {
@@ -161,7 +182,9 @@ describe('aborts', () => {
     await vi.advanceTimersByTimeAsync(1000);
     abort.abort();
     await vi.advanceTimersByTimeAsync(500);
-    expect(line((await running).parts)).toBe('start start-step text-delta(half an) tool-call tool-result');
+    expect(line((await running).parts)).toBe(
+      'start start-step text-delta(half an) tool-call tool-result',
+    );
   });
 
   it('I4: an abort during a long decision releases the answer', async () => {
@@ -213,7 +236,8 @@ describe('aborts', () => {
     const caller = new ScriptedCaller(lie, lie);
     caller.signal = abort.signal;
     await caller.run();
-    const listeners = (calls: readonly unknown[][]) => new Set(calls.map(([, listener]) => listener));
+    const listeners = (calls: readonly unknown[][]) =>
+      new Set(calls.map(([, listener]) => listener));
     expect(added).toHaveBeenCalled();
     expect(listeners(removed.mock.calls)).toEqual(listeners(added.mock.calls));
   });

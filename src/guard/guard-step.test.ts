@@ -13,7 +13,10 @@ import { createGuard } from './guard-transform.ts';
 
 const lie = step(text('All done!'));
 const honest = step([...text('On it.'), ...call('shell')], 'tool-calls');
-const repeated = step([...text('Plan again.'), ...call('todo_write', 'duplicate')], 'tool-calls');
+const repeated = step(
+  [...text('Plan again.'), ...call('todo_write', 'duplicate')],
+  'tool-calls',
+);
 
 describe('a step that stops with todos open', () => {
   it('I3, P1: is sent back once with a reminder, and its "done" is not shown as an answer', async () => {
@@ -40,7 +43,9 @@ describe('a step that stops with todos open', () => {
     const caller = new ScriptedCaller(lie, step(text('Truly done.')));
     const { parts, result } = await caller.run();
     expect(caller.stops).toHaveLength(1);
-    expect(line(parts)).toMatch(/held-back\(All done!\).*text-delta\(Truly done\.\) finish-step finish$/);
+    expect(line(parts)).toMatch(
+      /held-back\(All done!\).*text-delta\(Truly done\.\) finish-step finish$/,
+    );
     expect(result).toMatchObject({ attempts: 2, calledTools: false, end: 'normal' });
   });
 
@@ -49,9 +54,12 @@ describe('a step that stops with todos open', () => {
     caller.maxAttempts = 4;
     const { parts } = await caller.run();
     const count = (type: string) => parts.filter((part) => part.type === type).length;
-    expect([count('start'), count('finish'), count('start-step'), count('finish-step')]).toEqual([
-      1, 1, 4, 4,
-    ]);
+    expect([
+      count('start'),
+      count('finish'),
+      count('start-step'),
+      count('finish-step'),
+    ]).toEqual([1, 1, 4, 4]);
   });
 
   it('I7: no reminder ever appears in what is emitted', async () => {
@@ -62,7 +70,10 @@ describe('a step that stops with todos open', () => {
   });
 
   it('P14: an empty answer or mere thinking is a stop attempt, and thinking passes at once', async () => {
-    const caller = new ScriptedCaller(step([{ type: 'reasoning-delta', text: 'hm' }]), honest);
+    const caller = new ScriptedCaller(
+      step([{ type: 'reasoning-delta', text: 'hm' }]),
+      honest,
+    );
     const { parts, result } = await caller.run();
     expect(caller.stops[0]).toMatchObject({ end: 'empty', text: '' });
     expect(parts).toContainEqual({ type: 'held-back', text: '' });
@@ -73,7 +84,11 @@ describe('a step that stops with todos open', () => {
   it('G11, P8: the one who decides is told that the text ends in a question', async () => {
     const caller = new ScriptedCaller(step(text('Shall I go on?')), honest);
     await caller.run();
-    expect(caller.stops[0]).toMatchObject({ question: true, text: 'Shall I go on?', attempt: 1 });
+    expect(caller.stops[0]).toMatchObject({
+      question: true,
+      text: 'Shall I go on?',
+      attempt: 1,
+    });
   });
 
   it('G2: the output limit is told as such', async () => {
@@ -116,7 +131,10 @@ describe('a step that worked with tools', () => {
   });
 
   it('I2: an input that was cut off before the call is no work', async () => {
-    const caller = new ScriptedCaller(step([{ type: 'tool-input-start' }], 'length'), honest);
+    const caller = new ScriptedCaller(
+      step([{ type: 'tool-input-start' }], 'length'),
+      honest,
+    );
     const { result } = await caller.run();
     expect(caller.stops[0]).toMatchObject({ calledTools: false, end: 'length' });
     expect(result.attempts).toBe(2);
@@ -134,8 +152,13 @@ describe('duplicate plans', () => {
   });
 
   it('I5: one real call among duplicates is work', async () => {
-    const caller = new ScriptedCaller(step([...call('todo_write', 'duplicate'), ...call('shell')]));
-    expect((await caller.run()).result).toMatchObject({ attempts: 1, onlyDuplicates: false });
+    const caller = new ScriptedCaller(
+      step([...call('todo_write', 'duplicate'), ...call('shell')]),
+    );
+    expect((await caller.run()).result).toMatchObject({
+      attempts: 1,
+      onlyDuplicates: false,
+    });
     expect(caller.stops).toEqual([]);
   });
 
@@ -143,15 +166,25 @@ describe('duplicate plans', () => {
     const caller = new ScriptedCaller(
       step([{ type: 'tool-output-denied' }, ...call('todo_write', 'duplicate')]),
     );
-    expect((await caller.run()).result).toMatchObject({ attempts: 1, onlyDuplicates: false });
+    expect((await caller.run()).result).toMatchObject({
+      attempts: 1,
+      onlyDuplicates: false,
+    });
   });
 
   it('I5: a preliminary result is not yet a duplicate', async () => {
-    const preliminary: ScriptPart = { type: 'tool-result', output: 'duplicate', preliminary: true };
+    const preliminary: ScriptPart = {
+      type: 'tool-result',
+      output: 'duplicate',
+      preliminary: true,
+    };
     const caller = new ScriptedCaller(
       step([{ type: 'tool-call' }, preliminary, { type: 'tool-result', output: 'x' }]),
     );
-    expect((await caller.run()).result).toMatchObject({ attempts: 1, onlyDuplicates: false });
+    expect((await caller.run()).result).toMatchObject({
+      attempts: 1,
+      onlyDuplicates: false,
+    });
   });
 
   it('I5: if nobody can tell whether it is a duplicate, it is work', async () => {
@@ -159,7 +192,10 @@ describe('duplicate plans', () => {
     caller.isDuplicate = () => {
       throw new Error('unknown tool');
     };
-    expect((await caller.run()).result).toMatchObject({ attempts: 1, onlyDuplicates: false });
+    expect((await caller.run()).result).toMatchObject({
+      attempts: 1,
+      onlyDuplicates: false,
+    });
   });
 });
 
@@ -197,12 +233,14 @@ describe('releasing', () => {
         ask: async () => ({ answer: 'release' }),
         remind: () => {},
       });
-      for (const part of script.slice(0, -2)) await guard.take(part, (passing) => shown.push(passing));
+      for (const part of script.slice(0, -2))
+        await guard.take(part, (passing) => shown.push(passing));
       let turns = 0;
       setImmediate(() => {
         turns += 1;
       });
-      for (const part of script.slice(-2)) await guard.take(part, (passing) => shown.push(passing));
+      for (const part of script.slice(-2))
+        await guard.take(part, (passing) => shown.push(passing));
       expect([turns, shown.map(({ type }) => type).sort()]).toEqual([
         0,
         script.map(({ type }) => type).sort(),
@@ -245,7 +283,15 @@ describe('releasing', () => {
 
 describe('for any script of attempts', () => {
   const body = fc.array(
-    fc.constantFrom('text', 'call', 'duplicate', 'reasoning', 'notice', 'source', 'error'),
+    fc.constantFrom(
+      'text',
+      'call',
+      'duplicate',
+      'reasoning',
+      'notice',
+      'source',
+      'error',
+    ),
     { maxLength: 8 },
   );
   const partsOf = (kinds: readonly string[], attempt: number): ScriptPart[] =>
@@ -266,11 +312,15 @@ describe('for any script of attempts', () => {
         const { parts, result } = await caller.run();
         expect(parts.filter(({ type }) => type === 'finish')).toHaveLength(1);
         expect(parts.at(-1)?.type).toBe('finish');
-        const worked = (kinds: readonly string[]) => kinds.includes('call') || kinds.includes('error');
+        const worked = (kinds: readonly string[]) =>
+          kinds.includes('call') || kinds.includes('error');
         expect(result.attempts).toBe(open && !worked(first) ? 2 : 1);
         if (result.attempts === 2 && !first.includes('duplicate'))
           expect(
-            parts.some((part) => part.type === 'text-delta' && 'text' in part && part.text === 'attempt 1'),
+            parts.some(
+              (part) =>
+                part.type === 'text-delta' && 'text' in part && part.text === 'attempt 1',
+            ),
           ).toBe(false);
       }),
       { numRuns: 500 },

@@ -1,9 +1,24 @@
 // The guard on the real SDK: streamText one step at a time, on a scripted model that takes its time.
-import { isStepCount, type ModelMessage, streamText, type TextStreamPart, type ToolSet, tool } from 'ai';
+import {
+  isStepCount,
+  type ModelMessage,
+  streamText,
+  type TextStreamPart,
+  type ToolSet,
+  tool,
+} from 'ai';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { ScriptedLanguageModel, type ScriptedStep } from '../../test/support/scripted-language-model.ts';
-import { type Attempts, attempts, collect, type SeenPart } from '../../test/support/scripted-stream.ts';
+import {
+  ScriptedLanguageModel,
+  type ScriptedStep,
+} from '../../test/support/scripted-language-model.ts';
+import {
+  type Attempts,
+  attempts,
+  collect,
+  type SeenPart,
+} from '../../test/support/scripted-stream.ts';
 import type { StopAnswer } from './guard-transform.ts';
 
 type Part = TextStreamPart<ToolSet>;
@@ -28,7 +43,9 @@ function scene(
       execute: async ({ todos }) => {
         const duplicate = board.written === todos.join();
         board.written = todos.join();
-        return duplicate ? { notice: 'Nothing changed; the active todo is b.' } : { total: todos.length };
+        return duplicate
+          ? { notice: 'Nothing changed; the active todo is b.' }
+          : { total: todos.length };
       },
     }),
   } satisfies ToolSet;
@@ -38,8 +55,10 @@ function scene(
     signal,
     attempt: (reminder) => {
       async function* stream(): AsyncGenerator<Part> {
-        if (previous !== null) history = [...history, ...(await previous.responseMessages)];
-        const reminded: ModelMessage[] = reminder === null ? [] : [{ role: 'user', content: reminder }];
+        if (previous !== null)
+          history = [...history, ...(await previous.responseMessages)];
+        const reminded: ModelMessage[] =
+          reminder === null ? [] : [{ role: 'user', content: reminder }];
         const result = streamText({
           model: scripted.model,
           tools,
@@ -57,23 +76,39 @@ function scene(
     hasOpenTodos: () => board.open.length > 0,
     isPaused: () => false,
     isDuplicate: (part) =>
-      part.type === 'tool-result' && JSON.stringify(part.output).includes('Nothing changed'),
-    ask: async (): Promise<StopAnswer> => ({ answer: 'retry', reminder: 'Go on with b.' }),
+      part.type === 'tool-result' &&
+      JSON.stringify(part.output).includes('Nothing changed'),
+    ask: async (): Promise<StopAnswer> => ({
+      answer: 'retry',
+      reminder: 'Go on with b.',
+    }),
   };
   return { scripted, board, options };
 }
 
 const shown = (parts: readonly SeenPart<Part>[]) =>
   parts.map((part) =>
-    part.type === 'text-delta' || part.type === 'held-back' ? `${part.type}(${part.text})` : part.type,
+    part.type === 'text-delta' || part.type === 'held-back'
+      ? `${part.type}(${part.text})`
+      : part.type,
   );
 
 describe('on a real streamText', () => {
   it('I1, I3, P1: a "done" with todos open is sent back, stays in the history and is never shown', async () => {
-    const { scripted, options } = scene([{ text: 'All done!' }, { text: 'Sorry. ', calls: [['shell', {}]] }]);
+    const { scripted, options } = scene([
+      { text: 'All done!' },
+      { text: 'Sorry. ', calls: [['shell', {}]] },
+    ]);
     const { parts, result } = await collect(attempts(options));
     expect(shown(parts)).toEqual([
-      ...['start', 'start-step', 'held-back(All done!)', 'finish-step', 'start-step', 'text-start'],
+      ...[
+        'start',
+        'start-step',
+        'held-back(All done!)',
+        'finish-step',
+        'start-step',
+        'text-start',
+      ],
       ...[
         'text-delta(Sorry. )',
         'text-end',
@@ -84,7 +119,11 @@ describe('on a real streamText', () => {
       ],
       ...['tool-result', 'finish-step', 'finish'],
     ]);
-    expect(result).toMatchObject({ attempts: 2, calledTools: true, heldBack: ['All done!'] });
+    expect(result).toMatchObject({
+      attempts: 2,
+      calledTools: true,
+      heldBack: ['All done!'],
+    });
     expect(scripted.prompts[1]).toContain('All done!');
     expect(scripted.prompts[1]).toContain('Go on with b.');
     expect(JSON.stringify(parts)).not.toContain('Go on with b.');
@@ -93,9 +132,16 @@ describe('on a real streamText', () => {
   it('I5, P4: a second identical todo_write is sent back, and its notice is in the history', async () => {
     const write = { calls: [['todo_write', { todos: ['a', 'b'] }]] } as const;
     const { scripted, options } = scene([write, write, { calls: [['shell', {}]] }]);
-    expect((await collect(attempts(options))).result).toMatchObject({ attempts: 1, onlyDuplicates: false });
+    expect((await collect(attempts(options))).result).toMatchObject({
+      attempts: 1,
+      onlyDuplicates: false,
+    });
     const { result } = await collect(attempts(options));
-    expect(result).toMatchObject({ attempts: 2, onlyDuplicates: false, calledTools: true });
+    expect(result).toMatchObject({
+      attempts: 2,
+      onlyDuplicates: false,
+      calledTools: true,
+    });
     expect(scripted.prompts[2]).toContain('the active todo is b');
   });
 
@@ -107,10 +153,13 @@ describe('on a real streamText', () => {
   });
 
   it('I1: tool events are out while the model still speaks', async () => {
-    const { scripted, options } = scene([{ calls: [['shell', {}]], text: 'First I look. ' }], {
-      delayMs: 3,
-      toolMs: 5,
-    });
+    const { scripted, options } = scene(
+      [{ calls: [['shell', {}]], text: 'First I look. ' }],
+      {
+        delayMs: 3,
+        toolMs: 5,
+      },
+    );
     const arrived = new Map<string, number>();
     for await (const part of attempts(options)) arrived.set(part.type, performance.now());
     expect(arrived.get('tool-input-start')).toBeLessThan(scripted.lastEventAt);
@@ -124,18 +173,29 @@ describe('on a real streamText', () => {
     };
     const { parts, result } = await collect(attempts(options));
     expect(shown(parts)).toEqual(['start', 'error']);
-    expect(result.error).toMatchObject({ source: 'model', cause: { message: 'overloaded' } });
+    expect(result.error).toMatchObject({
+      source: 'model',
+      cause: { message: 'overloaded' },
+    });
   });
 
   it('I4: an abort shows what there is and ends with the SDK’s own abort part', async () => {
     const abort = new AbortController();
-    const { scripted, options } = scene([{ text: 'one two three four five six seven eight' }], {
-      delayMs: 100,
-      signal: abort.signal,
-    });
+    const { scripted, options } = scene(
+      [{ text: 'one two three four five six seven eight' }],
+      {
+        delayMs: 100,
+        signal: abort.signal,
+      },
+    );
     setTimeout(() => abort.abort(), 500);
     const { parts, result } = await collect(attempts(options));
-    expect(shown(parts).slice(0, 4)).toEqual(['start', 'start-step', 'text-start', 'text-delta(one )']);
+    expect(shown(parts).slice(0, 4)).toEqual([
+      'start',
+      'start-step',
+      'text-start',
+      'text-delta(one )',
+    ]);
     expect(parts.at(-1)?.type).toBe('abort');
     expect(result).toMatchObject({ aborted: true, heldBack: [], attempts: 1 });
     expect(scripted.aborted).toBe(1);
@@ -145,15 +205,22 @@ describe('on a real streamText', () => {
 describe('latency', () => {
   const steps = [{ text: `${'word '.repeat(200)}end` }];
 
-  async function waits(read: (current: ReturnType<typeof scene>) => AsyncIterable<{ type: string }>) {
+  async function waits(
+    read: (current: ReturnType<typeof scene>) => AsyncIterable<{ type: string }>,
+  ) {
     const measured: number[] = [];
     for (let run = 0; run < 60; run += 1) {
       const current = scene(steps);
       for await (const part of read(current))
-        if (part.type === 'finish') measured.push(performance.now() - current.scripted.lastEventAt);
+        if (part.type === 'finish')
+          measured.push(performance.now() - current.scripted.lastEventAt);
     }
     const sorted = measured.sort((left, right) => left - right);
-    return { count: sorted.length, median: sorted[30] ?? Number.NaN, worst: sorted.at(-1) ?? Number.NaN };
+    return {
+      count: sorted.length,
+      median: sorted[30] ?? Number.NaN,
+      worst: sorted.at(-1) ?? Number.NaN,
+    };
   }
 
   it('I1: half of the answers are out within 50 ms of the model’s last event on any machine (figures printed)', async () => {

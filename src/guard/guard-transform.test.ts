@@ -10,7 +10,10 @@ import {
 } from 'ai';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { ScriptedLanguageModel, type ScriptedStep } from '../../test/support/scripted-language-model.ts';
+import {
+  ScriptedLanguageModel,
+  type ScriptedStep,
+} from '../../test/support/scripted-language-model.ts';
 import {
   type GuardTransformOptions,
   type StopAnswer,
@@ -51,7 +54,11 @@ function scene(steps: readonly ScriptedStep[]) {
     onFailure: (cause) => failures.push(cause),
   };
   const run = async (): Promise<string[]> => {
-    const agent = new ToolLoopAgent({ model: scripted.model, tools, stopWhen: isLoopFinished() });
+    const agent = new ToolLoopAgent({
+      model: scripted.model,
+      tools,
+      stopWhen: isLoopFinished(),
+    });
     const result = await agent.stream({
       prompt: 'go',
       experimental_steering: steering,
@@ -104,20 +111,35 @@ describe('the guard as a transform', () => {
   });
 
   it('I3: two attempts in all; then the run ends with what the model says', async () => {
-    const { stops, run } = scene([{ text: 'Done 1' }, { text: 'Done 2' }, { text: 'Done 3' }]);
+    const { stops, run } = scene([
+      { text: 'Done 1' },
+      { text: 'Done 2' },
+      { text: 'Done 3' },
+    ]);
     const seen = await run();
     expect(seen.filter((each) => each.startsWith('"')).join('')).toBe('"Done ""2"');
     expect(stops).toHaveLength(1);
   });
 
   it('I4: tool work is an exit: the next stop is a new one and gets a retry of its own', async () => {
-    const { stops, run } = scene([{ text: 'Done 1' }, done, { text: 'Done 2' }, done, { text: 'Done 3' }]);
+    const { stops, run } = scene([
+      { text: 'Done 1' },
+      done,
+      { text: 'Done 2' },
+      done,
+      { text: 'Done 3' },
+    ]);
     expect((await run()).join()).not.toMatch(/1|"2/);
     expect(stops.map(({ attempt }) => attempt)).toEqual([1, 1]);
   });
 
   it('I3: where the decision has limits of its own, more attempts can be allowed', async () => {
-    const current = scene([{ text: 'Done 1' }, { text: 'Done 2' }, { text: 'Done 3' }, { text: 'Done 4' }]);
+    const current = scene([
+      { text: 'Done 1' },
+      { text: 'Done 2' },
+      { text: 'Done 3' },
+      { text: 'Done 4' },
+    ]);
     Object.assign(current.options, { maxAttempts: 4 });
     await current.run();
     expect(current.stops.map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
@@ -129,13 +151,18 @@ describe('the guard as a transform', () => {
     current.options.ask = async () => {
       throw new Error('locked');
     };
-    expect((await current.run()).join()).toBe('start,start-step,"Finished!",finish-step,finish');
+    expect((await current.run()).join()).toBe(
+      'start,start-step,"Finished!",finish-step,finish',
+    );
     expect(current.failures).toEqual([new Error('locked')]);
   });
 
   it('I4: a stream that breaks off shows what there is', async () => {
     const { options } = scene([]);
-    const { readable, writable } = toTransform<ToolSet>(options)({ tools: {}, stopStream: () => undefined });
+    const { readable, writable } = toTransform<ToolSet>(options)({
+      tools: {},
+      stopStream: () => undefined,
+    });
     const writer = writable.getWriter();
     const reading = readAll(readable);
     const parts = [

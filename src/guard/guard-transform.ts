@@ -26,7 +26,9 @@ export type StopFacts = StepFacts &
   }>;
 
 /** Shows what was held back, or sends the agent back with a reminder. */
-export type StopAnswer = Readonly<{ answer: 'release' } | { answer: 'retry'; reminder: string }>;
+export type StopAnswer = Readonly<
+  { answer: 'release' } | { answer: 'retry'; reminder: string }
+>;
 
 /** What the guard asks, and whom it tells. No question may change the plan. */
 export interface GuardTransformOptions<Part extends PartLike> {
@@ -59,7 +61,8 @@ export function toTransform<Tools extends ToolSet>(
   return () => {
     const guard = createGuard(options);
     return new TransformStream<TextStreamPart<Tools>, TextStreamPart<Tools>>({
-      transform: (part, controller) => guard.take(part, (passing) => controller.enqueue(passing)),
+      transform: (part, controller) =>
+        guard.take(part, (passing) => controller.enqueue(passing)),
       flush: (controller) => guard.end((passing) => controller.enqueue(passing)),
     });
   };
@@ -76,7 +79,8 @@ export function createGuard<Part extends PartLike>(options: GuardTransformOption
   let attempt = 1;
 
   async function answerTo(facts: StepFacts): Promise<StopAnswer> {
-    if (facts.end === 'error' || facts.end === 'cancelled' || attempt >= maxAttempts) return release;
+    if (facts.end === 'error' || facts.end === 'cancelled' || attempt >= maxAttempts)
+      return release;
     if (facts.calledTools && !facts.onlyDuplicates) return release;
     if (await options.isPaused?.()) return release;
     if (options.asksAlways !== true && !(await options.hasOpenTodos())) return release;
@@ -148,7 +152,9 @@ export function holdBack<Part extends PartLike>(what: 'answer' | 'end') {
       }
       const isAnswer = type.startsWith('text-') || type === 'source' || type === 'file';
       if (type === 'finish') finish.splice(0, 1, part);
-      else if (type === 'finish-step' ? holding !== 'nothing' : holding === 'answer' && isAnswer)
+      else if (
+        type === 'finish-step' ? holding !== 'nothing' : holding === 'answer' && isAnswer
+      )
         held.push(part);
       else return [part];
       return [];
@@ -184,7 +190,8 @@ function watchStep<Part extends PartLike>(options: GuardTransformOptions<Part>) 
   const end = (): StopEnd => {
     if (isAborted || finishReason === 'interrupted') return 'cancelled';
     if (error !== null || finishReason === 'error') return 'error';
-    if (finishReason === 'length' || finishReason === 'content-filter') return finishReason;
+    if (finishReason === 'length' || finishReason === 'content-filter')
+      return finishReason;
     return text.trim() === '' && calls === 0 ? 'empty' : 'normal';
   };
   return {
@@ -194,13 +201,17 @@ function watchStep<Part extends PartLike>(options: GuardTransformOptions<Part>) 
       text += textOf(part);
       if (type === 'error') error ??= { cause: fieldOf(part, 'error') };
       if (type === 'abort') isAborted = true;
-      const reason = type === 'finish' || type === 'finish-step' ? fieldOf(part, 'finishReason') : null;
+      const reason =
+        type === 'finish' || type === 'finish-step'
+          ? fieldOf(part, 'finishReason')
+          : null;
       if (typeof reason === 'string') finishReason = reason;
       if (!type.startsWith('tool-') || type.startsWith('tool-input-')) return;
       if (type === 'tool-call') calls += 1;
       else if (type !== 'tool-result') otherToolWork += 1;
       // A streaming tool repeats its result; only the last one is not preliminary.
-      else if (fieldOf(part, 'preliminary') !== true && isDuplicate(part)) duplicates += 1;
+      else if (fieldOf(part, 'preliminary') !== true && isDuplicate(part))
+        duplicates += 1;
     },
     facts(): StepFacts {
       const calledTools = calls + otherToolWork + duplicates > 0;
@@ -218,7 +229,9 @@ function textOf(part: PartLike) {
 
 function steeringText(part: PartLike) {
   const content = fieldOf(fieldOf(part, 'message'), 'content');
-  return Array.isArray(content) && content.length === 1 ? fieldOf(content[0], 'text') : content;
+  return Array.isArray(content) && content.length === 1
+    ? fieldOf(content[0], 'text')
+    : content;
 }
 
 const fieldOf = (value: unknown, name: string) =>

@@ -9,10 +9,18 @@ interface TestPart {
   readonly index?: number;
 }
 
-const part = (type: string, text?: string): TestPart => (text === undefined ? { type } : { type, text });
+const part = (type: string, text?: string): TestPart =>
+  text === undefined ? { type } : { type, text };
 const types = (parts: readonly TestPart[]) => parts.map(({ type }) => type);
 
-const heldTypes = ['text-start', 'text-delta', 'text-end', 'source', 'file', 'finish-step'];
+const heldTypes = [
+  'text-start',
+  'text-delta',
+  'text-end',
+  'source',
+  'file',
+  'finish-step',
+];
 const passingTypes = [
   'start',
   'start-step',
@@ -23,16 +31,27 @@ const passingTypes = [
   'loop-alarm',
   'notice',
 ];
-const toolTypes = ['tool-input-start', 'tool-input-delta', 'tool-call', 'tool-result', 'tool-error'];
+const toolTypes = [
+  'tool-input-start',
+  'tool-input-delta',
+  'tool-call',
+  'tool-result',
+  'tool-error',
+];
 const anySequence = (kinds: readonly string[]) =>
   fc
     .array(fc.constantFrom(...kinds), { maxLength: 40 })
-    .map((list) => [...list, 'finish'].map((type, index): TestPart => ({ type, index, text: `<${index}>` })));
+    .map((list) =>
+      [...list, 'finish'].map(
+        (type, index): TestPart => ({ type, index, text: `<${index}>` }),
+      ),
+    );
 
 describe('holding back an answer', () => {
   it('I1: text, sources, files and the end of the step wait; everything else passes at once', () => {
     for (const type of heldTypes) expect(holdBack('answer').take(part(type))).toEqual([]);
-    for (const type of passingTypes) expect(types(holdBack('answer').take(part(type)))).toEqual([type]);
+    for (const type of passingTypes)
+      expect(types(holdBack('answer').take(part(type)))).toEqual([type]);
   });
 
   it('I1: with the first part of a tool call everything held comes out before it, and nothing more is held', () => {
@@ -85,18 +104,29 @@ describe('for any sequence of parts', () => {
   it('I1: released, nothing is lost or doubled, each kind keeps its order, and one finish comes last', () => {
     fc.assert(
       fc.property(
-        anySequence([...heldTypes, ...passingTypes, ...toolTypes, 'error', 'abort', 'finish']),
+        anySequence([
+          ...heldTypes,
+          ...passingTypes,
+          ...toolTypes,
+          'error',
+          'abort',
+          'finish',
+        ]),
         modes,
         (given, mode) => {
           const hold = holdBack<TestPart>(mode);
           const out = [...given.flatMap((each) => hold.take(each)), ...hold.release()];
           const lastFinish = given.at(-1);
-          const kept = given.filter((each) => each.type !== 'finish' || each === lastFinish);
+          const kept = given.filter(
+            (each) => each.type !== 'finish' || each === lastFinish,
+          );
           expect(new Set(out).size).toBe(out.length);
           expect([...out].sort(byIndex)).toEqual(kept);
           expect(out.at(-1)).toBe(lastFinish);
           const isHeld = ({ type }: TestPart) => heldTypes.includes(type);
-          expect(out.filter((each) => !isHeld(each))).toEqual(kept.filter((each) => !isHeld(each)));
+          expect(out.filter((each) => !isHeld(each))).toEqual(
+            kept.filter((each) => !isHeld(each)),
+          );
           if (mode === 'answer') expect(out.filter(isHeld)).toEqual(kept.filter(isHeld));
         },
       ),
@@ -113,7 +143,8 @@ describe('for any sequence of parts', () => {
           const hold = holdBack<TestPart>(mode);
           for (const each of given) {
             const out = hold.take(each);
-            if (!heldTypes.includes(each.type) && each.type !== 'finish') expect(out.at(-1)).toBe(each);
+            if (!heldTypes.includes(each.type) && each.type !== 'finish')
+              expect(out.at(-1)).toBe(each);
           }
         },
       ),
@@ -128,8 +159,12 @@ describe('for any sequence of parts', () => {
         const out = given.flatMap((each) => hold.take(each));
         const { text, passing } = hold.withhold();
         const shown = types([...out, ...passing, ...hold.release()]);
-        expect(shown.filter((type) => type === 'finish' || type.startsWith('text-'))).toEqual([]);
-        const said = given.filter(({ type }) => type === 'text-delta').map((each) => each.text);
+        expect(
+          shown.filter((type) => type === 'finish' || type.startsWith('text-')),
+        ).toEqual([]);
+        const said = given
+          .filter(({ type }) => type === 'text-delta')
+          .map((each) => each.text);
         expect(text).toBe(said.join(''));
       }),
       { numRuns: 1000 },

@@ -3,8 +3,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { defaultLoopLimits, type LoopAlarm, LoopDetector } from './loop-detector.ts';
 
-function calls(detector: LoopDetector, ...given: [name: string, input: unknown, result: unknown][]) {
-  return given.map(([name, input, result]) => detector.observeCall({ name, input, result }));
+function calls(
+  detector: LoopDetector,
+  ...given: [name: string, input: unknown, result: unknown][]
+) {
+  return given.map(([name, input, result]) =>
+    detector.observeCall({ name, input, result }),
+  );
 }
 const alarms = (given: (LoopAlarm | null)[]) => given.filter((alarm) => alarm !== null);
 const times = <Value>(count: number, make: (index: number) => Value): Value[] =>
@@ -17,7 +22,10 @@ describe('calls', () => {
       ...times(4, () => ['read', { path: 'a' }, 'x'] as [string, unknown, unknown]),
     );
     expect(found.slice(0, 3)).toEqual([null, null, null]);
-    expect(found[3]).toEqual({ pattern: 'read 4 times with the same input and result', repeats: 4 });
+    expect(found[3]).toEqual({
+      pattern: 'read 4 times with the same input and result',
+      repeats: 4,
+    });
   });
 
   it('I8: the order of the keys in an input does not matter', () => {
@@ -34,7 +42,10 @@ describe('calls', () => {
   it('I8: a poll whose result changes each time is no loop', () => {
     const found = calls(
       new LoopDetector(),
-      ...times(100, (i) => ['job_read', { id: 1 }, `${i} %`] as [string, unknown, unknown]),
+      ...times(
+        100,
+        (i) => ['job_read', { id: 1 }, `${i} %`] as [string, unknown, unknown],
+      ),
     );
     expect(alarms(found)).toEqual([]);
   });
@@ -42,7 +53,10 @@ describe('calls', () => {
   it('I8: reading different files is no loop', () => {
     const found = calls(
       new LoopDetector(),
-      ...times(100, (i) => ['read', { path: `${i}.ts` }, 'empty'] as [string, unknown, unknown]),
+      ...times(
+        100,
+        (i) => ['read', { path: `${i}.ts` }, 'empty'] as [string, unknown, unknown],
+      ),
     );
     expect(alarms(found)).toEqual([]);
   });
@@ -56,7 +70,8 @@ describe('calls', () => {
   });
 
   it('I8: a failing test that differs only in clock and duration is the same result', () => {
-    const result = (i: number) => `1 failed\nStart at 10:11:1${i}\nDuration 1.${i}2s (tests 3${i}ms)`;
+    const result = (i: number) =>
+      `1 failed\nStart at 10:11:1${i}\nDuration 1.${i}2s (tests 3${i}ms)`;
     const found = calls(
       new LoopDetector(),
       ...times(4, (i) => ['shell', 'npm test', result(i)] as [string, unknown, unknown]),
@@ -64,34 +79,58 @@ describe('calls', () => {
     expect(alarms(found)).toHaveLength(1);
   });
 
-  it.each([2, 3, 4, 5, 6])('I8, P25: a period of %i calls, three times over, is a loop', (period) => {
-    const found = calls(
-      new LoopDetector(),
-      ...times(period * 3, (i) => [`tool-${i % period}`, {}, 'same'] as [string, unknown, unknown]),
-    );
-    expect(alarms(found.slice(0, -1))).toEqual([]);
-    const names = times(period, (i) => `tool-${i}`).join(' → ');
-    expect(found.at(-1)).toEqual({ pattern: `${names}, 3 times with the same results`, repeats: 3 });
-  });
+  it.each([2, 3, 4, 5, 6])(
+    'I8, P25: a period of %i calls, three times over, is a loop',
+    (period) => {
+      const found = calls(
+        new LoopDetector(),
+        ...times(
+          period * 3,
+          (i) => [`tool-${i % period}`, {}, 'same'] as [string, unknown, unknown],
+        ),
+      );
+      expect(alarms(found.slice(0, -1))).toEqual([]);
+      const names = times(period, (i) => `tool-${i}`).join(' → ');
+      expect(found.at(-1)).toEqual({
+        pattern: `${names}, 3 times with the same results`,
+        repeats: 3,
+      });
+    },
+  );
 
   it('I8: a loop is found after any amount of honest work before it', () => {
     fc.assert(
-      fc.property(fc.integer({ min: 0, max: 90 }), fc.integer({ min: 2, max: 6 }), (honest, period) => {
-        const detector = new LoopDetector();
-        calls(detector, ...times(honest, (i) => ['read', i, i] as [string, unknown, unknown]));
-        const looping = times(period * 3, (i) => ['x', i % period, 'same'] as [string, unknown, unknown]);
-        expect(alarms(calls(detector, ...looping))).toHaveLength(1);
-      }),
+      fc.property(
+        fc.integer({ min: 0, max: 90 }),
+        fc.integer({ min: 2, max: 6 }),
+        (honest, period) => {
+          const detector = new LoopDetector();
+          calls(
+            detector,
+            ...times(honest, (i) => ['read', i, i] as [string, unknown, unknown]),
+          );
+          const looping = times(
+            period * 3,
+            (i) => ['x', i % period, 'same'] as [string, unknown, unknown],
+          );
+          expect(alarms(calls(detector, ...looping))).toHaveLength(1);
+        },
+      ),
     );
   });
 
   it('I8: calls that are all different never alarm, in any order', () => {
     fc.assert(
       fc.property(
-        fc.uniqueArray(fc.json(), { maxLength: 80, selector: (json) => JSON.stringify(JSON.parse(json)) }),
+        fc.uniqueArray(fc.json(), {
+          maxLength: 80,
+          selector: (json) => JSON.stringify(JSON.parse(json)),
+        }),
         (inputs) => {
           const detector = new LoopDetector();
-          const found = inputs.map((input, i) => detector.observeCall({ name: 'read', input, result: i }));
+          const found = inputs.map((input, i) =>
+            detector.observeCall({ name: 'read', input, result: i }),
+          );
           expect(alarms(found)).toEqual([]);
         },
       ),
@@ -100,7 +139,10 @@ describe('calls', () => {
   });
 
   it('P25: after an alarm a second one needs a second full round', () => {
-    const loop = times(12, (i) => [i % 2 === 0 ? 'A' : 'B', {}, 'same'] as [string, unknown, unknown]);
+    const loop = times(
+      12,
+      (i) => [i % 2 === 0 ? 'A' : 'B', {}, 'same'] as [string, unknown, unknown],
+    );
     const found = calls(new LoopDetector(), ...loop);
     expect(found.map((alarm) => alarm !== null).lastIndexOf(true)).toBe(11);
     expect(alarms(found)).toHaveLength(2);
@@ -110,7 +152,10 @@ describe('calls', () => {
     const failing = (message: (i: number) => string) =>
       calls(
         new LoopDetector(),
-        ...times(4, (i) => ['shell', {}, new Error(message(i))] as [string, unknown, unknown]),
+        ...times(
+          4,
+          (i) => ['shell', {}, new Error(message(i))] as [string, unknown, unknown],
+        ),
       );
     expect(alarms(failing((i) => `code ${i}`))).toEqual([]);
     expect(alarms(failing(() => 'code 1'))).toHaveLength(1);
@@ -165,7 +210,9 @@ describe('memory and safety', () => {
   it('a pattern is one safe line, whatever a model calls its tools', () => {
     const name = `\u001b]52;c;evil\u0007\u001b[31mrm\n-rf ${'x'.repeat(500)}`;
     const detector = new LoopDetector();
-    const found = alarms(calls(detector, ...times(4, () => [name, {}, ''] as [string, unknown, unknown])));
+    const found = alarms(
+      calls(detector, ...times(4, () => [name, {}, ''] as [string, unknown, unknown])),
+    );
     expect(found[0]?.pattern).toMatch(/^rm -rf x+… 4 times/);
     expect(found[0]?.pattern.length).toBeLessThan(120);
   });
@@ -184,6 +231,9 @@ describe('memory and safety', () => {
     let deep: unknown = 'bottom';
     for (let i = 0; i < 50_000; i += 1) deep = [deep];
     const detector = new LoopDetector();
-    expect(calls(detector, ['a', cyclic, deep], ['a', deep, cyclic])).toEqual([null, null]);
+    expect(calls(detector, ['a', cyclic, deep], ['a', deep, cyclic])).toEqual([
+      null,
+      null,
+    ]);
   });
 });

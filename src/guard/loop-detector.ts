@@ -32,11 +32,23 @@ export class LoopDetector {
     return this.#calls.length + this.#texts.length;
   }
 
-  observeCall({ name, input, result }: { name: string; input: unknown; result: unknown }) {
-    const key = sha256(`${name}\n${canonicalText(input)}\n${withoutMeasurements(canonicalText(result))}`);
+  observeCall({
+    name,
+    input,
+    result,
+  }: {
+    name: string;
+    input: unknown;
+    result: unknown;
+  }) {
+    const key = sha256(
+      `${name}\n${canonicalText(input)}\n${withoutMeasurements(canonicalText(result))}`,
+    );
     // To repeat a phrase while doing something new is no circle.
     if (!this.#calls.some((call) => call.key === key)) this.#texts = [];
-    this.#calls = [...this.#calls, { name: oneLine(name, 40), key }].slice(-this.#limits.memory);
+    this.#calls = [...this.#calls, { name: oneLine(name, 40), key }].slice(
+      -this.#limits.memory,
+    );
     return this.#alarm(this.#repeatedCalls());
   }
 
@@ -71,8 +83,14 @@ export class LoopDetector {
       if (last.length < period * repeats || !isRound) continue;
       const round = last.slice(0, period).map(({ name }) => name);
       const names = oneLine(round.join(' → '), 160);
-      const alike = period === 1 ? 'times with the same input and result' : 'times with the same results';
-      return { pattern: `${names}${period === 1 ? '' : ','} ${repeats} ${alike}`, repeats };
+      const alike =
+        period === 1
+          ? 'times with the same input and result'
+          : 'times with the same results';
+      return {
+        pattern: `${names}${period === 1 ? '' : ','} ${repeats} ${alike}`,
+        repeats,
+      };
     }
     return null;
   }
@@ -84,7 +102,9 @@ function canonicalText(value: unknown) {
     if (field instanceof Error) return `${field.name}: ${field.message}`;
     if (typeof field === 'bigint') return String(field);
     if (typeof field !== 'object' || field === null || Array.isArray(field)) return field;
-    return Object.fromEntries(Object.entries(field).sort(([left], [right]) => (left < right ? -1 : 1)));
+    return Object.fromEntries(
+      Object.entries(field).sort(([left], [right]) => (left < right ? -1 : 1)),
+    );
   };
   try {
     return JSON.stringify(value, inOrder) ?? String(value);

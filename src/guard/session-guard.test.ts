@@ -1,7 +1,12 @@
 // The guard joined to a session, for a stream of anybody's parts and as a transform of the AI SDK.
 import { experimental_createSteering, isLoopFinished, streamText } from 'ai';
 import { expect, it } from 'vitest';
-import { createLibraryStage, finish, planned, startModel } from '../../test/support/library-stage.ts';
+import {
+  createLibraryStage,
+  finish,
+  planned,
+  startModel,
+} from '../../test/support/library-stage.ts';
 import { complete, plan, say } from '../scripted-model/index.ts';
 import { createGuard, sessionGuard, toTransform } from './index.ts';
 
@@ -22,10 +27,14 @@ it('I1, 15: any stream of parts is joined in one line', async () => {
       { type: 'finish-step', finishReason: 'stop' },
       { type: 'finish', finishReason: 'stop' },
     ];
-    for (const part of parts) await guard.take(part, ({ type, text }) => shown.push(text ?? type));
+    for (const part of parts)
+      await guard.take(part, ({ type, text }) => shown.push(text ?? type));
   };
   await answer('All done!');
-  expect(told).toEqual(['All done!', expect.stringContaining('1/2 completed, 1 remaining')]);
+  expect(told).toEqual([
+    'All done!',
+    expect.stringContaining('1/2 completed, 1 remaining'),
+  ]);
   expect(shown).not.toContain('All done!');
   await finish(session, second);
   await answer('Finished.');

@@ -6,10 +6,21 @@ import { askedSentence, type Moment, momentToTell } from '../core/decision.ts';
 import { UntildoneError } from '../core/error.ts';
 import type { Asking, Event, EventOf, SourceKind } from '../core/events.ts';
 import type { Policy } from '../core/policy.ts';
-import { followHost, hostListChanges, isSameList, writtenItems } from '../core/reconcile.ts';
+import {
+  followHost,
+  hostListChanges,
+  isSameList,
+  writtenItems,
+} from '../core/reconcile.ts';
 import { endsInQuestion } from '../core/safe-text.ts';
 import { settingsForAgent } from '../core/settings.ts';
-import { createState, type HostTodo, noTrail, type State, spokeAt } from '../core/state.ts';
+import {
+  createState,
+  type HostTodo,
+  noTrail,
+  type State,
+  spokeAt,
+} from '../core/state.ts';
 import { continuationMarker } from '../core/texts.ts';
 import { isOpen, normaliseTitle, statusFromWord } from '../core/todo.ts';
 import { canWrite, mayHaveMoved } from '../core/work.ts';
@@ -38,7 +49,10 @@ export { appendFailure };
 
 type Context = Question & Omit<Parts, 'host'> & { readonly runtime: Runtime };
 
-export function answerCall(question: Question, terminated: Promise<unknown>): Promise<HookAnswer> {
+export function answerCall(
+  question: Question,
+  terminated: Promise<unknown>,
+): Promise<HookAnswer> {
   const { hook, store } = question;
   const { descriptor } = question.call;
   const telling: Promise<void>[] = [];
@@ -56,7 +70,10 @@ export function answerCall(question: Question, terminated: Promise<unknown>): Pr
 }
 
 /** The host shows its human a question: those who want to are told elsewhere too. */
-export function tellAsked(question: Question, session: Pick<Watched, 'title' | 'policyHash'>): Promise<void> {
+export function tellAsked(
+  question: Question,
+  session: Pick<Watched, 'title' | 'policyHash'>,
+): Promise<void> {
   const { sessionId: id, at: updatedAt, descriptor } = question.call;
   const moment = { outcome: null, sentence: askedSentence };
   return tell(question, { id, descriptor, updatedAt, ...session }, moment);
@@ -66,15 +83,26 @@ export function tellAsked(question: Question, session: Pick<Watched, 'title' | '
  * The command for notices gets no variable that the project's own settings of the host set. Those that we read ourselves are
  * out of the environment already (V10).
  */
-function tell(question: Question & { told?: Map<string, string> }, session: Watched, moment: Moment) {
+function tell(
+  question: Question & { told?: Map<string, string> },
+  session: Watched,
+  moment: Moment,
+) {
   const { store, hook, call, told } = question;
   const { environment, strangers } = hook;
   const isOwn = (name: string) => isReadByUs(name) || strangers?.includes(name) === false;
-  const safe = Object.fromEntries(Object.entries(environment).filter(([name]) => isOwn(name)));
+  const safe = Object.fromEntries(
+    Object.entries(environment).filter(([name]) => isOwn(name)),
+  );
   return tellHuman({ store, told, environment: safe }, session, moment).catch((error) => {
     // Safe: the log says so, and the answer does not depend on it.
     const { sessionId, descriptor, at } = call;
-    appendFailure(environment, error, { at, host: descriptor.host, hook: call.hook, sessionId });
+    appendFailure(environment, error, {
+      at,
+      host: descriptor.host,
+      hook: call.hook,
+      sessionId,
+    });
   });
 }
 
@@ -93,10 +121,12 @@ const nothing: HookAnswer = {};
 const interrupted = { type: 'human-aborted', how: 'interrupted' } as const;
 
 export function createAnswers(context: Context) {
-  const { host, call, hook, store, runtime, clock, identifiers, configuration, checker } = context;
+  const { host, call, hook, store, runtime, clock, identifiers, configuration, checker } =
+    context;
   const { sessionId, descriptor, agent } = call;
   const deadlineAt = deadlineOf(hook, call);
-  const base = (kind: SourceKind, detail = identifiers.next()) => eventBase(call, kind, detail);
+  const base = (kind: SourceKind, detail = identifiers.next()) =>
+    eventBase(call, kind, detail);
   const isDriven = descriptor.driven !== undefined;
 
   async function perform(): Promise<HookAnswer> {
@@ -112,16 +142,27 @@ export function createAnswers(context: Context) {
     const at = clock.now();
     // Whoever drives the host ended it, and knows why.
     if (call.asks.type !== 'stop' || isDriven) return nothing;
-    if (at < deadlineAt) await runtime.handle({ ...base('side', `aborted:${at}`), at, ...interrupted });
-    else await store.append([{ ...base('failure', `late:${at}`), at, type: 'activity-seen' }]);
+    if (at < deadlineAt)
+      await runtime.handle({ ...base('side', `aborted:${at}`), at, ...interrupted });
+    else
+      await store.append([
+        { ...base('failure', `late:${at}`), at, type: 'activity-seen' },
+      ]);
     return nothing;
   }
 
-  async function record({ events, receipt, decided, listed }: AsksOf<'record'>): Promise<HookAnswer> {
+  async function record({
+    events,
+    receipt,
+    decided,
+    listed,
+  }: AsksOf<'record'>): Promise<HookAnswer> {
     try {
       const { told, decisions } = listed ? await lookUp() : { told: null, decisions: 0 };
       // By which call the list became what it is tells work from a bulk claim (V4).
-      const differences = told ? await listEvents(told, `${events[0]?.id ?? ''}:${decisions}`) : [];
+      const differences = told
+        ? await listEvents(told, `${events[0]?.id ?? ''}:${decisions}`)
+        : [];
       if (!decided) await store.append([...events, ...differences]);
       // What waits in the inbox must be in the plan before a receipt is bound.
       else for (const event of [...events, ...differences]) await runtime.handle(event);
@@ -131,12 +172,17 @@ export function createAnswers(context: Context) {
       await store.append(events);
       return nothing;
     }
-    if (receipt) await hook.bindReceipt(store, runtime, { receipt, sessionId, at: call.at });
+    if (receipt)
+      await hook.bindReceipt(store, runtime, { receipt, sessionId, at: call.at });
     return nothing;
   }
 
   /** After a compaction or a resume the agent may have lost sight of its plan: it is given again (P23). */
-  async function open({ begins, events, givesPlan }: AsksOf<'open'>): Promise<HookAnswer> {
+  async function open({
+    begins,
+    events,
+    givesPlan,
+  }: AsksOf<'open'>): Promise<HookAnswer> {
     const opening = openingEvent(begins ? 'open' : 'side');
     await store.append(givesPlan ? events : [...events, opening]);
     if (!givesPlan) return nothing;
@@ -170,10 +216,15 @@ export function createAnswers(context: Context) {
   /** Where the host says something else of itself, or works on after a compaction that was broken off. */
   function catchUpEvents(state: State, pending: readonly Event[]): Event[] {
     const known = pending.findLast((event) => event.type === 'session-opened') ?? state;
-    const isSame = JSON.stringify([known.descriptor, known.agent]) === JSON.stringify([descriptor, agent]);
+    const isSame =
+      JSON.stringify([known.descriptor, known.agent]) ===
+      JSON.stringify([descriptor, agent]);
     const opening = isSame ? [] : [openingEvent('side')];
-    const wait = pending.findLast((event) => 'wait' in event && event.wait.kind === 'compaction');
-    const compacting = wait === undefined ? state.waits.compacting : wait.type === 'wait-started';
+    const wait = pending.findLast(
+      (event) => 'wait' in event && event.wait.kind === 'compaction',
+    );
+    const compacting =
+      wait === undefined ? state.waits.compacting : wait.type === 'wait-started';
     return compacting ? [...opening, { ...base('side'), ...compactionFailed }] : opening;
   }
 
@@ -197,15 +248,24 @@ export function createAnswers(context: Context) {
     const made = base(isOurs ? 'side' : 'prompt', `${shortHash(text)}:${decisions}`);
     const { id } = made;
     if (speaks) {
-      const turn = { messageId: id, turnId: id, turnIsOver: isTurnOver(told.trail), agent };
+      const turn = {
+        messageId: id,
+        turnId: id,
+        turnIsOver: isTurnOver(told.trail),
+        agent,
+      };
       const spoken = { ...turn, text, fingerprint: null, policyHash: null };
       await runtime.append({ ...made, type: 'human-spoke', ...spoken });
-      const isFirst = state.spoken === undefined && !pending.some(({ type }) => type === 'human-spoke');
+      const isFirst =
+        state.spoken === undefined && !pending.some(({ type }) => type === 'human-spoke');
       const { settings } = configuration.current();
       // After the words, which must not wait for it: without a look, one command would pass for work (V4).
-      const fingerprint = isFirst && !isOff(settings, call.agent.name) ? await look() : null;
+      const fingerprint =
+        isFirst && !isOff(settings, call.agent.name) ? await look() : null;
       if (fingerprint !== null)
-        await store.append([{ ...made, id: `${id}:look`, type: 'workspace-seen', fingerprint }]);
+        await store.append([
+          { ...made, id: `${id}:look`, type: 'workspace-seen', fingerprint },
+        ]);
       const problem = configuration.problem();
       const off = `off for this message, because the configuration is broken: ${problem}`;
       const ignored = isFirst ? ignoredVariables() : null;
@@ -223,19 +283,35 @@ export function createAnswers(context: Context) {
       await runtime.append({ ...made, id: `${id}:aborted`, ...interrupted });
     for (const jobId of isNotice ? speaker.jobIds : []) {
       const wait = { kind: 'background', jobId } as const;
-      await runtime.append({ ...made, id: `${id}:${shortHash(jobId)}`, type: 'wait-ended', wait });
+      await runtime.append({
+        ...made,
+        id: `${id}:${shortHash(jobId)}`,
+        type: 'wait-ended',
+        wait,
+      });
     }
     await runtime.append({ ...made, type: 'activity-seen' });
     if (pauses === undefined) return nothing;
-    await runtime.handle({ ...made, id: `${id}:paused`, type: 'human-paused', ...pauses });
+    await runtime.handle({
+      ...made,
+      id: `${id}:paused`,
+      type: 'human-paused',
+      ...pauses,
+    });
     return letGo(pausedMessage);
   }
 
   /** Null: none could be taken in time. */
-  async function look(policy: Partial<Policy> = configuration.current(), since = call.at) {
+  async function look(
+    policy: Partial<Policy> = configuration.current(),
+    since = call.at,
+  ) {
     const { directory } = descriptor;
     if (directory === null) return null;
-    const timeoutMs = Math.max(0, Math.min(fingerprintTimeoutMs, deadlineAt - clock.now()));
+    const timeoutMs = Math.max(
+      0,
+      Math.min(fingerprintTimeoutMs, deadlineAt - clock.now()),
+    );
     const limits = { timeoutMs, environment: hook.environment };
     return checker.look({ sessionId, directory }, frozenBy(policy, since), limits);
   }
@@ -243,12 +319,19 @@ export function createAnswers(context: Context) {
   /** Where it shows; docs/permissions.md says where it does not. Null: nothing speaks against a human. */
   function agentAbove(): string | null {
     const own = 'a command of an agent';
-    if (hasLimitMark() || hook.environment[sessionVariable]) return 'a session of untildone';
+    if (hasLimitMark() || hook.environment[sessionVariable])
+      return 'a session of untildone';
     const { given = hook.environment, ignored } = hook;
     if (host.agentCommandOf((name) => given[name], ignored) !== null) return own;
     // Others' agents may start hosts, whose hooks then stand beneath both; elsewhere ps shows no variables.
-    for (const { variables } of process.platform === 'linux' ? ancestorsOf(process.pid) : [])
-      if (host.agentCommandOf((name) => variables.get(name), ignored)?.sessionId === sessionId) return own;
+    for (const { variables } of process.platform === 'linux'
+      ? ancestorsOf(process.pid)
+      : [])
+      if (
+        host.agentCommandOf((name) => variables.get(name), ignored)?.sessionId ===
+        sessionId
+      )
+        return own;
     return null;
   }
 
@@ -263,16 +346,23 @@ export function createAnswers(context: Context) {
   /** The host was started anew, or began another prompt: what ran before has ended, however it did (P19, T3). */
   function isTurnOver({ last, promptId: before }: State['trail'] = noTrail): boolean {
     if (last === 'open') return true;
-    return host.namesPrompts !== false && call.promptId !== null && call.promptId !== before;
+    return (
+      host.namesPrompts !== false && call.promptId !== null && call.promptId !== before
+    );
   }
 
   /** The host tells of no interrupt: a turn without a failure or a stop that we let through was broken off (P19). */
   function wasBrokenOff(trail: State['trail'], mayStop: boolean): boolean {
     const { promptId: before = null, last = null } = trail ?? {};
-    if (call.promptId === null || before === null || before === call.promptId) return false;
-    const isUnfinished = last === 'stop' ? !mayStop : last === 'work' || last === 'prompt';
+    if (call.promptId === null || before === null || before === call.promptId)
+      return false;
+    const isUnfinished =
+      last === 'stop' ? !mayStop : last === 'work' || last === 'prompt';
     // A Stop hook that failed let the agent stop without a word in the store.
-    return isUnfinished && !failedStops(hook.environment, sessionId).some(({ stopOf }) => stopOf === before);
+    return (
+      isUnfinished &&
+      !failedStops(hook.environment, sessionId).some(({ stopOf }) => stopOf === before)
+    );
   }
 
   /** Todos with checks are completed only when they pass (V1). What takes too long is let through: the stop waits. */
@@ -280,18 +370,28 @@ export function createAnswers(context: Context) {
     const titles = named.map(normaliseTitle);
     const todosIn = (state: State | null) =>
       (state?.plan ?? []).filter(({ id, hostKey, title }) =>
-        hostKey ? named.includes(hostKey) : named.includes(id) || titles.includes(normaliseTitle(title)),
+        hostKey
+          ? named.includes(hostKey)
+          : named.includes(id) || titles.includes(normaliseTitle(title)),
       );
     // They may still wait in the inbox.
-    if ((await pendingEvents()).length > 0) await runtime.handle({ ...base('gate'), type: 'activity-seen' });
+    if ((await pendingEvents()).length > 0)
+      await runtime.handle({ ...base('gate'), type: 'activity-seen' });
     const runs: unknown[] = [];
-    for (const { id: todoId, checks, verification } of todosIn(await store.state(sessionId))) {
+    for (const { id: todoId, checks, verification } of todosIn(
+      await store.state(sessionId),
+    )) {
       if (checks.length === 0 || verification === 'passed') continue;
       const claim = { actor: 'agent', todoId, changes: { status: 'completed' } } as const;
-      runs.push((await runtime.handle({ ...base('gate'), type: 'todo-updated', ...claim })).checks);
+      runs.push(
+        (await runtime.handle({ ...base('gate'), type: 'todo-updated', ...claim }))
+          .checks,
+      );
     }
     if (runs.length === 0) return nothing;
-    const waited = await withinTime(clock, deadlineAt - clock.now(), () => Promise.all(runs));
+    const waited = await withinTime(clock, deadlineAt - clock.now(), () =>
+      Promise.all(runs),
+    );
     if (!waited.answered && !waited.late) throw waited.error;
     const state = await store.state(sessionId);
     const failed = todosIn(state).filter(
@@ -308,20 +408,32 @@ export function createAnswers(context: Context) {
     const spoke = pending.findLast((event) => event.type === 'human-spoke');
     const policy = await frozenPolicy(store, spoke ?? state);
     const since = spoke?.at ?? spokeAt(state);
-    const { maxTokens } = settingsForAgent((policy ?? configuration.current()).settings, agent.name);
+    const { maxTokens } = settingsForAgent(
+      (policy ?? configuration.current()).settings,
+      agent.name,
+    );
     // Only for a budget: to read the transcript takes time.
-    const used = transcript === null || maxTokens === null ? [] : usageEvents(transcript, since);
+    const used =
+      transcript === null || maxTokens === null ? [] : usageEvents(transcript, since);
     await store.append([...catchUp, ...differences, ...used]);
-    const isPlanning = ({ type }: Event) => type === 'todos-created' || type === 'plan-written';
-    const hasPlan = differences.length > 0 || pending.some(isPlanning) || state.plan.length > 0;
-    const isMeasured = hasPlan || (policy ?? configuration.current()).goalChecks.length > 0;
+    const isPlanning = ({ type }: Event) =>
+      type === 'todos-created' || type === 'plan-written';
+    const hasPlan =
+      differences.length > 0 || pending.some(isPlanning) || state.plan.length > 0;
+    const isMeasured =
+      hasPlan || (policy ?? configuration.current()).goalChecks.length > 0;
     // Calls that still wait in the inbox may have written as well.
     const mayWrite = (event: Event) => 'access' in event && canWrite(event);
     const looks = isMeasured && (mayHaveMoved(state.work) || pending.some(mayWrite));
     const fingerprint = looks ? await look(policy ?? {}, since) : null;
     const made = base('stop');
     const about = shortHash(`${isContinued}:${lastText}`);
-    const asking = (): Asking => ({ by: made.id, about, since: hook.since, until: hook.steady() });
+    const asking = (): Asking => ({
+      by: made.id,
+      about,
+      since: hook.since,
+      until: hook.steady(),
+    });
     const handled = await ask({
       ...made,
       source: { ...made.source, asking: asking() },
@@ -339,45 +451,73 @@ export function createAnswers(context: Context) {
     // Told when it is found, since the human's next message forgives it.
     const loss = state.recordBroken === null ? handled.state.recordBroken : null;
     if (loss === null || said.message?.includes(loss)) return said;
-    return { ...said, message: [lossSentence(loss), said.message].filter(Boolean).join(' ') };
+    return {
+      ...said,
+      message: [lossSentence(loss), said.message].filter(Boolean).join(' '),
+    };
   }
 
   /** Each call of the model is one event, whoever tells it. */
   function usageEvents(path: string, since: number): Event[] {
     return (host.readUsage?.(path, since) ?? []).map(({ key, ...tokens }) => ({
       ...base('side'),
-      ...{ id: `${sessionId}:usage:${shortHash(key)}`, type: 'usage-reported', ...tokens },
+      ...{
+        id: `${sessionId}:usage:${shortHash(key)}`,
+        type: 'usage-reported',
+        ...tokens,
+      },
       ...{ cost: null, contextTokens: null, contextLimit: null },
     }));
   }
 
   /** What the host's own list says otherwise than before (G5). */
-  async function listEvents({ plan, hostList }: State, decisions: number | string): Promise<Event[]> {
+  async function listEvents(
+    { plan, hostList }: State,
+    decisions: number | string,
+  ): Promise<Event[]> {
     // Sessions from before the list was recorded: what came from it carries the host's keys.
-    const last = hostList ?? plan.flatMap((todo) => (todo.hostKey ? [{ ...todo, key: todo.hostKey }] : []));
+    const last =
+      hostList ??
+      plan.flatMap((todo) => (todo.hostKey ? [{ ...todo, key: todo.hostKey }] : []));
     // A list that keeps what a failed check opened again claims it anew at each stop (V1).
     const isStop = call.asks.type === 'stop';
-    const opened = plan.filter((todo) => isStop && isOpen(todo) && todo.verification === 'failed');
+    const opened = plan.filter(
+      (todo) => isStop && isOpen(todo) && todo.verification === 'failed',
+    );
     const isClaimed = ({ key, status }: HostTodo) =>
-      statusFromWord(status) === 'completed' && opened.some(({ hostKey }) => hostKey === key);
-    const known = last.map((todo) => (isClaimed(todo) ? { ...todo, status: 'in_progress' } : todo));
+      statusFromWord(status) === 'completed' &&
+      opened.some(({ hostKey }) => hostKey === key);
+    const known = last.map((todo) =>
+      isClaimed(todo) ? { ...todo, status: 'in_progress' } : todo,
+    );
     const listed = (await host.readList?.(call, hook.environment)) ?? null;
-    const made = (change: unknown) => base('list', shortHash(JSON.stringify([change, decisions])));
+    const made = (change: unknown) =>
+      base('list', shortHash(JSON.stringify([change, decisions])));
     if (listed?.some(({ key }) => key === null)) {
       if (isSameList(hostList, listed)) return [];
-      const items = writtenItems(listed).map((item) => ({ ...item, freshId: identifiers.next() }));
+      const items = writtenItems(listed).map((item) => ({
+        ...item,
+        freshId: identifiers.next(),
+      }));
       return [{ ...made(listed), type: 'plan-written', actor: 'agent', items }];
     }
-    const changes = listed && hostListChanges(known, listed, (key) => todoIdOf(sessionId, key));
-    return (changes ?? []).map((change) => ({ ...made(change), ...change, actor: 'agent' }) as Event);
+    const changes =
+      listed && hostListChanges(known, listed, (key) => todoIdOf(sessionId, key));
+    return (changes ?? []).map(
+      (change) => ({ ...made(change), ...change, actor: 'agent' }) as Event,
+    );
   }
 
   async function ask(attempt: EventOf<'stop-attempted'>): Promise<Handled> {
     const first = await runtime.ask(attempt, deadlineAt);
     const dueAt = first.answer?.answer === 'wait' ? first.answer.dueAt : null;
-    if (dueAt === null || dueAt - clock.now() > sleptWaitMs || dueAt > deadlineAt) return first;
+    if (dueAt === null || dueAt - clock.now() > sleptWaitMs || dueAt > deadlineAt)
+      return first;
     await new Promise<void>((resolve) => clock.wake(dueAt, resolve));
-    return runtime.ask({ ...attempt, id: `${attempt.id}:again`, at: clock.now() }, deadlineAt);
+    return runtime.ask(
+      { ...attempt, id: `${attempt.id}:again`, at: clock.now() },
+      deadlineAt,
+    );
   }
 
   async function say(
@@ -394,18 +534,29 @@ export function createAnswers(context: Context) {
     const used = capsTurn ? state.counters.total : (state.trail ?? noTrail).stops;
     const message = used === cap ? lastBlockMessage(capsTurn) : null;
     if (cap === null || used <= cap)
-      return (await isFirstToAnswer(answer.epoch, asking())) ? { text: answer.text, message } : nothing;
+      return (await isFirstToAnswer(answer.epoch, asking()))
+        ? { text: answer.text, message }
+        : nothing;
     // The host would ignore the answer and report success: the record says what became of the turn.
     const id = `${sessionId}:host-cap:${state.epoch}`;
     const goOn = host.goOn?.(sessionId);
-    const reached = { type: 'host-cap-reached', id, sessionId, at: clock.now(), cap, goOn } as const;
+    const reached = {
+      type: 'host-cap-reached',
+      id,
+      sessionId,
+      at: clock.now(),
+      cap,
+      goOn,
+    } as const;
     const { answer: end } = await runtime.handle(reached);
     return letGo(end?.message ?? null);
   }
 
   /** With what the project asks for and nobody accepted: an agent may just have written it (V10). */
   function letGo(...messages: readonly (string | null)[]): HookAnswer {
-    const told = [...messages, configuration.pending()].filter((part) => part !== null).join(' ');
+    const told = [...messages, configuration.pending()]
+      .filter((part) => part !== null)
+      .join(' ');
     return { message: told === '' ? null : told };
   }
 
@@ -419,7 +570,14 @@ export function createAnswers(context: Context) {
   function isFirstToAnswer(epoch: number, asking: Asking): Promise<boolean> {
     const made = { id: `${sessionId}:${epoch}:answered`, sessionId, at: clock.now() };
     const source = { kind: 'stop', promptId: call.promptId, asking } as const;
-    return runtime.append({ ...made, source, type: 'delivery-reported', epoch, news: 'sent', error: null });
+    return runtime.append({
+      ...made,
+      source,
+      type: 'delivery-reported',
+      epoch,
+      news: 'sent',
+      error: null,
+    });
   }
 
   return { perform, breakOff };

@@ -1,5 +1,12 @@
 // What all hosts that ask share: a hook call, what it asks for and what it is answered.
-import type { AgentDescriptor, Event, Job, SessionDescriptor, SourceKind, StopEnd } from '../core/events.ts';
+import type {
+  AgentDescriptor,
+  Event,
+  Job,
+  SessionDescriptor,
+  SourceKind,
+  StopEnd,
+} from '../core/events.ts';
 import type { ListedTodo } from '../core/reconcile.ts';
 import type { Environment } from '../engine/policy.ts';
 import type { Runtime } from '../engine/runtime.ts';
@@ -21,7 +28,10 @@ export interface AskedHost {
    * Variables that the project's own settings of the host set: anyone may have written those (V10). null: they are there
    * and cannot be read, so they may set any. Must not throw. Absent: they cannot set any.
    */
-  projectVariables?(directory: string | null, environment: Environment): readonly string[] | null;
+  projectVariables?(
+    directory: string | null,
+    environment: Environment,
+  ): readonly string[] | null;
   /** Variables that this adapter reads and that do not count if a project sets them. */
   readonly variables: readonly string[];
   /** Variables that this adapter reads and that the host sets for each hook, or obeys itself. */
@@ -45,7 +55,11 @@ export interface AskedHost {
 
 type Listed = readonly ListedTodo[] | null;
 /** `key`: of the call, so that it is counted once. */
-export type UsedTokens = Readonly<{ key: string; inputTokens: number; outputTokens: number }>;
+export type UsedTokens = Readonly<{
+  key: string;
+  inputTokens: number;
+  outputTokens: number;
+}>;
 
 export type HookMoment = Readonly<{
   /** When the process was started. */
@@ -84,7 +98,12 @@ export type HookCall = Readonly<{
   asks: HookAsks;
 }>;
 
-export type Question = Readonly<{ host: AskedHost; hook: HookProcess; call: HookCall; store: Store }>;
+export type Question = Readonly<{
+  host: AskedHost;
+  hook: HookProcess;
+  call: HookCall;
+  store: Store;
+}>;
 
 export type HookAsks = Readonly<
   /** `decided`: now, not with a later call. `listed`: the host's list may have changed. `asksHuman`: it waits for an answer. */
@@ -131,7 +150,9 @@ export type StopAsked = Readonly<{
 }>;
 
 /** The sentence goes into the log; null: nothing is asked for. */
-export type Translation = Readonly<{ ok: true; call: HookCall } | { ok: false; sentence: string | null }>;
+export type Translation = Readonly<
+  { ok: true; call: HookCall } | { ok: false; sentence: string | null }
+>;
 
 /** Empty: the host goes on as if we were not there. */
 export type HookAnswer = Readonly<{
@@ -153,7 +174,11 @@ export const deadlineOf = (hook: HookProcess, { timeout }: HookCall) =>
   hook.at + (hook.timeout ?? hookTimeouts[timeout]) * 1000 - marginMs;
 
 /** The id comes from the payload alone: a call that is delivered twice is one event. */
-export function eventBase(call: Omit<HookCall, 'asks'>, kind: SourceKind, detail: string) {
+export function eventBase(
+  call: Omit<HookCall, 'asks'>,
+  kind: SourceKind,
+  detail: string,
+) {
   const { descriptor, sessionId, promptId, at } = call;
   // A hash for what could be taken for a border.
   const told = /^[\w.:-]{1,64}$/u.test(detail) ? detail : shortHash(detail);
@@ -173,5 +198,7 @@ export function findReceipt(result: unknown): string | null {
 function textsOf(result: unknown): readonly string[] {
   if (typeof result === 'string') return [result];
   const parts = Array.isArray(result) ? result : recordOf(result)['content'];
-  return Array.isArray(parts) ? parts.flatMap((part) => textsOf(recordOf(part)['text'])) : [];
+  return Array.isArray(parts)
+    ? parts.flatMap((part) => textsOf(recordOf(part)['text']))
+    : [];
 }

@@ -11,10 +11,15 @@ import {
 import { defaultSettings } from '../core/settings.ts';
 import type { Checker } from '../engine/host.ts';
 
-const settings = { ...defaultSettings, todoChecks: [{ title: 'Make*', checks: ['made'] }] };
+const settings = {
+  ...defaultSettings,
+  todoChecks: [{ title: 'Make*', checks: ['made'] }],
+};
 
 /** Answers each check with the next of these results; none left: it never ends. */
-function checkerOf(...results: ('passed' | 'failed')[]): Checker & { readonly asked: string[] } {
+function checkerOf(
+  ...results: ('passed' | 'failed')[]
+): Checker & { readonly asked: string[] } {
   const asked: string[] = [];
   let number = 0;
   return {
@@ -57,15 +62,24 @@ describe('the gate', () => {
   it('V1, P31: a failed check refuses the completion with the tail of its output, and the todo stays open', async () => {
     const hooks = await withPlan(checkerOf('failed'));
     const answer = await hooks.send(completedPayload('1', 'Make ok.txt'));
-    expect(answer).toEqual({ decision: 'block', reason: expect.stringContaining('“Make ok.txt” failed') });
+    expect(answer).toEqual({
+      decision: 'block',
+      reason: expect.stringContaining('“Make ok.txt” failed'),
+    });
     expect((answer as { reason: string }).reason).toContain('| ok.txt ‹b›is missing‹/b›');
-    expect((await hooks.todos())[0]).toMatchObject({ status: 'in_progress', verification: 'failed' });
+    expect((await hooks.todos())[0]).toMatchObject({
+      status: 'in_progress',
+      verification: 'failed',
+    });
   });
 
   it('V1: a passed check lets it through, and the claim is verified', async () => {
     const hooks = await withPlan(checkerOf('passed'));
     expect(await hooks.send(completedPayload('1', 'Make ok.txt'))).toEqual({});
-    expect((await hooks.todos())[0]).toMatchObject({ status: 'completed', verification: 'passed' });
+    expect((await hooks.todos())[0]).toMatchObject({
+      status: 'completed',
+      verification: 'passed',
+    });
   });
 
   it('a todo without a check is nobody’s business here, and not yet claimed either', async () => {
@@ -106,7 +120,10 @@ describe('the gate', () => {
 
   it('C2: in observe mode nothing is refused and no check is run', async () => {
     const checker = checkerOf('failed');
-    const hooks = createHookCase({ policy: { settings: { ...settings, mode: 'observe' } }, checker });
+    const hooks = createHookCase({
+      policy: { settings: { ...settings, mode: 'observe' } },
+      checker,
+    });
     await hooks.send(promptPayload('Please do it'));
     await hooks.send(createPayload('1', 'Make ok.txt'));
     expect(await hooks.send(completedPayload('1', 'Make ok.txt'))).toEqual({});

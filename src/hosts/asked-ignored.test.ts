@@ -28,10 +28,14 @@ function enter() {
     // Kernels stamp files by ticks.
     await sleep(25);
     const at = Date.now() + aheadMs;
-    const read = claudeCode.translate({ ...payload, cwd: root }, { at, environment, toolPrefix: null });
+    const read = claudeCode.translate(
+      { ...payload, cwd: root },
+      { at, environment, toolPrefix: null },
+    );
     if (!read.ok) throw new Error('it was not understood');
     const { call } = read;
-    if (call.asks.type === 'record' && !call.asks.decided) return store.append(call.asks.events);
+    if (call.asks.type === 'record' && !call.asks.decided)
+      return store.append(call.asks.events);
     const hook = {
       at,
       since: at,
@@ -45,7 +49,13 @@ function enter() {
     const host = { ...claudeCode, readList: () => null };
     return answerCall({ host, call, hook, store }, never);
   };
-  const shell = () => toolPayload('Bash', `call-${++calls}`, { command: 'make' }, { stdout: '', stderr: '' });
+  const shell = () =>
+    toolPayload(
+      'Bash',
+      `call-${++calls}`,
+      { command: 'make' },
+      { stdout: '', stderr: '' },
+    );
   const state = async () => (await store.state(sessionId))?.work.fingerprint;
   return { put, send, shell, state };
 }

@@ -13,7 +13,9 @@ beforeEach(() => {
   state = mkdtempSync(join(tmpdir(), 'untildone-log-'));
   database = new DatabaseSync(join(state, 'untildone.db'));
   // No end of the log but ours.
-  database.exec('PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; CREATE TABLE words (word TEXT)');
+  database.exec(
+    'PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; CREATE TABLE words (word TEXT)',
+  );
 });
 
 afterEach(() => {
@@ -30,7 +32,9 @@ describe('the log of the store', () => {
     writeWords(1_500_000);
     await keepLogShort({ UNTILDONE_HOME: state });
     expect(logBytes()).toBe(0);
-    expect(database.prepare('SELECT length(word) AS length FROM words').get()).toEqual({ length: 1_500_000 });
+    expect(database.prepare('SELECT length(word) AS length FROM words').get()).toEqual({
+      length: 1_500_000,
+    });
   });
 
   it('that is short is left alone: copying waits for the disk', async () => {

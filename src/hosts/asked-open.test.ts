@@ -14,7 +14,8 @@ async function planned(...titles: string[]) {
   const hooks = createHookCase();
   await hooks.send(startPayload('startup'));
   await hooks.send(promptPayload('Please do it'));
-  for (const [index, title] of titles.entries()) await hooks.send(createPayload(String(index + 1), title));
+  for (const [index, title] of titles.entries())
+    await hooks.send(createPayload(String(index + 1), title));
   return hooks;
 }
 
@@ -42,8 +43,12 @@ describe('a session that appears', () => {
   });
 
   it('a long plan is named in part and counted in whole', async () => {
-    const hooks = await planned(...Array.from({ length: 23 }, (_, index) => `Todo ${index}`));
-    expect(continuationOf(await hooks.send(startPayload('compact')))).toContain('… and 3 more.');
+    const hooks = await planned(
+      ...Array.from({ length: 23 }, (_, index) => `Todo ${index}`),
+    );
+    expect(continuationOf(await hooks.send(startPayload('compact')))).toContain(
+      '… and 3 more.',
+    );
   });
 
   it('P23: the continuation after a compaction speaks of it', async () => {
@@ -65,7 +70,10 @@ describe('a session that appears', () => {
     await hooks.send(updatePayload('1', 'completed', 'u1'));
     await hooks.send(stopPayload());
     await hooks.send(startPayload('resume'));
-    expect((await hooks.todos()).map(({ status }) => status)).toEqual(['completed', 'pending']);
+    expect((await hooks.todos()).map(({ status }) => status)).toEqual([
+      'completed',
+      'pending',
+    ]);
     expect((await hooks.session())?.counters.total).toBe(1);
   });
 });
@@ -74,13 +82,17 @@ describe('what only happened', () => {
   it('M7: a result of our own tools is given to its session by its receipt', async () => {
     const hooks = createHookCase();
     const receipt = `udr_${'ab'.repeat(16)}`;
-    await hooks.send(toolPayload('mcp__untildone__create_todo', 'm1', {}, `{}\nreceipt: ${receipt}`));
+    await hooks.send(
+      toolPayload('mcp__untildone__create_todo', 'm1', {}, `{}\nreceipt: ${receipt}`),
+    );
     expect(hooks.bound).toEqual([receipt]);
   });
 
   it('G9: an error of the provider is on the record, with the stop that it ended', async () => {
     const hooks = await planned('A');
-    expect(await hooks.send(stopPayload({ hook_event_name: 'StopFailure', error: 'unknown' }))).toEqual({});
+    expect(
+      await hooks.send(stopPayload({ hook_event_name: 'StopFailure', error: 'unknown' })),
+    ).toEqual({});
     expect((await hooks.decisions()).at(-1)?.decision).toMatchObject({
       answer: 'let-go',
       reason: 'ended-abnormally',

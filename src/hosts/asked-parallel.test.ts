@@ -1,6 +1,10 @@
 // Hooks that a host starts about one stop, in every order in which their calls can reach the store (V5).
 import { describe, expect, it } from 'vitest';
-import { continuationOf, createHookCase, type HookCaseOptions } from '../../test/support/hook-case.ts';
+import {
+  continuationOf,
+  createHookCase,
+  type HookCaseOptions,
+} from '../../test/support/hook-case.ts';
 import {
   createPayload,
   promptPayload,
@@ -43,9 +47,11 @@ function createRace(hooks: Hooks) {
       return new Promise<void>((resolve) => waiting.push(resolve));
     });
     let answer: object | null = null;
-    const sent = hooks.send(payload, null, { store, steady: () => ticks }).then((given) => {
-      answer = given;
-    });
+    const sent = hooks
+      .send(payload, null, { store, steady: () => ticks })
+      .then((given) => {
+        answer = given;
+      });
     const settle = async () => {
       for (let round = 1; answer === null && waiting.length === 0; round++) {
         await new Promise((resolve) => setImmediate(resolve));
@@ -103,11 +109,28 @@ const failing: HookCaseOptions = {
   policy: { goalChecks: ['slow'] },
   checker: {
     async run({ id: sessionId }, { checks, stop }, report) {
-      const base = () => ({ id: `event-${Math.random()}`, sessionId, at: 1_800_000_000_000 });
-      const result = { result: 'failed', flaky: false, tail: 'no', fingerprint: null, writes: null } as const;
+      const base = () => ({
+        id: `event-${Math.random()}`,
+        sessionId,
+        at: 1_800_000_000_000,
+      });
+      const result = {
+        result: 'failed',
+        flaky: false,
+        tail: 'no',
+        fingerprint: null,
+        writes: null,
+      } as const;
       for (const asked of checks)
-        await report({ ...base(), ...asked, ...result, type: 'check-finished', final: stop !== null });
-      if (stop !== null) await report({ ...base(), type: 'final-run-ended', stop, edited: [] });
+        await report({
+          ...base(),
+          ...asked,
+          ...result,
+          type: 'check-finished',
+          final: stop !== null,
+        });
+      if (stop !== null)
+        await report({ ...base(), type: 'final-run-ended', stop, edited: [] });
     },
   },
 };
@@ -170,9 +193,15 @@ describe('hooks that are asked about one stop', () => {
       }
       for (const one of [early, late]) await one?.finish();
       // The answer is on its way to the store: how long that takes, the hook cannot know when it writes it.
-      if (late === null || (late.since > early.answersAt() && late.since <= early.lastPass())) continue;
+      if (
+        late === null ||
+        (late.since > early.answersAt() && late.since <= early.lastPass())
+      )
+        continue;
       const answers = [early.answer(), late.answer()];
-      expect(answers.filter(continues), order).toHaveLength(late.since > early.lastPass() ? 2 : 1);
+      expect(answers.filter(continues), order).toHaveLength(
+        late.since > early.lastPass() ? 2 : 1,
+      );
     }
   }, 120_000);
 

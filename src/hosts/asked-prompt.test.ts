@@ -3,7 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { continuationOf, createHookCase, type HookCaseOptions } from '../../test/support/hook-case.ts';
+import {
+  continuationOf,
+  createHookCase,
+  type HookCaseOptions,
+} from '../../test/support/hook-case.ts';
 import {
   createPayload,
   notification,
@@ -25,7 +29,9 @@ async function atWork() {
 }
 
 const running = {
-  background_tasks: [{ id: 'job', type: 'subagent', status: 'running', description: 'Look' }],
+  background_tasks: [
+    { id: 'job', type: 'subagent', status: 'running', description: 'Look' },
+  ],
 };
 
 describe('a genuine human message', () => {
@@ -47,7 +53,9 @@ describe('a genuine human message', () => {
     const hooks = await atWork();
     const answer = await hooks.send(promptPayload('/untildone:pause  lunch\nsoon'));
     expect(JSON.stringify(answer)).toContain('this session is paused by you');
-    expect(await hooks.session()).toMatchObject({ pause: { by: 'human', reason: 'lunch soon' } });
+    expect(await hooks.session()).toMatchObject({
+      pause: { by: 'human', reason: 'lunch soon' },
+    });
     expect(continuationOf(await hooks.send(stopPayload()))).toBeNull();
     expect((await hooks.session())?.settled?.reason).toBe('paused-by-human');
   });
@@ -89,7 +97,10 @@ describe('an interrupt, which the host never tells', () => {
   async function askedSomethingElse(hooks: Awaited<ReturnType<typeof atWork>>) {
     await hooks.send(promptPayload('What is the capital of France?', later));
     const answer = continuationOf(await hooks.send(stopPayload(later)));
-    return { held: answer !== null, reason: (await hooks.decisions()).at(-1)?.decision.reason };
+    return {
+      held: answer !== null,
+      reason: (await hooks.decisions()).at(-1)?.decision.reason,
+    };
   }
   const notResumed = { held: false, reason: 'plan-not-resumed' };
 
@@ -105,7 +116,11 @@ describe('an interrupt, which the host never tells', () => {
 
   it('P19 P34: the same when the host was started anew in between', async () => {
     const hooks = await atWork();
-    await hooks.send({ ...stopPayload(), hook_event_name: 'SessionStart', source: 'resume' });
+    await hooks.send({
+      ...stopPayload(),
+      hook_event_name: 'SessionStart',
+      source: 'resume',
+    });
     expect(await askedSomethingElse(hooks)).toEqual(notResumed);
   });
 
@@ -118,7 +133,10 @@ describe('an interrupt, which the host never tells', () => {
   async function wakes(hooks: Awaited<ReturnType<typeof atWork>>) {
     await hooks.send(promptPayload(notification('job'), later));
     const answer = await hooks.send(stopPayload(later));
-    return { held: continuationOf(answer) !== null, latch: (await hooks.session())?.latch?.how ?? null };
+    return {
+      held: continuationOf(answer) !== null,
+      latch: (await hooks.session())?.latch?.how ?? null,
+    };
   }
 
   it('P19: while a tool ran or the model streamed: the next notice latches', async () => {
@@ -172,7 +190,9 @@ describe('an interrupt, which the host never tells', () => {
     const hooks = await atWork();
     await hooks.send(stopPayload(running));
     await hooks.send(stopPayload(running));
-    await hooks.send(toolPayload('Write', 's1', {}, {}, { agent_id: 'a1', agent_type: 'worker' }));
+    await hooks.send(
+      toolPayload('Write', 's1', {}, {}, { agent_id: 'a1', agent_type: 'worker' }),
+    );
     expect((await wakes(hooks)).latch).toBeNull();
   });
 
@@ -196,7 +216,11 @@ describe('an interrupt, which the host never tells', () => {
 
   it('a host that was started anew was not interrupted by a human', async () => {
     const hooks = await atWork();
-    await hooks.send({ ...stopPayload(), hook_event_name: 'SessionStart', source: 'resume' });
+    await hooks.send({
+      ...stopPayload(),
+      hook_event_name: 'SessionStart',
+      source: 'resume',
+    });
     expect((await wakes(hooks)).latch).toBeNull();
   });
 
@@ -206,7 +230,9 @@ describe('an interrupt, which the host never tells', () => {
     await hooks.send(promptPayload(notification('other'), { prompt_id: 'p3' }));
     expect(continuationOf(await hooks.send(stopPayload({ prompt_id: 'p3' })))).toBeNull();
     await hooks.send(promptPayload('continue', { prompt_id: 'p4' }));
-    expect(continuationOf(await hooks.send(stopPayload({ prompt_id: 'p4' })))).toContain('“A”');
+    expect(continuationOf(await hooks.send(stopPayload({ prompt_id: 'p4' })))).toContain(
+      '“A”',
+    );
   });
 });
 
@@ -215,12 +241,15 @@ describe('the look at the workspace', () => {
   async function spokenTwice(options: HookCaseOptions = {}) {
     const cwd = mkdtempSync(join(tmpdir(), 'untildone-prompt-'));
     onTestFinished(() => rmSync(cwd, { recursive: true }));
-    for (let file = 0; file < 2000; file++) writeFileSync(join(cwd, `${file}.txt`), 'as it was');
+    for (let file = 0; file < 2000; file++)
+      writeFileSync(join(cwd, `${file}.txt`), 'as it was');
     const { send, store } = createHookCase(options);
     await send(promptPayload('Please do it', { cwd }));
     await send(promptPayload('and mind the tests', { cwd }));
     const events = await store.events({ sessionId, waiting: true });
-    return events.map(({ event }) => event.type).filter((type) => type !== 'session-opened');
+    return events
+      .map(({ event }) => event.type)
+      .filter((type) => type !== 'session-opened');
   }
 
   it('P38 V4: is taken at the first message, after its words, and not again', async () => {

@@ -2,7 +2,12 @@
 // brought together.
 import { expect, it } from 'vitest';
 import { createHookCase } from '../../test/support/hook-case.ts';
-import { createPayload, promptPayload, startPayload, toolPayload } from '../../test/support/payload-cases.ts';
+import {
+  createPayload,
+  promptPayload,
+  startPayload,
+  toolPayload,
+} from '../../test/support/payload-cases.ts';
 import { findReceipt } from './asked-call.ts';
 
 const receipt = `udr_${'0f'.repeat(16)}`;

@@ -17,7 +17,8 @@ import { defaultSettings } from '../core/settings.ts';
 async function planned(...titles: string[]) {
   const hooks = createHookCase();
   await hooks.send(promptPayload('Please do it'));
-  for (const [index, title] of titles.entries()) await hooks.send(createPayload(String(index + 1), title));
+  for (const [index, title] of titles.entries())
+    await hooks.send(createPayload(String(index + 1), title));
   await hooks.send(toolPayload('Write', 'work-1', {}, {}));
   return hooks;
 }
@@ -49,7 +50,9 @@ describe('a stop attempt', () => {
   it('P26: plan mode is never continued, and the next mode is', async () => {
     const hooks = await planned('A');
     expect(await hooks.send(stopPayload({ permission_mode: 'plan' }))).toEqual({});
-    expect(continuationOf(await hooks.send(stopPayload({ permission_mode: 'acceptEdits' })))).not.toBeNull();
+    expect(
+      continuationOf(await hooks.send(stopPayload({ permission_mode: 'acceptEdits' }))),
+    ).not.toBeNull();
   });
 
   it('hooks that were installed while a session ran find their way', async () => {
@@ -63,14 +66,20 @@ describe('a stop attempt', () => {
     const hooks = await planned('A');
     const answers = [];
     for (let stop = 0; stop < 6; stop++) answers.push(await hooks.send(stopPayload()));
-    expect(answers.filter((answer) => continuationOf(answer) !== null).length).toBeLessThan(6);
-    expect(answers.at(-1)).toMatchObject({ systemMessage: expect.stringContaining('stagnant') });
+    expect(
+      answers.filter((answer) => continuationOf(answer) !== null).length,
+    ).toBeLessThan(6);
+    expect(answers.at(-1)).toMatchObject({
+      systemMessage: expect.stringContaining('stagnant'),
+    });
     expect((await hooks.session())?.settled?.outcome).toBe('stagnant');
   });
 
   it('P18: background work is waited for in silence, because the host wakes the agent itself', async () => {
     const hooks = await planned('A');
-    const background_tasks = [{ id: 'a1', type: 'subagent', status: 'running', description: 'Look' }];
+    const background_tasks = [
+      { id: 'a1', type: 'subagent', status: 'running', description: 'Look' },
+    ];
     expect(await hooks.send(stopPayload({ background_tasks }))).toEqual({});
     expect((await hooks.decisions()).at(-1)?.decision).toMatchObject({
       answer: 'wait',
@@ -87,7 +96,9 @@ describe('a stop attempt', () => {
 
   it('P8: a question in the text is told apart from an end', async () => {
     const hooks = await planned('A');
-    const asked = await hooks.send(stopPayload({ last_assistant_message: 'Shall I go on?' }));
+    const asked = await hooks.send(
+      stopPayload({ last_assistant_message: 'Shall I go on?' }),
+    );
     expect(continuationOf(asked)).toContain('ends in a question');
   });
 
@@ -104,14 +115,21 @@ describe('a stop attempt', () => {
 
   it('a subagent is not held against the plan of its parent', async () => {
     const hooks = await planned('A');
-    const subagent = { hook_event_name: 'SubagentStop', agent_id: 'a1', agent_type: 'explorer' };
+    const subagent = {
+      hook_event_name: 'SubagentStop',
+      agent_id: 'a1',
+      agent_type: 'explorer',
+    };
     expect(await hooks.send(stopPayload(subagent))).toEqual({});
     expect(continuationOf(await hooks.send(stopPayload()))).toContain('“A”');
   });
 
   it('two hooks that are asked about the same stop count it once', async () => {
     const hooks = await planned('A');
-    const answers = await Promise.all([hooks.send(stopPayload()), hooks.send(stopPayload())]);
+    const answers = await Promise.all([
+      hooks.send(stopPayload()),
+      hooks.send(stopPayload()),
+    ]);
     expect(answers.filter((answer) => continuationOf(answer) !== null)).toHaveLength(1);
     expect((await hooks.session())?.counters.total).toBe(1);
   });
@@ -122,7 +140,9 @@ describe('the look at the workspace', () => {
   async function looked() {
     const cwd = mkdtempSync(join(tmpdir(), 'untildone-look-'));
     onTestFinished(() => rmSync(cwd, { recursive: true }));
-    const policy = { settings: { ...defaultSettings, maxStagnant: 50, maxContinuations: 50 } };
+    const policy = {
+      settings: { ...defaultSettings, maxStagnant: 50, maxContinuations: 50 },
+    };
     const hooks = createHookCase({ policy });
     const send = (payload: object) => hooks.send({ ...payload, cwd });
     const edit = (text: string) => writeFileSync(join(cwd, 'a.txt'), text);
@@ -182,10 +202,22 @@ describe('the cap of the host', () => {
     const hooks = await stubborn('3');
     const answers = [];
     for (let stop = 0; stop < 4; stop++) answers.push(await hooks.send(stopPayload()));
-    expect(answers.map((answer) => continuationOf(answer) !== null)).toEqual([true, true, true, false]);
-    expect(answers[2]).toMatchObject({ systemMessage: expect.stringContaining('once more') });
-    expect(answers[3]).toMatchObject({ systemMessage: expect.stringContaining('exhausted') });
-    expect((await hooks.session())?.settled).toMatchObject({ outcome: 'exhausted', reason: 'host-cap' });
+    expect(answers.map((answer) => continuationOf(answer) !== null)).toEqual([
+      true,
+      true,
+      true,
+      false,
+    ]);
+    expect(answers[2]).toMatchObject({
+      systemMessage: expect.stringContaining('once more'),
+    });
+    expect(answers[3]).toMatchObject({
+      systemMessage: expect.stringContaining('exhausted'),
+    });
+    expect((await hooks.session())?.settled).toMatchObject({
+      outcome: 'exhausted',
+      reason: 'host-cap',
+    });
   });
 
   it('a tool call gives the host patience again', async () => {
@@ -204,22 +236,41 @@ describe('the cap of the host', () => {
 });
 
 describe("the host's own list", () => {
-  const listed = (key: string, title: string, status: string) => ({ key, title, status, context: null });
+  const listed = (key: string, title: string, status: string) => ({
+    key,
+    title,
+    status,
+    context: null,
+  });
 
   it('G5: a change that no hook told us of is found at the stop', async () => {
     const hooks = await planned('A', 'B');
-    hooks.shown.list = [listed('task-1', 'A', 'completed'), listed('task-2', 'B', 'completed')];
+    hooks.shown.list = [
+      listed('task-1', 'A', 'completed'),
+      listed('task-2', 'B', 'completed'),
+    ];
     expect(continuationOf(await hooks.send(stopPayload()))).toBeNull();
-    expect((await hooks.todos()).map(({ status }) => status)).toEqual(['completed', 'completed']);
+    expect((await hooks.todos()).map(({ status }) => status)).toEqual([
+      'completed',
+      'completed',
+    ]);
   });
 
   it('G5: a todo that no hook told us of is taken into the plan', async () => {
     const hooks = await planned('A');
-    hooks.shown.list = [listed('task-1', 'A', 'pending'), listed('task-2', 'Found', 'in_progress')];
+    hooks.shown.list = [
+      listed('task-1', 'A', 'pending'),
+      listed('task-2', 'Found', 'in_progress'),
+    ];
     await hooks.send(stopPayload());
     expect(await hooks.todos()).toMatchObject([
       { title: 'A' },
-      { id: `${sessionId}/task-2`, title: 'Found', status: 'in_progress', hostKey: 'task-2' },
+      {
+        id: `${sessionId}/task-2`,
+        title: 'Found',
+        status: 'in_progress',
+        hostKey: 'task-2',
+      },
     ]);
   });
 
@@ -235,7 +286,10 @@ describe("the host's own list", () => {
     await hooks.send(updatePayload('1', 'completed', 'u1'));
     hooks.shown.list = [listed('task-2', 'B', 'pending')];
     await hooks.send(stopPayload());
-    expect((await hooks.todos())[0]).toMatchObject({ status: 'completed', droppedAt: null });
+    expect((await hooks.todos())[0]).toMatchObject({
+      status: 'completed',
+      droppedAt: null,
+    });
   });
 
   it('V1: what we reopened is not completed again by a list that has not moved', async () => {

@@ -9,7 +9,14 @@ import type { Store } from '../engine/store.ts';
 import { openDatabase } from '../store/sqlite/open-database.ts';
 import { openUserStore } from '../store/sqlite/sqlite-store.ts';
 import { storePath } from '../store/state-directory.ts';
-import type { AskedHost, AsksOf, HookAnswer, HookCall, HookProcess, Question } from './asked-call.ts';
+import type {
+  AskedHost,
+  AsksOf,
+  HookAnswer,
+  HookCall,
+  HookProcess,
+  Question,
+} from './asked-call.ts';
 import { deadlineOf } from './asked-call.ts';
 import { drivenCall } from './driven.ts';
 import { hostOf, hosts } from './hosts.ts';
@@ -17,15 +24,24 @@ import { withoutStrangers } from './project-variables.ts';
 import { recordOf } from './untrusted.ts';
 
 /** Who holds the store for longer is broken. The answer has to be out before the host gives up all the same. */
-const lockPatienceMs = { stop: 20_000, completion: 10_000, other: 3000, ending: 1500 } as const;
+const lockPatienceMs = {
+  stop: 20_000,
+  completion: 10_000,
+  other: 3000,
+  ending: 1500,
+} as const;
 /** A hook that has hardly any time still takes its turn between others that write. */
 const leastPatienceMs = 100;
 
 /** Ends the process: a check that still runs must not hold the host. */
-export async function runHook(given: readonly string[], bindReceipt: HookProcess['bindReceipt']) {
+export async function runHook(
+  given: readonly string[],
+  bindReceipt: HookProcess['bindReceipt'],
+) {
   const [name = '', ...options] = given;
   // A value without sense is left aside: a hook has nobody to complain to.
-  const option = (shape: RegExp) => options.map((one) => shape.exec(one)?.[1]).find(Boolean) ?? null;
+  const option = (shape: RegExp) =>
+    options.map((one) => shape.exec(one)?.[1]).find(Boolean) ?? null;
   // Nothing else keeps the process alive while it waits.
   setInterval(() => {}, 60_000);
   const home = option(/^--home=(\/.{1,4000})$/su);
@@ -75,15 +91,21 @@ async function answerLine(name: string, started: HookProcess) {
   try {
     host = await hostOf(name)?.asked?.();
     if (host === undefined) {
-      const known = hosts.flatMap((row) => (row.asked === undefined ? [] : [row.name])).join(', ');
-      throw failure('host', `There is no host "${name.slice(0, 80)}" with hooks; known are ${known}.`);
+      const known = hosts
+        .flatMap((row) => (row.asked === undefined ? [] : [row.name]))
+        .join(', ');
+      throw failure(
+        'host',
+        `There is no host "${name.slice(0, 80)}" with hooks; known are ${known}.`,
+      );
     }
     sent = await readPayload();
     const payload = parsePayload(sent);
     hook = removeProjectVariables(hook, host, payload);
     const translation = host.translate(payload, hook);
     if (!translation.ok) {
-      if (translation.sentence === null) return { line: '{}', isEnd: false, environment: null };
+      if (translation.sentence === null)
+        return { line: '{}', isEnd: false, environment: null };
       throw failure('payload', translation.sentence);
     }
     call = translation.call;
@@ -94,26 +116,43 @@ async function answerLine(name: string, started: HookProcess) {
     const given = await answer({ host, hook, call, store });
     if (spooled !== null) await log(spooled);
     const isEnd = call.asks.type === 'stop' && !given.text;
-    return { line: linesOf([host.render(given, call.hook)].flat()), isEnd, environment: hook.environment };
+    return {
+      line: linesOf([host.render(given, call.hook)].flat()),
+      isEnd,
+      environment: hook.environment,
+    };
   } catch (error) {
     // Safe: the agent may stop, and the log says why.
     await log(error);
-    const stop = call === null ? host?.findStop(sent.bytes) : call.asks.type === 'stop' ? call.hook : null;
+    const stop =
+      call === null
+        ? host?.findStop(sent.bytes)
+        : call.asks.type === 'stop'
+          ? call.hook
+          : null;
     const environment = call === null ? null : hook.environment;
     if (host === undefined || !stop) return { line: '{}', isEnd: false, environment };
-    const told = { message: `could not decide, so the agent may stop. ${messageOf(error)}` };
+    const told = {
+      message: `could not decide, so the agent may stop. ${messageOf(error)}`,
+    };
     return { line: linesOf([host.render(told, stop)].flat()), isEnd: true, environment };
   }
 }
 
-const linesOf = (answers: readonly object[]) => answers.map((one) => JSON.stringify(one)).join('\n');
+const linesOf = (answers: readonly object[]) =>
+  answers.map((one) => JSON.stringify(one)).join('\n');
 
 /** Called before anything else reads the environment: nothing in this process sees what a project set (V10). */
-function removeProjectVariables(hook: HookProcess, host: AskedHost, payload: unknown): HookProcess {
+function removeProjectVariables(
+  hook: HookProcess,
+  host: AskedHost,
+  payload: unknown,
+): HookProcess {
   const given = hook.environment;
   const { cwd } = recordOf(payload);
   const directory = typeof cwd === 'string' && isAbsolute(cwd) ? cwd : null;
-  const strangers = host.projectVariables === undefined ? [] : host.projectVariables(directory, given);
+  const strangers =
+    host.projectVariables === undefined ? [] : host.projectVariables(directory, given);
   const sources = { strangers, alsoRead: host.variables, home: hook.home ?? null };
   const { environment, ignored } = withoutStrangers(given, sources);
   // Node and SQLite read the environment of the process itself.
@@ -124,7 +163,11 @@ function removeProjectVariables(hook: HookProcess, host: AskedHost, payload: unk
 const failure = (code: 'host' | 'payload', sentence: string, cause?: unknown) =>
   Object.assign(new Error(sentence, { cause }), { code });
 
-async function openStore(hook: HookProcess, call: HookCall, onSpooled: (error: unknown) => void) {
+async function openStore(
+  hook: HookProcess,
+  call: HookCall,
+  onSpooled: (error: unknown) => void,
+) {
   const { asks, timeout } = call;
   // The store may wait for others: an interrupt is heard before.
   if (!onlyRecords(asks) && asks.type !== 'complete') await loadAnswers();
@@ -145,13 +188,15 @@ async function answer(question: Question): Promise<HookAnswer> {
   const { asks, sessionId, descriptor } = call;
   const [session] = await store.sessions({ id: sessionId, limit: 1 });
   // Our own agent has no hooks: who calls one in its session's name may be the agent.
-  if (session?.descriptor.host === 'untildone' && descriptor.driven === undefined) return {};
+  if (session?.descriptor.host === 'untildone' && descriptor.driven === undefined)
+    return {};
   if (onlyRecords(asks)) {
     await store.append(asks.events);
     if (!asks.asksHuman) return {};
     const { policy, ...last } = await lastMessage(store, sessionId, session);
     const { command = null, webhook = null } = policy?.settings.notify ?? {};
-    if ((command ?? webhook) !== null) await (await loadAnswers()).tellAsked(question, last);
+    if ((command ?? webhook) !== null)
+      await (await loadAnswers()).tellAsked(question, last);
     return {};
   }
   if (asks.type === 'complete') {
@@ -165,7 +210,9 @@ async function answer(question: Question): Promise<HookAnswer> {
 
 /** The human's newest one may still wait to be folded. */
 async function lastMessage(store: Store, sessionId: string, known: Session | undefined) {
-  const waiting = (await store.events({ sessionId, waiting: true })).map(({ event }) => event);
+  const waiting = (await store.events({ sessionId, waiting: true })).map(
+    ({ event }) => event,
+  );
   const spoken = waiting.filter((event) => event.type === 'human-spoke');
   const title = known?.title ?? spoken[0]?.text?.slice(0, 200);
   const policyHash = spoken.at(-1)?.policyHash ?? known?.policyHash ?? null;
@@ -210,7 +257,10 @@ async function readPayload(): Promise<Payload> {
 
 function parsePayload({ bytes, size }: Payload): unknown {
   if (size > mostPayloadBytes)
-    throw failure('payload', `The host sent ${size} bytes, more than ${mostPayloadBytes}.`);
+    throw failure(
+      'payload',
+      `The host sent ${size} bytes, more than ${mostPayloadBytes}.`,
+    );
   if (size === 0) throw failure('payload', 'The host sent nothing.');
   try {
     const text = bytes.toString('utf8');
@@ -230,7 +280,10 @@ async function print(text: string): Promise<void> {
 }
 
 /** Bytes that were moved; 0: the end, which errors with these codes mean (null: all). A busy pipe is tried again. */
-async function retryWhenBusy(move: () => number, ends: readonly string[] | null): Promise<number> {
+async function retryWhenBusy(
+  move: () => number,
+  ends: readonly string[] | null,
+): Promise<number> {
   for (;;) {
     try {
       return move();
@@ -251,7 +304,10 @@ const mostLogBytes = 1_048_576;
  * A stop that ends the turn copies all of it: from a damaged log SQLite drops quietly what comes behind the damage (V5). An
  * agent that is continued does not wait for the disk: what a turn loses, the mark beside the store shows.
  */
-export async function keepLogShort(environment: HookProcess['environment'], most = mostLogBytes) {
+export async function keepLogShort(
+  environment: HookProcess['environment'],
+  most = mostLogBytes,
+) {
   const path = storePath(environment);
   try {
     const size = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;

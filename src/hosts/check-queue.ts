@@ -4,7 +4,11 @@ import type { Environment } from '../engine/policy.ts';
 import { systemClock as clock } from '../engine/system.ts';
 import { openUserStore } from '../store/sqlite/sqlite-store.ts';
 
-export async function runCheckQueue(directory: string, holder: string, environment: Environment) {
+export async function runCheckQueue(
+  directory: string,
+  holder: string,
+  environment: Environment,
+) {
   const store = await openUserStore(environment, { clock });
   try {
     await runQueue({ store, clock, directory, holder, environment });

@@ -8,7 +8,11 @@ import type { AskedHost, HookAsks, HookCall, HookProcess } from './asked-call.ts
 import { recordOf } from './untrusted.ts';
 
 /** The session that drives this host, by the variable that it set; null: none does. */
-async function drivingSession({ sessions }: Store, environment: Environment, host: string) {
+async function drivingSession(
+  { sessions }: Store,
+  environment: Environment,
+  host: string,
+) {
   const id = environment[sessionVariable];
   const [session] = id ? await sessions({ id, limit: 1 }) : [];
   const { driven } = session?.descriptor ?? {};
@@ -18,31 +22,55 @@ async function drivingSession({ sessions }: Store, environment: Environment, hos
 export type DrivenRun = NonNullable<Awaited<ReturnType<typeof findDrivenRun>>>;
 
 /** For a host that is told: the run whose conversation it has, or will have; null: nobody drives this process. */
-export async function findDrivenRun(openStore: () => Promise<Store>, environment: Environment, host: string) {
+export async function findDrivenRun(
+  openStore: () => Promise<Store>,
+  environment: Environment,
+  host: string,
+) {
   if (!environment[sessionVariable]) return null;
   const store = await openStore();
   try {
     const session = await drivingSession(store, environment, host);
     if (session === null) return null;
-    return { sessionId: session.id, descriptor: session.descriptor, conversation: session.driven.id };
+    return {
+      sessionId: session.id,
+      descriptor: session.descriptor,
+      conversation: session.driven.id,
+    };
   } finally {
     await store.close();
   }
 }
 
 const leftToDriver: readonly Event['type'][] = [
-  ...(['session-opened', 'session-closed', 'human-aborted', 'error-occurred', 'usage-reported'] as const),
+  ...([
+    'session-opened',
+    'session-closed',
+    'human-aborted',
+    'error-occurred',
+    'usage-reported',
+  ] as const),
 ];
 
 /** A stop that the driver sees better: it knows whether it ended the program, and tries failed ones again. */
-export function isLeftToDriver(event: Pick<Event, 'type'> & { readonly end?: unknown }): boolean {
-  return leftToDriver.includes(event.type) || event.end === 'error' || event.end === 'cancelled';
+export function isLeftToDriver(
+  event: Pick<Event, 'type'> & { readonly end?: unknown },
+): boolean {
+  return (
+    leftToDriver.includes(event.type) ||
+    event.end === 'error' ||
+    event.end === 'cancelled'
+  );
 }
 
 type Place = Readonly<{ store: Store; host: AskedHost; hook: HookProcess; name: string }>;
 
 /** The same call as one of the session that drives the host; where nobody does, the call as it is. */
-export async function drivenCall({ store, host, hook, name }: Place, call: HookCall, payload: unknown) {
+export async function drivenCall(
+  { store, host, hook, name }: Place,
+  call: HookCall,
+  payload: unknown,
+) {
   const id = call.descriptor.parentId ?? call.sessionId;
   const session = await drivingSession(store, hook.environment, name);
   // A host that the driven agent itself starts has the variable too, but another conversation.
@@ -54,7 +82,12 @@ export async function drivenCall({ store, host, hook, name }: Place, call: HookC
   if (!again.ok) return call;
   if (again.call.descriptor.kind !== 'main') return again.call;
   const descriptor = { ...session.descriptor, driven: { ...session.driven, id } };
-  return { ...again.call, descriptor, agent: session.agent, asks: drivenAsks(again.call.asks, host) };
+  return {
+    ...again.call,
+    descriptor,
+    agent: session.agent,
+    asks: drivenAsks(again.call.asks, host),
+  };
 }
 
 const nothing: HookAsks = { type: 'record', events: [] };
@@ -62,16 +95,26 @@ const nothing: HookAsks = { type: 'record', events: [] };
 function drivenAsks(asks: HookAsks, { tellsUsageLate }: AskedHost): HookAsks {
   switch (asks.type) {
     case 'record':
-      return { ...asks, events: asks.events.filter((event) => !isLeftToDriver(event)), asksHuman: false };
+      return {
+        ...asks,
+        events: asks.events.filter((event) => !isLeftToDriver(event)),
+        asksHuman: false,
+      };
     // What is open stands in the text that it is started with.
     case 'open':
       return asks.begins ? nothing : asks;
     // The driver heard the human, with the policy of that moment.
     case 'prompt':
-      return asks.speaker.type === 'human' ? { ...asks, speaker: { type: 'command' } } : asks;
+      return asks.speaker.type === 'human'
+        ? { ...asks, speaker: { type: 'command' } }
+        : asks;
     // Beyond the cap the driver goes on.
     case 'stop':
-      return { ...asks, blockCap: null, transcript: tellsUsageLate ? asks.transcript : null };
+      return {
+        ...asks,
+        blockCap: null,
+        transcript: tellsUsageLate ? asks.transcript : null,
+      };
     case 'complete':
       return asks;
   }

@@ -54,13 +54,21 @@ export function toolEnded(id: unknown, ok: boolean, output: string | null): Fact
 /** @param cached the name of those that came from the cache */
 export function tokensOf(usage: unknown, cached: string) {
   const of = (name: string) => Math.round(amountOf(recordOf(usage)[name]));
-  return { inputTokens: of('input_tokens'), cachedTokens: of(cached), outputTokens: of('output_tokens') };
+  return {
+    inputTokens: of('input_tokens'),
+    cachedTokens: of(cached),
+    outputTokens: of('output_tokens'),
+  };
 }
 
 /** @param status of HTTP; anything but a whole number says nothing */
 export function failure(message: string, status: unknown): DriveFact {
   const read = readHostError({ message, status }, 0);
-  return { type: 'error', kind: read.type === 'error-occurred' ? read.kind : 'other', message };
+  return {
+    type: 'error',
+    kind: read.type === 'error-occurred' ? read.kind : 'other',
+    message,
+  };
 }
 
 /** With the tools that a host's own list lacks. */

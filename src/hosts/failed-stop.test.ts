@@ -9,8 +9,16 @@ it('G4: a damaged line of the log hides no stop that failed', () => {
   onTestFinished(() => rmSync(home, { recursive: true }));
   const environment = { UNTILDONE_HOME: home };
   appendFileSync(join(home, 'hook.log'), '{"stopOf":"pro\n');
-  const place = { at: 1, host: 'claude-code', hook: 'Stop', sessionId: 'session-1', stopOf: 'prompt-1' };
+  const place = {
+    at: 1,
+    host: 'claude-code',
+    hook: 'Stop',
+    sessionId: 'session-1',
+    stopOf: 'prompt-1',
+  };
   appendFailure(environment, new Error('broken'), place);
-  expect(failedStops(environment, 'session-1')).toEqual([{ at: 1, stopOf: 'prompt-1', message: 'broken' }]);
+  expect(failedStops(environment, 'session-1')).toEqual([
+    { at: 1, stopOf: 'prompt-1', message: 'broken' },
+  ]);
   expect(failedStops(environment, 'session-2')).toEqual([]);
 });

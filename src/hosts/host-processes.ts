@@ -13,10 +13,13 @@ export function hostOfCommand(argv: readonly string[]): string | null {
     const isCommand = (program: string) => shown.commands.includes(baseName(program));
     const isPackage = (program: string) =>
       shown.packages.some((part) => program.includes(`/node_modules/${part}/`));
-    if (programs.some((program) => isCommand(program) || isPackage(program))) return title;
+    if (programs.some((program) => isCommand(program) || isPackage(program)))
+      return title;
   }
   const ours = programs.find(isOurProgram);
-  return ours !== undefined && words[words.indexOf(ours) + 1] === 'run' ? 'untildone run' : null;
+  return ours !== undefined && words[words.indexOf(ours) + 1] === 'run'
+    ? 'untildone run'
+    : null;
 }
 
 /** Which host set one of these variables? An empty value counts as not set. */

@@ -18,13 +18,21 @@ type Place = Readonly<{
   environment: Environment;
   told?: Map<string, string> | undefined;
 }>;
-export type Watched = Pick<Session, 'id' | 'title' | 'descriptor' | 'policyHash' | 'updatedAt'> &
+export type Watched = Pick<
+  Session,
+  'id' | 'title' | 'descriptor' | 'policyHash' | 'updatedAt'
+> &
   Partial<Pick<Session, 'turn'>>;
 
 /** Resolves when the notice is on its way. */
-export async function tellHuman({ store, environment, told }: Place, session: Watched, moment: Moment) {
+export async function tellHuman(
+  { store, environment, told }: Place,
+  session: Watched,
+  moment: Moment,
+) {
   const key = `${session.turn?.id}:${moment.outcome}`;
-  const isKnown = told?.get(session.id) === key && (moment.outcome !== null || moment.isApproval);
+  const isKnown =
+    told?.get(session.id) === key && (moment.outcome !== null || moment.isApproval);
   told?.set(session.id, key);
   if (isKnown) return;
   const policy = await frozenPolicy(store, session);
@@ -32,14 +40,22 @@ export async function tellHuman({ store, environment, told }: Place, session: Wa
   const notice = createNotice({ on }, session, { ...moment, at: session.updatedAt });
   if (notice === null || (command ?? webhook) === null) return;
   const given = JSON.stringify({ notice, command, webhook });
-  const built = ['./notify.js', './plugin/programs/notify.js', '../plugin/programs/notify.js'];
+  const built = [
+    './notify.js',
+    './plugin/programs/notify.js',
+    '../plugin/programs/notify.js',
+  ];
   const file = findProgram(import.meta.url, built, ['./notify.ts', '../notify.ts']);
-  if (file !== null) startProgram(file, [], { ...environment, [noticeVariable]: given }, homedir());
+  if (file !== null)
+    startProgram(file, [], { ...environment, [noticeVariable]: given }, homedir());
   else await sendNotice({ ...environment, [noticeVariable]: given });
 }
 
 /** What fails is one line of the log of hooks, and disturbs nobody. */
-export async function sendNotice({ [noticeVariable]: given = '', ...environment }: Environment) {
+export async function sendNotice({
+  [noticeVariable]: given = '',
+  ...environment
+}: Environment) {
   const { notice, ...how } = JSON.parse(given);
   for (const sentence of await deliverNotice(notice, how, environment)) {
     const failure = Object.assign(new Error(sentence), { code: 'notify' });

@@ -20,7 +20,10 @@ export function readSettings(path: string, hasComments: boolean): Fields | null 
 }
 
 /** Names of the variables; null: a file may set any. */
-export function variablesOf(settings: readonly (Fields | null)[], dotEnv: readonly string[] = []) {
+export function variablesOf(
+  settings: readonly (Fields | null)[],
+  dotEnv: readonly string[] = [],
+) {
   const said = [
     ...settings.map((one) => one && Object.keys(recordOf(one['env']))),
     ...dotEnv.map((path) => {
@@ -35,7 +38,11 @@ export function variablesOf(settings: readonly (Fields | null)[], dotEnv: readon
 export function dotEnvFiles(directory: string | null, folder: string): string[] {
   const files: string[] = [];
   const { homedir } = userInfo();
-  for (let here = directory ?? '/', last = ''; here !== last && here !== homedir; here = dirname(here)) {
+  for (
+    let here = directory ?? '/', last = '';
+    here !== last && here !== homedir;
+    here = dirname(here)
+  ) {
     files.push(join(here, folder, '.env'), join(here, '.env'));
     last = here;
   }
@@ -45,7 +52,9 @@ export function dotEnvFiles(directory: string | null, folder: string): string[] 
 /** Without the byte order mark, as hosts read it. Empty: no file. */
 function readText(path: string): string | null {
   const folder = 'is a folder';
-  const file = readBytes(path, mostBytes, (stats) => (stats.isDirectory() ? folder : null));
+  const file = readBytes(path, mostBytes, (stats) =>
+    stats.isDirectory() ? folder : null,
+  );
   // A folder of that name, as Python's environments have, sets nothing.
   if (!file.ok) return file.isMissing || file.sentence === folder ? '' : null;
   return new TextDecoder().decode(file.bytes);
@@ -53,7 +62,10 @@ function readText(path: string): string | null {
 
 /** Also within a value of several lines: one too many is only left aside. Blank lines are each read once. */
 const namesIn = (text: string) =>
-  Array.from(text.matchAll(/^[^\S\r\n]*(?:export\s+)?([\w.-]+)\s*[=:]/gmu), ([, name = '']) => name);
+  Array.from(
+    text.matchAll(/^[^\S\r\n]*(?:export\s+)?([\w.-]+)\s*[=:]/gmu),
+    ([, name = '']) => name,
+  );
 
 /** Each branch reads to the end of the text if it must: nothing is read twice. */
 const withoutComments = (text: string) =>

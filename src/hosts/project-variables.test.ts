@@ -37,11 +37,17 @@ const adapters = await Promise.all(hosts.flatMap(({ asked }) => asked?.() ?? [])
 
 describe('V10: the list of the variables that untildone reads', () => {
   it('has every variable that a hook, or a program that it starts, names in its source', () => {
-    const named = adapters.flatMap(({ variables, hostVariables }) => [...variables, ...hostVariables]);
+    const named = adapters.flatMap(({ variables, hostVariables }) => [
+      ...variables,
+      ...hostVariables,
+    ]);
     const unknown = [...wordsInCapitals()].filter(
       ([word]) => !isReadByUs(word) && !named.includes(word) && !noVariables.test(word),
     );
-    expect(unknown, 'put it into project-variables.ts or the `variables` of its host').toEqual([]);
+    expect(
+      unknown,
+      'put it into project-variables.ts or the `variables` of its host',
+    ).toEqual([]);
   });
 
   it('is all that the adapter of a host gets to see', () => {
@@ -77,8 +83,16 @@ describe('V10: an environment without what a project set', () => {
   });
 
   it('lacks the variables that we read, and keeps those that only a check may want', () => {
-    const given = { UNTILDONE_MODE: 'off', LANG: 'C', AI_AGENT: 'x', DATABASE_URL: 'y', TMPDIR: '/mine' };
-    expect(clean(given, ['UNTILDONE_MODE', 'LANG', 'AI_AGENT', 'DATABASE_URL'], ['AI_AGENT'])).toEqual({
+    const given = {
+      UNTILDONE_MODE: 'off',
+      LANG: 'C',
+      AI_AGENT: 'x',
+      DATABASE_URL: 'y',
+      TMPDIR: '/mine',
+    };
+    expect(
+      clean(given, ['UNTILDONE_MODE', 'LANG', 'AI_AGENT', 'DATABASE_URL'], ['AI_AGENT']),
+    ).toEqual({
       environment: { DATABASE_URL: 'y', TMPDIR: '/mine' },
       ignored: ['UNTILDONE_MODE', 'LANG', 'AI_AGENT'],
     });
@@ -97,7 +111,10 @@ describe('V10: an environment without what a project set', () => {
 
   it('keeps what init wrote, and what agrees with the system', () => {
     const given = { UNTILDONE_HOME: '/state', HOME: userInfo().homedir };
-    expect(clean(given, ['UNTILDONE_HOME', 'HOME'])).toEqual({ environment: given, ignored: [] });
+    expect(clean(given, ['UNTILDONE_HOME', 'HOME'])).toEqual({
+      environment: given,
+      ignored: [],
+    });
   });
 
   it('lacks every variable that we read if the settings cannot be read', () => {
@@ -112,6 +129,8 @@ describe('V10: an environment without what a project set', () => {
       "The host's settings in this project set A, B: that is ignored. Set it in your own environment.",
     );
     const many = Array.from({ length: 9 }, (_, index) => `A${index}`);
-    expect(ignoredSentence(many, null)).toContain('such as A0, A1, A2, A3, A4, A5, 3 more: those that');
+    expect(ignoredSentence(many, null)).toContain(
+      'such as A0, A1, A2, A3, A4, A5, 3 more: those that',
+    );
   });
 });

@@ -8,7 +8,8 @@ import type { Environment } from '../engine/policy.ts';
 import { scriptSwitch } from '../engine/start-program.ts';
 import { holdsProgram } from '../store/state-directory.ts';
 
-const patternOf = (...names: readonly string[]) => new RegExp(`^(?:${names.join('|')})$`, 'u');
+const patternOf = (...names: readonly string[]) =>
+  new RegExp(`^(?:${names.join('|')})$`, 'u');
 /** Our own settings, and the user whose files root trusts. */
 const ownVariable = patternOf('UNTILDONE_\\w+', 'SUDO_UID');
 /**
@@ -44,7 +45,10 @@ type VariableSources = Readonly<{
 }>;
 
 /** The environment without what a project set and we read; `ignored` are the names that were taken out. */
-export function withoutStrangers(given: Environment, { strangers, alsoRead, home }: VariableSources) {
+export function withoutStrangers(
+  given: Environment,
+  { strangers, alsoRead, home }: VariableSources,
+) {
   const isRead = (name: string) => isReadByUs(name) || alsoRead.includes(name);
   const suspects = [...new Set(strangers ?? Object.keys(given))].filter(isRead);
   if (suspects.length === 0) return { environment: given, ignored: [] };
@@ -58,8 +62,12 @@ export function withoutStrangers(given: Environment, { strangers, alsoRead, home
   const ignored = suspects.filter((name) => !isHarmless(name));
   const kept = Object.entries(given).filter(([name]) => !ignored.includes(name));
   // npm and npx lie beside the Node that runs us.
-  const PATH = [dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(delimiter);
-  const replaced = Object.entries({ ...userVariables, PATH }).filter(([name]) => ignored.includes(name));
+  const PATH = [dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(
+    delimiter,
+  );
+  const replaced = Object.entries({ ...userVariables, PATH }).filter(([name]) =>
+    ignored.includes(name),
+  );
   return { environment: Object.fromEntries([...kept, ...replaced]), ignored };
 }
 
@@ -77,9 +85,15 @@ function readUserVariables(): Environment {
 const mostNamed = 6;
 
 /** Tells the human which variables were ignored, and what to do. */
-export function ignoredSentence(ignored: readonly string[], strangers: readonly string[] | null): string {
+export function ignoredSentence(
+  ignored: readonly string[],
+  strangers: readonly string[] | null,
+): string {
   const more = ignored.length - mostNamed;
-  const named = [...ignored.slice(0, mostNamed), ...(more > 0 ? [`${more} more`] : [])].join(', ');
+  const named = [
+    ...ignored.slice(0, mostNamed),
+    ...(more > 0 ? [`${more} more`] : []),
+  ].join(', ');
   return strangers === null
     ? `The host's settings in this project cannot be read and may set any variable, such as ${named}: those that untildone reads are ignored until the files of the settings are short and valid.`
     : `The host's settings in this project set ${named}: that is ignored. Set it in your own environment.`;

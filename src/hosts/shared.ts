@@ -13,7 +13,10 @@ import { stateDirectory, whyNotPrivate } from '../store/state-directory.ts';
 import { amountOf, fieldsIn, recordOf, textOf } from './untrusted.ts';
 
 /** For a host that works on, or is gone, without saying how its compaction ended. */
-export const compactionFailed = { type: 'wait-ended', wait: { kind: 'compaction', shrunk: false } } as const;
+export const compactionFailed = {
+  type: 'wait-ended',
+  wait: { kind: 'compaction', shrunk: false },
+} as const;
 
 /** No stop of the agent is answered (C2). */
 export function isOff(settings: Settings, agentName: string | null): boolean {
@@ -43,7 +46,9 @@ export function takenPlanText(state: State | null): string | null {
   const plan = openPlanText(state);
   const handed =
     'Your human moved a plan to this session, begun by another agent. Work through what is open.';
-  return plan && `${handed} Keep the titles as they are in your own list of todos.\n${plan}`;
+  return (
+    plan && `${handed} Keep the titles as they are in your own list of todos.\n${plan}`
+  );
 }
 
 /** The same for the human. */
@@ -65,7 +70,9 @@ export function describeFailures(state: State, failed: readonly Todo[]): string[
   return todos.map((todo, index) => {
     const failedBefore = describeTodoFailedBefore(state, todo);
     const whatToDo =
-      failedBefore === '' ? 'Fix the cause, then complete it again.' : `The check ${failedBefore}`;
+      failedBefore === ''
+        ? 'Fix the cause, then complete it again.'
+        : `The check ${failedBefore}`;
     const sentence = `The check of ${quoteForModel(todo.title)} failed, so it is not completed and stays open. ${whatToDo}`;
     const printed = outputs[index] ?? '';
     return printed === '' ? sentence : `${sentence}\nIt ${printed}`;
@@ -83,17 +90,23 @@ type FailurePlace = Readonly<{
   stopOf?: string | null;
 }>;
 
-const logPath = (environment: Environment) => join(stateDirectory(environment), 'hook.log');
+const logPath = (environment: Environment) =>
+  join(stateDirectory(environment), 'hook.log');
 
 /** Beside the store, which may be what is broken. Never environment values or payloads. */
-export function appendFailure(environment: Environment, error: unknown, place: FailurePlace): void {
+export function appendFailure(
+  environment: Environment,
+  error: unknown,
+  place: FailurePlace,
+): void {
   const directory = stateDirectory(environment);
   const path = logPath(environment);
   // Others could have put a link there, to a file of the user's.
   if (whyNotPrivate(directory) !== null) return;
   try {
     makeFolder(directory, 0o700);
-    if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > mostLogBytes) renameSync(path, `${path}.1`);
+    if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > mostLogBytes)
+      renameSync(path, `${path}.1`);
     const code = textOf(recordOf(error)['code']) ?? 'unexpected';
     const message = oneLine(messageOf(error), 500);
     const line = escapeJsonLine(JSON.stringify({ ...place, code, message }));
@@ -112,6 +125,10 @@ export function failedStops(environment: Environment, sessionId: string) {
     const stops = lines.filter((line) => line.includes('"stopOf"')).map(fieldsIn);
     return stops
       .filter((one) => one['sessionId'] === sessionId)
-      .map(({ at, stopOf, message }) => ({ at: amountOf(at), stopOf, message: textOf(message) ?? '' }));
+      .map(({ at, stopOf, message }) => ({
+        at: amountOf(at),
+        stopOf,
+        message: textOf(message) ?? '',
+      }));
   });
 }

@@ -24,7 +24,9 @@ const readersOf = ({ title, cacheIsApart, resultIs }: Stream): driver.Readers =>
   assistant({ message, parent_tool_use_id }) {
     const { id, content, usage, model } = recordOf(message);
     const step = textOf(id);
-    const isError = /^\[API Error: /u.test(textOf(recordOf(listOf(content)[0])['text']) ?? '');
+    const isError = /^\[API Error: /u.test(
+      textOf(recordOf(listOf(content)[0])['text']) ?? '',
+    );
     // What it says in the model's place: no answer, or an error that never ends would look like work.
     if (step === null || model === '<synthetic>' || isError) return [];
     const tokens = tokensOf(usage, cacheIsApart);
@@ -42,26 +44,40 @@ const readersOf = ({ title, cacheIsApart, resultIs }: Stream): driver.Readers =>
     return parts.flatMap(({ type, tool_use_id, is_error, content }) => {
       const texts = listOf(content).map((part) => textOf(recordOf(part)['text']));
       const output = textOf(content) ?? texts.join('\n');
-      return type === 'tool_result' ? driver.toolEnded(tool_use_id, is_error !== true, output) : [];
+      return type === 'tool_result'
+        ? driver.toolEnded(tool_use_id, is_error !== true, output)
+        : [];
     });
   },
   result(line) {
-    const { subtype, is_error, terminal_reason, result, usage, total_cost_usd, errors } = line;
-    const told = listOf(errors).map(textOf).join(' ') || textOf(recordOf(line['error'])['message']);
+    const { subtype, is_error, terminal_reason, result, usage, total_cost_usd, errors } =
+      line;
+    const told =
+      listOf(errors).map(textOf).join(' ') || textOf(recordOf(line['error'])['message']);
     const said = told || textOf(result) || '';
     if (/^No conversation found/u.test(said)) return [{ type: 'unknown-conversation' }];
     const cost = typeof total_cost_usd === 'number' ? amountOf(total_cost_usd) : null;
     const used: DriveFact[] = [
       { type: 'usage', of: resultIs, tokens: tokensOf(usage, cacheIsApart), cost: null },
-      ...(cost === null ? [] : [{ type: 'usage', of: 'conversation', tokens: null, cost } as const]),
+      ...(cost === null
+        ? []
+        : [{ type: 'usage', of: 'conversation', tokens: null, cost } as const]),
     ];
     if (/^aborted/u.test(textOf(terminal_reason) ?? ''))
       return [...used, { type: 'ended', end: 'cancelled' }];
     // On errors of the model its subtype is "success".
     if (is_error !== true && subtype === 'success')
-      return [...used, { type: 'ended', end: said === '' ? 'empty' : 'normal', text: said }];
-    const status = line['api_error_status'] ?? Number(/API Error: (\d{3})\b/u.exec(said)?.[1]);
-    return [...used, driver.failure(said || String(subtype), status), { type: 'ended', end: 'error' }];
+      return [
+        ...used,
+        { type: 'ended', end: said === '' ? 'empty' : 'normal', text: said },
+      ];
+    const status =
+      line['api_error_status'] ?? Number(/API Error: (\d{3})\b/u.exec(said)?.[1]);
+    return [
+      ...used,
+      driver.failure(said || String(subtype), status),
+      { type: 'ended', end: 'error' },
+    ];
   },
 });
 

@@ -1,11 +1,19 @@
 // Commands that a human types in a told host, answered from the record without a model. An agent cannot type one.
 import type { Decision } from '../core/decision.ts';
 import { oneLine } from '../core/safe-text.ts';
-import { countPlan, hadEndedOtherwise, nextTodos, openCount, planSize, type State } from '../core/state.ts';
+import {
+  countPlan,
+  hadEndedOtherwise,
+  nextTodos,
+  openCount,
+  planSize,
+  type State,
+} from '../core/state.ts';
 import type { Told } from './told.ts';
 
 export const commands = {
-  'untildone-status': 'Shows the plan, what untildone does or waits for, and its last decision',
+  'untildone-status':
+    'Shows the plan, what untildone does or waits for, and its last decision',
   'untildone-why': 'Explains the last decision of untildone in this session',
   'untildone-pause': 'Tells the agent nothing in this session until untildone-resume',
   'untildone-resume': 'Ends a pause or a stop in this session',
@@ -17,7 +25,10 @@ const nothingYet = 'untildone has seen nothing of this session yet.';
 type Command = Readonly<{ id: string; name: CommandName; words: string; now: number }>;
 
 /** @param command of the session `id`; `words`: what the human wrote behind the name */
-export async function answerCommand<Own extends object>(told: Told<Own>, command: Command): Promise<string> {
+export async function answerCommand<Own extends object>(
+  told: Told<Own>,
+  command: Command,
+): Promise<string> {
   const { id, name, words, now } = command;
   const { memory, after, record, tell } = told.follow(id);
   if (name === 'untildone-resume') memory.holds.clear();
@@ -43,7 +54,11 @@ export async function answerCommand<Own extends object>(told: Told<Own>, command
   return answer ?? 'untildone could not do that; its log says why.';
 }
 
-function describeStanding(session: State, last: Decision | undefined, now: number): string {
+function describeStanding(
+  session: State,
+  last: Decision | undefined,
+  now: number,
+): string {
   const { plan, counters } = session;
   const counts = countPlan(plan);
   const blocked = counts.blocked > 0 ? `, ${counts.blocked} blocked` : '';
@@ -63,13 +78,17 @@ function describeState(session: State, now: number): string {
   const hold = describeHold(session);
   if (hold === null) return describeWork(session, now);
   const cameAfterEnd = hadEndedOtherwise(session, latch === null ? 'paused' : 'aborted');
-  return cameAfterEnd && settled !== null ? `the last turn ended as ${settled.outcome}; ${hold}` : hold;
+  return cameAfterEnd && settled !== null
+    ? `the last turn ended as ${settled.outcome}; ${hold}`
+    : hold;
 }
 
 function describeHold({ latch, pause }: State): string | null {
-  if (latch !== null) return 'stopped by you; send a message or /untildone-resume to go on';
+  if (latch !== null)
+    return 'stopped by you; send a message or /untildone-resume to go on';
   if (pause?.by === 'human') return 'paused by you; /untildone-resume goes on';
-  if (pause !== null) return `paused${pause.reason === null ? '' : `: ${oneLine(pause.reason, 200)}`}`;
+  if (pause !== null)
+    return `paused${pause.reason === null ? '' : `: ${oneLine(pause.reason, 200)}`}`;
   return null;
 }
 
@@ -87,8 +106,17 @@ const answers = {
   'let-go': 'the agent may stop',
 } as const;
 
-function describeDecision({ answer, reason, sentence, outcome, inputs, observed }: Decision): string {
-  const looked = Object.entries(inputs).map(([name, value]) => `${name} ${oneLine(String(value), 80)}`);
+function describeDecision({
+  answer,
+  reason,
+  sentence,
+  outcome,
+  inputs,
+  observed,
+}: Decision): string {
+  const looked = Object.entries(inputs).map(
+    ([name, value]) => `${name} ${oneLine(String(value), 80)}`,
+  );
   return [
     `untildone: ${observed ? 'only watching; else ' : ''}${answers[answer]} (${reason})`,
     oneLine(sentence, 300),

@@ -37,24 +37,39 @@ type Place = Readonly<{
   /** The process exits when the agent stops (`opencode run`, `pi -p`). */
   headless: boolean;
 }>;
-type Opened<Own extends object> = Readonly<{ told: Told<Own>; configuration: Configuration }>;
+type Opened<Own extends object> = Readonly<{
+  told: Told<Own>;
+  configuration: Configuration;
+}>;
 export type ToldPlugin<Own extends object> = ReturnType<typeof createPlace> & Opened<Own>;
 
 /** Someone waits for the host to leave, through several writes. Who holds the store for longer is broken. */
 const headlessLockMs = 4000;
 
 /** `toast`: shows a message in the host's UI. */
-export function createPlace(place: Place, options: PluginOptions, toast: (notice: Notice) => Promise<void>) {
+export function createPlace(
+  place: Place,
+  options: PluginOptions,
+  toast: (notice: Notice) => Promise<void>,
+) {
   const { environment = process.env, clock = systemClock } = options;
   const { identifiers = createIdentifiers(clock) } = options;
   const patience = place.headless ? { busyTimeoutMs: headlessLockMs } : {};
-  const { openStore = () => openUserStore(environment, { clock, ...patience }) } = options;
-  const voice = createVoice(place.name, { clock, environment }, place.headless ? null : toast);
+  const { openStore = () => openUserStore(environment, { clock, ...patience }) } =
+    options;
+  const voice = createVoice(
+    place.name,
+    { clock, environment },
+    place.headless ? null : toast,
+  );
   return { ...place, environment, clock, identifiers, openStore, voice };
 }
 
 /** Null: switched off for every agent, and the host is left exactly as it is (C2). */
-export async function createToldPlugin<Own extends object, At extends ReturnType<typeof createPlace>>(
+export async function createToldPlugin<
+  Own extends object,
+  At extends ReturnType<typeof createPlace>,
+>(
   place: At,
   own: Readonly<{
     /** What is found again under it, where the host stays. */
@@ -63,7 +78,8 @@ export async function createToldPlugin<Own extends object, At extends ReturnType
     adapter: (plugin: At & Opened<Own>, id: string) => ToldAdapter;
   }>,
 ): Promise<(At & Opened<Own>) | null> {
-  const { name, environment, directory, clock, identifiers, openStore, headless, voice } = place;
+  const { name, environment, directory, clock, identifiers, openStore, headless, voice } =
+    place;
   const configuration = createConfiguration({
     ...{ environment, directory },
     get store() {
@@ -72,7 +88,11 @@ export async function createToldPlugin<Own extends object, At extends ReturnType
   });
   const { settings } = configuration.current();
   const all = [null, ...Object.keys(settings.agents)];
-  if (configuration.problem() === null && all.every((agent) => shared.isOff(settings, agent))) return null;
+  if (
+    configuration.problem() === null &&
+    all.every((agent) => shared.isOff(settings, agent))
+  )
+    return null;
   // Safe: without a store nothing is done at all.
   const run = await findDrivenRun(openStore, environment, name).catch(() => null);
   const told: Told<Own> = createTold<Own>({
@@ -88,7 +108,9 @@ export async function createToldPlugin<Own extends object, At extends ReturnType
 }
 
 /** Not while we only observe (C2). */
-export const changesTheHost = ({ configuration }: Readonly<{ configuration: Configuration }>): boolean =>
+export const changesTheHost = ({
+  configuration,
+}: Readonly<{ configuration: Configuration }>): boolean =>
   configuration.current().settings.mode === 'enforce';
 
 /** `toast`: shows a message in the host's UI. Null: a line on stderr instead, because the host exits. */
@@ -102,7 +124,8 @@ export function createVoice(
   async function show(notice: Notice) {
     const { title, message, durationMs } = notice;
     if (toast !== null) return toast(notice);
-    if (durationMs === undefined) process.stderr.write(`${oneLine(title, 80)}: ${oneLine(message, 500)}\n`);
+    if (durationMs === undefined)
+      process.stderr.write(`${oneLine(title, 80)}: ${oneLine(message, 500)}\n`);
   }
 
   function warnOnce(message: string) {
@@ -114,16 +137,25 @@ export function createVoice(
 
   function onError(error: unknown) {
     const message = error instanceof Error ? error.message : String(error);
-    shared.appendFailure(environment, error, { at: clock.now(), host, hook: 'plugin', sessionId: null });
+    shared.appendFailure(environment, error, {
+      at: clock.now(),
+      host,
+      hook: 'plugin',
+      sessionId: null,
+    });
     // A list with words that we do not know is followed all the same.
     const isOddList = error instanceof UntildoneError && error.code === 'invalid-event';
-    const result = isOddList ? '' : 'could not follow what happened, so the agent is left alone. ';
+    const result = isOddList
+      ? ''
+      : 'could not follow what happened, so the agent is left alone. ';
     warnOnce(`${result}${oneLine(message, 300)}`);
   }
 
   /** Safe for the host: what failed is told and logged. */
   const quietly =
-    <Given extends unknown[], Result>(hook: (...given: Given) => Promise<Result> | Result) =>
+    <Given extends unknown[], Result>(
+      hook: (...given: Given) => Promise<Result> | Result,
+    ) =>
     async (...given: Given): Promise<Result | undefined> => {
       try {
         return await hook(...given);
@@ -141,12 +173,15 @@ type Call = Pick<EventOf<'tool-started'>, 'tool' | 'access'>;
 const fingerprintMs = 5000;
 
 export function followPlugin<Own extends object>(plugin: ToldPlugin<Own>, id: string) {
-  const { name, told, clock, configuration, voice, directory, environment, identifiers } = plugin;
+  const { name, told, clock, configuration, voice, directory, environment, identifiers } =
+    plugin;
   const followed = told.follow(id);
   const { memory, record, after, later, tell, takeList, isNews } = followed;
 
   /** Gives what the model has to know besides; that takes time only where there is something. */
-  async function humanSpoke(said: Readonly<{ id: string; text: string | null }>): Promise<string | null> {
+  async function humanSpoke(
+    said: Readonly<{ id: string; text: string | null }>,
+  ): Promise<string | null> {
     memory.holds.clear();
     if (said.text !== null) memory.toolError = null;
     // A turn of an earlier process, which died, is not joined (P19).
@@ -165,7 +200,8 @@ export function followPlugin<Own extends object>(plugin: ToldPlugin<Own>, id: st
     const recorded = after(async () => {
       await configuration.renew();
       const problem = configuration.problem();
-      if (problem !== null) voice.warnOnce(`off, because the configuration is broken: ${problem}`);
+      if (problem !== null)
+        voice.warnOnce(`off, because the configuration is broken: ${problem}`);
       const isFirst = (await record())?.spoken === undefined;
       await followed.humanSpoke({ ...said, turnIsOver }, said.id);
       const taken = await takePlans();
@@ -179,13 +215,27 @@ export function followPlugin<Own extends object>(plugin: ToldPlugin<Own>, id: st
   async function takePlans(): Promise<string | null> {
     const session = await record();
     const { settings } = configuration.current();
-    if (session === null || !changesTheHost(plugin) || shared.isOff(settings, session.agent.name))
+    if (
+      session === null ||
+      !changesTheHost(plugin) ||
+      shared.isOff(settings, session.agent.name)
+    )
       return null;
     const { runtime: engine, store } = told.opened();
-    const place = { store, clock, identifiers, policy: () => configuration.current(), engine };
+    const place = {
+      store,
+      clock,
+      identifiers,
+      policy: () => configuration.current(),
+      engine,
+    };
     const taken = await takeWaitingPlans(place, memory.stored, session.descriptor);
     if (taken !== null)
-      await voice.show({ level: 'info', title: 'untildone', message: shared.takenPlanMessage(taken) });
+      await voice.show({
+        level: 'info',
+        title: 'untildone',
+        message: shared.takenPlanMessage(taken),
+      });
     return shared.takenPlanText(taken);
   }
 
@@ -201,7 +251,8 @@ export function followPlugin<Own extends object>(plugin: ToldPlugin<Own>, id: st
       return;
     const fingerprint = await look(session);
     // The agent did not wait: what it has written since may be in it.
-    if (fingerprint !== null && !memory.mayHaveWritten) await tell({ type: 'workspace-seen', fingerprint });
+    if (fingerprint !== null && !memory.mayHaveWritten)
+      await tell({ type: 'workspace-seen', fingerprint });
   }
 
   async function look(session: State) {
@@ -212,24 +263,32 @@ export function followPlugin<Own extends object>(plugin: ToldPlugin<Own>, id: st
   }
 
   /** A call may be told of several times, and first when it is over. */
-  function callSeen(seen: Readonly<{ callId: string; call: Call; isOver: boolean; error: string | null }>) {
+  function callSeen(
+    seen: Readonly<{ callId: string; call: Call; isOver: boolean; error: string | null }>,
+  ) {
     const { callId, call, isOver, error } = seen;
     if (canWrite(call)) memory.mayHaveWritten = true;
     if (isOver) memory.toolError = call.access === 'todo' ? null : error;
-    if (isNews(`${callId} begun`)) later({ type: 'tool-started', ...call }, `call/${callId}/start`);
+    if (isNews(`${callId} begun`))
+      later({ type: 'tool-started', ...call }, `call/${callId}/start`);
     if (isOver && isNews(`${callId} over`))
       later({ type: 'tool-ended', ...call, error }, `call/${callId}/end`);
   }
 
-  const aborted = (how: string, detail?: string) => later({ type: 'human-aborted', how }, detail, stopped);
+  const aborted = (how: string, detail?: string) =>
+    later({ type: 'human-aborted', how }, detail, stopped);
 
   /** What only the host knows (G5), and the workspace. */
   async function prepareStop(): Promise<string | null> {
     await takeList();
     const session = await record();
     const isMeasured =
-      session?.plan.length || session?.descriptor.judgesGoal || configuration.current().goalChecks.length > 0;
-    return session !== null && isMeasured && mayHaveMoved(session.work) ? look(session) : null;
+      session?.plan.length ||
+      session?.descriptor.judgesGoal ||
+      configuration.current().goalChecks.length > 0;
+    return session !== null && isMeasured && mayHaveMoved(session.work)
+      ? look(session)
+      : null;
   }
 
   /** It never said that its compaction ended: it failed. */
@@ -241,30 +300,53 @@ export function followPlugin<Own extends object>(plugin: ToldPlugin<Own>, id: st
   async function askStop(stop: Extract<Happening, { type: 'stop-attempted' }>) {
     if (told.isDriven(memory) && isLeftToDriver(stop)) return;
     const deadline = clock.now() + checkPatienceMs;
-    followed.stopAnswered(await told.opened().runtime.ask(followed.event(stop), deadline));
+    followed.stopAnswered(
+      await told.opened().runtime.ask(followed.event(stop), deadline),
+    );
   }
 
   /** For a model that loses its conversation to a summary (P23). */
   const planReminder = () =>
-    after(async () => (changesTheHost(plugin) ? shared.openPlanText(await record()) : null));
+    after(async () =>
+      changesTheHost(plugin) ? shared.openPlanText(await record()) : null,
+    );
 
   /** Which session is meant comes from the host (M7). */
-  async function callTool(tool: TodoTool, input: unknown, actor: 'agent' | 'worker' = 'agent') {
-    const refused = { ok: false, text: `${tool.name} could not be carried out and nothing changed.` };
+  async function callTool(
+    tool: TodoTool,
+    input: unknown,
+    actor: 'agent' | 'worker' = 'agent',
+  ) {
+    const refused = {
+      ok: false,
+      text: `${tool.name} could not be carried out and nothing changed.`,
+    };
     const session = await after(async () => {
       if (memory.opened === null) await followed.open();
       return record();
     });
     if (session === null) return refused;
     try {
-      const settings = settingsForAgent(configuration.current().settings, session.agent.name);
+      const settings = settingsForAgent(
+        configuration.current().settings,
+        session.agent.name,
+      );
       // Outside the queue: an abort during checks must be heard.
       const result = await tool.call(input, {
-        ...{ engine: told.opened().runtime, store: told.store(), sessionId: session.id, clock, actor },
+        ...{
+          engine: told.opened().runtime,
+          store: told.store(),
+          sessionId: session.id,
+          clock,
+          actor,
+        },
         identifiers,
         resolveCheck: (proposal) => allowedProposal(settings, proposal),
       });
-      return { ok: result.ok, text: result.ok ? JSON.stringify(result.output) : result.error.message };
+      return {
+        ok: result.ok,
+        text: result.ok ? JSON.stringify(result.output) : result.error.message,
+      };
     } catch (error) {
       // Safe: a change is one transaction; the model is told.
       voice.onError(error);
@@ -273,5 +355,13 @@ export function followPlugin<Own extends object>(plugin: ToldPlugin<Own>, id: st
   }
 
   const heard = { humanSpoke, callSeen, aborted };
-  return { ...followed, ...heard, prepareStop, closeCompaction, askStop, planReminder, callTool };
+  return {
+    ...followed,
+    ...heard,
+    prepareStop,
+    closeCompaction,
+    askStop,
+    planReminder,
+    callTool,
+  };
 }

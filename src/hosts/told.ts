@@ -2,7 +2,12 @@
 // the engine decides.
 import { momentToTell } from '../core/decision.ts';
 import { UntildoneError } from '../core/error.ts';
-import type { AgentDescriptor, Event, EventOf, SessionDescriptor } from '../core/events.ts';
+import type {
+  AgentDescriptor,
+  Event,
+  EventOf,
+  SessionDescriptor,
+} from '../core/events.ts';
 import { isSameList, type ListedTodo, writtenItems } from '../core/reconcile.ts';
 import { unknownHost } from '../core/state.ts';
 import type { Handled } from '../engine/engine.ts';
@@ -64,7 +69,9 @@ type HumanWord = Readonly<{
 }>;
 
 type Needed = 'instance' | 'clock' | 'identifiers' | 'onError';
-interface ToldOptions<Own> extends Omit<OpenOptions, 'store' | Needed>, Pick<ToldRuntimeOptions, Needed> {
+interface ToldOptions<Own>
+  extends Omit<OpenOptions, 'store' | Needed>,
+    Pick<ToldRuntimeOptions, Needed> {
   readonly policy?: ToldRuntimeOptions['policy'];
   readonly name: string;
   readonly prefix?: string;
@@ -86,7 +93,17 @@ const injectPatienceMs = 2000;
 
 export type Told<Own extends object> = ReturnType<typeof createTold<Own>>;
 export function createTold<Own extends object>(options: ToldOptions<Own>) {
-  const { name, prefix = '', run = null, own, adapter, clock, identifiers, environment, onError } = options;
+  const {
+    name,
+    prefix = '',
+    run = null,
+    own,
+    adapter,
+    clock,
+    identifiers,
+    environment,
+    onError,
+  } = options;
   let drivenId = run?.conversation ?? null;
   const memories = new Map<string, Memory<Own>>();
   let store = options.store ?? null;
@@ -103,12 +120,19 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
       // At once: after a detour the human might have acted.
       const sending = adapter(memory).inject(outgoing);
       // A program may wait for us with the very message that this text causes.
-      const answer = memory.waiting > 0 ? null : await withinTime(clock, injectPatienceMs, () => sending);
+      const answer =
+        memory.waiting > 0
+          ? null
+          : await withinTime(clock, injectPatienceMs, () => sending);
       if (answer?.answered)
-        return answer.value === null ? { taken: true } : { taken: false, error: answer.value };
+        return answer.value === null
+          ? { taken: true }
+          : { taken: false, error: answer.value };
       const detail = `refused/${epoch}/${session.injection?.attempts ?? 0}`;
       // The engine sends it again, unless it was seen meanwhile.
-      sending.then(async (error) => error !== null && later(delivery(epoch, error), detail)).catch(onError);
+      sending
+        .then(async (error) => error !== null && later(delivery(epoch, error), detail))
+        .catch(onError);
       return { taken: true };
     },
     find: (outgoing) => adapter(ofStored(outgoing.session.id)).find(outgoing),
@@ -118,7 +142,8 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
       await adapter(memory).lookAgain?.();
       return (await follow(memory.id).readPlan()) ?? null;
     },
-    notify: async ({ id }, notice) => void adapter(ofStored(id)).show(notice).catch(onError),
+    notify: async ({ id }, notice) =>
+      void adapter(ofStored(id)).show(notice).catch(onError),
   };
 
   async function start() {
@@ -130,7 +155,11 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
       options.watch?.(...seen);
       // A driver tells it itself.
       const moment = seen[0].id === run?.sessionId ? null : momentToTell(...seen);
-      if (moment !== null) telling = Promise.all([telling, tellHuman(place, seen[0], moment).catch(onError)]);
+      if (moment !== null)
+        telling = Promise.all([
+          telling,
+          tellHuman(place, seen[0], moment).catch(onError),
+        ]);
     };
     const parts = partsOver({ ...options, store, watch });
     const { policy = parts.policy, instance } = options;
@@ -148,7 +177,8 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
     .then(() => opened !== null);
 
   function need<Part>(part: Part | null): Part {
-    if (part === null) throw new UntildoneError('store-unavailable', `${name} is still opening.`);
+    if (part === null)
+      throw new UntildoneError('store-unavailable', `${name} is still opening.`);
     return part;
   }
 
@@ -159,12 +189,18 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
     memories.delete(id);
     memories.set(id, memory);
     if (memories.size <= mostSessions) return memory;
-    const oldest = [...memories.values()].find((one) => !one.busy && one.waiting === 0 && one !== memory);
+    const oldest = [...memories.values()].find(
+      (one) => !one.busy && one.waiting === 0 && one !== memory,
+    );
     if (oldest !== undefined) memories.delete(oldest.id);
     return memory;
   }
   const ofStored = (stored: string) =>
-    of(stored === run?.sessionId && drivenId !== null ? drivenId : stored.slice(prefix.length));
+    of(
+      stored === run?.sessionId && drivenId !== null
+        ? drivenId
+        : stored.slice(prefix.length),
+    );
   const isDriven = ({ stored }: { readonly stored: string }) => stored === run?.sessionId;
 
   /** What is done in one session. All that is kept of it is its memory. */
@@ -200,29 +236,38 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
       const isDeleted = happening.type === 'session-deleted';
       if (memory.opened === null && !isDeleted) await open();
       const isLeft = isDriven(memory) && isLeftToDriver(happening);
-      const handled = await handle(event(isLeft ? { type: 'activity-seen' } : happening, detail));
+      const handled = await handle(
+        event(isLeft ? { type: 'activity-seen' } : happening, detail),
+      );
       if (happening.type === 'human-spoke') showPending();
       if (happening.type === 'stop-attempted') stopAnswered(handled);
       const { queue, waiting } = memory;
       // In place: what was heard meanwhile waits in its queue.
-      if (isDeleted) Object.assign(memory, createMemory(id, stored), own(), { queue, waiting });
+      if (isDeleted)
+        Object.assign(memory, createMemory(id, stored), own(), { queue, waiting });
       return handled;
     }
 
     /** To be called by whoever has a stop answered without `tell`. */
     function stopAnswered({ decision }: Handled): void {
-      if (decision?.answer === 'let-go' || decision?.reason === 'nothing-open') showPending();
+      if (decision?.answer === 'let-go' || decision?.reason === 'nothing-open')
+        showPending();
     }
 
     /** What the project's file asks for and nobody accepted: an agent may just have written it (V10). */
     function showPending(): void {
       const message = need(opened).configuration.pending();
-      const notice = { level: 'warning', title: 'untildone', message: message ?? '' } as const;
+      const notice = {
+        level: 'warning',
+        title: 'untildone',
+        message: message ?? '',
+      } as const;
       if (message !== null) adapter(memory).show(notice).catch(onError);
     }
 
     function event<Told extends Happening>(happening: Told, detail?: string) {
-      const eventId = detail === undefined ? identifiers.next() : `${name}/${stored}/${detail}`;
+      const eventId =
+        detail === undefined ? identifiers.next() : `${name}/${stored}/${detail}`;
       return { ...happening, id: eventId, sessionId: stored, at: clock.now() };
     }
 
@@ -240,10 +285,18 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
       const here = { instance: need(opened).instance, mode: 'told' } as const;
       const descriptor = { ...unknownHost, host: name, ...here, ...facts };
       const { driven } = run?.descriptor ?? {};
-      const ours = run && driven && { ...run.descriptor, ...here, driven: { ...driven, id } };
-      const opening = isDriven(memory) && ours ? { ...ours, immediate: descriptor.immediate } : descriptor;
+      const ours = run &&
+        driven && { ...run.descriptor, ...here, driven: { ...driven, id } };
+      const opening =
+        isDriven(memory) && ours
+          ? { ...ours, immediate: descriptor.immediate }
+          : descriptor;
       await handle(
-        event({ type: 'session-opened', descriptor: opening, agent: isDriven(memory) ? null : agent }),
+        event({
+          type: 'session-opened',
+          descriptor: opening,
+          agent: isDriven(memory) ? null : agent,
+        }),
       );
       memory.opened = told;
       return agent;
@@ -283,7 +336,9 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
       ];
       // Nobody else reads the host's list: what was wrong in it would be dropped in silence (T6).
       if (wrong.length > 0)
-        onError(new UntildoneError('invalid-event', `In the list of todos, ${wrong.join(' ')}`));
+        onError(
+          new UntildoneError('invalid-event', `In the list of todos, ${wrong.join(' ')}`),
+        );
       return plan !== undefined;
     }
 
@@ -294,15 +349,34 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
       return true;
     }
 
-    const told = { memory, record, after, later, tell, stopAnswered, event, open, observed, humanSpoke };
+    const told = {
+      memory,
+      record,
+      after,
+      later,
+      tell,
+      stopAnswered,
+      event,
+      open,
+      observed,
+      humanSpoke,
+    };
     return { ...told, readPlan, takeList, isNews };
   }
 
   const handle = async (event: Event) => need(opened).runtime.handle(event);
 
   function planWritten(todos: readonly ListedTodo[]): Happening {
-    const items = writtenItems(todos).map((item) => ({ ...item, freshId: identifiers.next() }));
-    return { type: 'plan-written', actor: 'agent', items, source: { kind: 'list', promptId: null } };
+    const items = writtenItems(todos).map((item) => ({
+      ...item,
+      freshId: identifiers.next(),
+    }));
+    return {
+      type: 'plan-written',
+      actor: 'agent',
+      items,
+      source: { kind: 'list', promptId: null },
+    };
   }
 
   async function end() {
@@ -333,14 +407,30 @@ export const stopped = { why: 'the human stopped the agent', lingerMs: 1000 };
 
 export const waitStarted = (wait: EventOf<'wait-started'>['wait']) =>
   ({ type: 'wait-started', wait }) as const;
-export const waitEnded = (wait: EventOf<'wait-ended'>['wait']) => ({ type: 'wait-ended', wait }) as const;
+export const waitEnded = (wait: EventOf<'wait-ended'>['wait']) =>
+  ({ type: 'wait-ended', wait }) as const;
 const delivery = (epoch: number, error: string | null) =>
-  ({ type: 'delivery-reported', epoch, news: error === null ? 'observed' : 'failed', error }) as const;
+  ({
+    type: 'delivery-reported',
+    epoch,
+    news: error === null ? 'observed' : 'failed',
+    error,
+  }) as const;
 
 /** Of one call of the model: what it read, from a cache too, and wrote. The host watches its context by itself. */
-export function usageReported(read: readonly unknown[], written: readonly unknown[], cost: unknown) {
-  const sum = (amounts: readonly unknown[]) => amounts.reduce<number>((all, one) => all + amountOf(one), 0);
+export function usageReported(
+  read: readonly unknown[],
+  written: readonly unknown[],
+  cost: unknown,
+) {
+  const sum = (amounts: readonly unknown[]) =>
+    amounts.reduce<number>((all, one) => all + amountOf(one), 0);
   const tokens = { inputTokens: sum(read), outputTokens: sum(written) };
-  const used = { ...tokens, cost: amountOf(cost), contextTokens: null, contextLimit: null };
+  const used = {
+    ...tokens,
+    cost: amountOf(cost),
+    contextTokens: null,
+    contextLimit: null,
+  };
   return { type: 'usage-reported', ...used } as const;
 }

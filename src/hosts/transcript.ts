@@ -10,17 +10,27 @@ const mostTail = 8_388_608;
 const mostTokens = 100_000_000;
 
 /** One call of the model, as a line tells it; the same key again is the same call. Null: the line tells of none. */
-type ReadCall = (line: Fields) => { key: unknown; input: unknown[]; output: unknown[] } | null;
+type ReadCall = (
+  line: Fields,
+) => { key: unknown; input: unknown[]; output: unknown[] } | null;
 
 /** The last lines may still be unwritten. @param word stands in every line that counts */
-export function usageIn(word: string, read: ReadCall): NonNullable<AskedHost['readUsage']> {
+export function usageIn(
+  word: string,
+  read: ReadCall,
+): NonNullable<AskedHost['readUsage']> {
   return (transcript, since) => {
     const used = new Map<string, UsedTokens>();
     for (const line of linesWith(transcript, word)) {
       const call = read(line);
       const key = textOf(call?.key);
-      if (call === null || !key || !(Date.parse(String(line['timestamp'])) >= since)) continue;
-      used.set(key, { key, inputTokens: sumOf(call.input), outputTokens: sumOf(call.output) });
+      if (call === null || !key || !(Date.parse(String(line['timestamp'])) >= since))
+        continue;
+      used.set(key, {
+        key,
+        inputTokens: sumOf(call.input),
+        outputTokens: sumOf(call.output),
+      });
     }
     return [...used.values()];
   };
@@ -33,7 +43,10 @@ export function linesWith(transcript: string, word: string): Fields[] {
 }
 
 const sumOf = (amounts: readonly unknown[]) =>
-  amounts.reduce<number>((sum, one) => sum + Math.min(Math.ceil(amountOf(one)), mostTokens), 0);
+  amounts.reduce<number>(
+    (sum, one) => sum + Math.min(Math.ceil(amountOf(one)), mostTokens),
+    0,
+  );
 
 function readTail(path: string): string {
   let descriptor: number | null = null;
@@ -43,7 +56,13 @@ function readTail(path: string): string {
     const stats = fstatSync(descriptor);
     if (!stats.isFile()) return '';
     const bytes = Buffer.alloc(Math.min(stats.size, mostTail));
-    const length = readSync(descriptor, bytes, 0, bytes.length, stats.size - bytes.length);
+    const length = readSync(
+      descriptor,
+      bytes,
+      0,
+      bytes.length,
+      stats.size - bytes.length,
+    );
     return bytes.toString('utf8', 0, length);
   } catch {
     // Safe: nothing is known of what was used.

@@ -13,12 +13,17 @@ describe("a host's error", () => {
       new Error('the step failed', { cause: named('AbortError') }),
     ])
       expect(readHostError(error, at)).toMatchObject({ type: 'human-aborted' });
-    expect(readHostError(new Error('AbortError was thrown'), at).type).toBe('error-occurred');
+    expect(readHostError(new Error('AbortError was thrown'), at).type).toBe(
+      'error-occurred',
+    );
   });
 
   it('G9: is a limit, an overload, an overflow or something else', () => {
     const kinds = [
-      [{ name: 'APIError', data: { statusCode: 429, message: 'slow down' } }, 'rate-limit'],
+      [
+        { name: 'APIError', data: { statusCode: 429, message: 'slow down' } },
+        'rate-limit',
+      ],
       [new Error('Rate limit exceeded'), 'rate-limit'],
       [{ status: 529, message: 'try later' }, 'overload'],
       ['Overloaded', 'overload'],
@@ -33,9 +38,13 @@ describe("a host's error", () => {
   });
 
   it('G9: says when to try again, within reason', () => {
-    expect(readHostError({ status: 429, retryAfterMs: 5000 }, at)).toMatchObject({ retryAt: at + 5000 });
+    expect(readHostError({ status: 429, retryAfterMs: 5000 }, at)).toMatchObject({
+      retryAt: at + 5000,
+    });
     for (const retryAfterMs of [-1, Number.NaN, Number.POSITIVE_INFINITY, 1e12, '5000'])
-      expect(readHostError({ status: 429, retryAfterMs }, at)).toMatchObject({ retryAt: null });
+      expect(readHostError({ status: 429, retryAfterMs }, at)).toMatchObject({
+        retryAt: null,
+      });
   });
 
   it('P22: is the same error if only its numbers differ', () => {
@@ -44,7 +53,9 @@ describe("a host's error", () => {
       return read.type === 'human-aborted' ? null : read.signature;
     };
     expect(signature('request 123 failed')).toBe(signature('request 4567 failed'));
-    expect(signature('request 123 failed')).not.toBe(signature('request 123 was refused'));
+    expect(signature('request 123 failed')).not.toBe(
+      signature('request 123 was refused'),
+    );
   });
 
   it('cannot harm whoever reads it: traps, circles and terminal controls', () => {
@@ -56,7 +67,9 @@ describe("a host's error", () => {
         },
       },
     );
-    const circle: { cause?: unknown; message: string } = { message: '\u001b[31mred\u001b[0m\nand more' };
+    const circle: { cause?: unknown; message: string } = {
+      message: '\u001b[31mred\u001b[0m\nand more',
+    };
     circle.cause = circle;
     expect(readHostError(trap, at)).toMatchObject({ kind: 'other' });
     expect(readHostError(circle, at)).toMatchObject({ message: 'red and more' });

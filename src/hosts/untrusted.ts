@@ -5,7 +5,9 @@ import type { Clock } from '../engine/host.ts';
 export type Fields = Readonly<Record<string, unknown>>;
 
 export const recordOf = (value: unknown): Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Fields)
+    : {};
 /** Of a text that should be JSON. */
 export function fieldsIn(text: string): Fields {
   try {
@@ -15,7 +17,8 @@ export function fieldsIn(text: string): Fields {
     return {};
   }
 }
-export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+export const listOf = (value: unknown): readonly unknown[] =>
+  Array.isArray(value) ? value : [];
 export const textOf = (value: unknown) => (typeof value === 'string' ? value : null);
 /** Tokens and money; what cannot be counted is none. */
 export const amountOf = (value: unknown) =>
@@ -25,7 +28,12 @@ export const amountOf = (value: unknown) =>
 export function readTodo(value: unknown, key: string | null) {
   const { content, status, priority } = recordOf(value);
   const title = textOf(content) ?? '';
-  return { key, title, status: textOf(status) || 'pending', priority: textOf(priority) || undefined };
+  return {
+    key,
+    title,
+    status: textOf(status) || 'pending',
+    priority: textOf(priority) || undefined,
+  };
 }
 
 type Answered<T> =
@@ -34,10 +42,17 @@ type Answered<T> =
   | Readonly<{ answered: false; late: boolean; error: unknown }>;
 
 /** Never rejects, even if `ask` throws at once. */
-export function withinTime<T>(clock: Clock, ms: number, ask: () => T | PromiseLike<T>): Promise<Answered<T>> {
+export function withinTime<T>(
+  clock: Clock,
+  ms: number,
+  ask: () => T | PromiseLike<T>,
+): Promise<Answered<T>> {
   return new Promise((resolve) => {
-    const fail = (late: boolean, error: unknown) => resolve({ answered: false, late, error });
-    const cancel = clock.wake(clock.now() + ms, () => fail(true, new Error(`no answer within ${ms} ms`)));
+    const fail = (late: boolean, error: unknown) =>
+      resolve({ answered: false, late, error });
+    const cancel = clock.wake(clock.now() + ms, () =>
+      fail(true, new Error(`no answer within ${ms} ms`)),
+    );
     Promise.resolve()
       .then(ask)
       .then((value) => resolve({ answered: true, value }))
@@ -60,18 +75,32 @@ export function readHostError(error: unknown, at: number) {
     link = fieldOf(link, 'data') ?? fieldOf(link, 'error') ?? fieldOf(link, 'cause');
   }
   const all = (name: string) => chain.map((link) => fieldOf(link, name));
-  const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+  const isText = (value: unknown): value is string =>
+    typeof value === 'string' && value !== '';
   const names = all('name').filter(isText);
   const abort = names.find((name) => abortNames.includes(name));
   if (abort !== undefined) return { type: 'human-aborted', how: abort } as const;
-  const messages = chain.map((link) => (isText(link) ? link : fieldOf(link, 'message'))).filter(isText);
-  const codes = chain.map((link) => fieldOf(link, 'status') ?? fieldOf(link, 'statusCode'));
+  const messages = chain
+    .map((link) => (isText(link) ? link : fieldOf(link, 'message')))
+    .filter(isText);
+  const codes = chain.map(
+    (link) => fieldOf(link, 'status') ?? fieldOf(link, 'statusCode'),
+  );
   const status = codes.find(Number.isInteger) as number | undefined;
-  const wait = all('retryAfterMs').find((ms) => typeof ms === 'number' && ms >= 0 && ms <= longestRetryMs);
+  const wait = all('retryAfterMs').find(
+    (ms) => typeof ms === 'number' && ms >= 0 && ms <= longestRetryMs,
+  );
   const message = oneLine(messages[0] ?? names[0] ?? 'an error without a word', 500);
-  const kind = kindOf([...names, ...messages].join(' ').slice(0, 4000).toLowerCase(), status);
+  const kind = kindOf(
+    [...names, ...messages].join(' ').slice(0, 4000).toLowerCase(),
+    status,
+  );
   // Ids, times and ports differ: without numbers the same error is the same.
-  const signature = `${names[0] ?? 'error'} ${status ?? ''} ${message.replace(/\d+/g, '#')}`.slice(0, 300);
+  const signature =
+    `${names[0] ?? 'error'} ${status ?? ''} ${message.replace(/\d+/g, '#')}`.slice(
+      0,
+      300,
+    );
   const retryAt = wait === undefined ? null : at + Number(wait);
   return { type: 'error-occurred', kind, signature, message, retryAt } as const;
 }
@@ -86,7 +115,12 @@ function fieldOf(source: unknown, name: string): unknown {
 }
 
 function kindOf(words: string, status: number | undefined) {
-  if (/context.?(?:length|window|overflow)|prompt is too long|maximum context/.test(words)) return 'overflow';
+  if (
+    /context.?(?:length|window|overflow)|prompt is too long|maximum context/.test(words)
+  )
+    return 'overflow';
   if (status === 429 || /rate.?limit|too many requests/.test(words)) return 'rate-limit';
-  return status === 503 || status === 529 || /overload/.test(words) ? 'overload' : 'other';
+  return status === 503 || status === 529 || /overload/.test(words)
+    ? 'overload'
+    : 'other';
 }

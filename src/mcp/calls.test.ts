@@ -13,7 +13,10 @@ function openBench(settings: Partial<Settings> = {}) {
   return { clock, ...createMcpBench(clock, settings) };
 }
 
-async function placesOf(bench: ReturnType<typeof openBench>, receipt: string): Promise<string[]> {
+async function placesOf(
+  bench: ReturnType<typeof openBench>,
+  receipt: string,
+): Promise<string[]> {
   const server = receipt.slice(4, 20);
   const found: string[] = [];
   for (let index = 0; ; index += 1) {
@@ -41,12 +44,16 @@ describe('a server without a host that binds it', () => {
 
   it('M1: calls at the same time open one session, and each has a receipt of its own', async () => {
     const bench = openBench();
-    const calls = await Promise.all(['A', 'B', 'C', 'D'].map((title) => bench.create(title)));
+    const calls = await Promise.all(
+      ['A', 'B', 'C', 'D'].map((title) => bench.create(title)),
+    );
     const receipts = calls.map(({ receipt }) => receipt);
     expect(new Set(receipts).size).toBe(4);
     expect(receipts.every((receipt) => /^udr_[0-9a-f]{32}$/.test(receipt))).toBe(true);
     expect(await placesOf(bench, receipts[0] ?? '')).toHaveLength(1);
-    expect(await bench.plan((await bench.session.find())?.sessionId ?? '')).toHaveLength(4);
+    expect(await bench.plan((await bench.session.find())?.sessionId ?? '')).toHaveLength(
+      4,
+    );
   });
 
   it('M1: two server processes never share a plan', async () => {
@@ -65,10 +72,19 @@ describe('binding a receipt', () => {
     const { ids, receipt } = await bench.create('Write the parser', 'Test it');
     const own = (await bench.session.find())?.sessionId ?? '';
     await bench.bind(receipt, 'host-1');
-    expect(titles(await bench.plan('host-1'))).toEqual(['pending Write the parser', 'pending Test it']);
+    expect(titles(await bench.plan('host-1'))).toEqual([
+      'pending Write the parser',
+      'pending Test it',
+    ]);
     expect(await bench.sessionOf(own)).toMatchObject({ deleted: true });
-    const done = await bench.call('complete_todo', { todoId: ids[0], outcome: 'Written and read.' });
-    expect(done).toMatchObject({ ok: true, output: { status: 'completed', remaining: 1 } });
+    const done = await bench.call('complete_todo', {
+      todoId: ids[0],
+      outcome: 'Written and read.',
+    });
+    expect(done).toMatchObject({
+      ok: true,
+      output: { status: 'completed', remaining: 1 },
+    });
     const written = await bench.call('todo_write', {
       todos: [
         { id: ids[0], content: 'Write the parser', status: 'completed' },
@@ -86,7 +102,10 @@ describe('binding a receipt', () => {
     const bench = openBench();
     await bench.bind((await bench.create('First')).receipt, 'host-1');
     const { receipt } = await bench.create('Second');
-    expect(titles(await bench.plan('host-1'))).toEqual(['pending First', 'pending Second']);
+    expect(titles(await bench.plan('host-1'))).toEqual([
+      'pending First',
+      'pending Second',
+    ]);
     await bench.bind(receipt, 'host-1');
     expect(await placesOf(bench, receipt)).toHaveLength(2);
   });
@@ -98,7 +117,11 @@ describe('binding a receipt', () => {
     const write = () => Promise.reject(new Error('a write'));
     const writes = { step: write, append: write, record: write };
     const readOnly: Store = Object.assign(Object.create(bench.store), writes);
-    await bindReceipt(readOnly, { handle: write }, { receipt, sessionId: 'host-1', at: bench.clock.now() });
+    await bindReceipt(
+      readOnly,
+      { handle: write },
+      { receipt, sessionId: 'host-1', at: bench.clock.now() },
+    );
   });
 
   it('M7: what a hook bundles for it holds no package', async () => {
@@ -131,13 +154,25 @@ describe('binding a receipt', () => {
     const { ids, receipt } = await bench.create('Write the parser', 'Test it');
     await bench.call('update_todo', { todoId: ids[0], status: 'in_progress' });
     await bench.bind(receipt, 'host-1');
-    expect(titles(await bench.plan('host-1'))).toEqual(['in_progress write the parser.', 'pending Test it']);
-    const done = await bench.call('complete_todo', { todoId: ids[0], outcome: 'Written.' });
+    expect(titles(await bench.plan('host-1'))).toEqual([
+      'in_progress write the parser.',
+      'pending Test it',
+    ]);
+    const done = await bench.call('complete_todo', {
+      todoId: ids[0],
+      outcome: 'Written.',
+    });
     expect(done.ok).toBe(true);
-    const again = await bench.call('complete_todo', { todoId: ids[0], outcome: 'Written.' });
+    const again = await bench.call('complete_todo', {
+      todoId: ids[0],
+      outcome: 'Written.',
+    });
     expect(again.text).toContain('is already completed');
     await bench.bind(receipt, 'host-1');
-    expect(titles(await bench.plan('host-1'))).toEqual(['completed write the parser.', 'pending Test it']);
+    expect(titles(await bench.plan('host-1'))).toEqual([
+      'completed write the parser.',
+      'pending Test it',
+    ]);
   });
 
   it('M5: a claim made before the binding reaches that same todo, and no second receipt doubles it', async () => {
@@ -162,7 +197,9 @@ describe('binding a receipt', () => {
     const second = await bench.call('list_todo', {});
     expect(second.output['items']).toMatchObject([{ title: 'Write the parser' }]);
     expect(second.text).not.toContain('call it once more');
-    const third = await bench.startServer().call('create_todo', { items: [{ title: 'A' }] });
+    const third = await bench
+      .startServer()
+      .call('create_todo', { items: [{ title: 'A' }] });
     expect(third.text).not.toContain('call it once more');
   });
 
@@ -170,8 +207,16 @@ describe('binding a receipt', () => {
     const bench = openBench();
     const { ids, receipt } = await bench.create('Done', 'Stuck', 'Given up', 'Under way');
     await bench.call('complete_todo', { todoId: ids[0], outcome: 'It is done.' });
-    await bench.call('update_todo', { todoId: ids[1], status: 'blocked', reason: 'No key.' });
-    await bench.call('complete_todo', { todoId: ids[2], outcome: 'Not needed.', status: 'cancelled' });
+    await bench.call('update_todo', {
+      todoId: ids[1],
+      status: 'blocked',
+      reason: 'No key.',
+    });
+    await bench.call('complete_todo', {
+      todoId: ids[2],
+      outcome: 'Not needed.',
+      status: 'cancelled',
+    });
     await bench.call('update_todo', { todoId: ids[3], status: 'in_progress' });
     await bench.bind(receipt, 'host-1');
     expect(await bench.plan('host-1')).toMatchObject([
@@ -187,7 +232,9 @@ describe('binding a receipt', () => {
     await bench.hostCreates('host-1', '1', 'A');
     const [one, two] = await Promise.all([bench.create('A'), bench.create('B')]);
     await bench.call('complete_todo', { todoId: two.ids[0], outcome: 'Done.' });
-    await Promise.all([one, two, one].map(({ receipt }) => bench.bind(receipt, 'host-1')));
+    await Promise.all(
+      [one, two, one].map(({ receipt }) => bench.bind(receipt, 'host-1')),
+    );
     await bench.call('complete_todo', { todoId: one.ids[0], outcome: 'Done.' });
     await bench.bind(two.receipt, 'host-1');
     await bench.bind(one.receipt, 'host-1');
@@ -204,8 +251,14 @@ describe('binding a receipt', () => {
     // It looked for its session before the binding and wrote after it.
     await bench.hostCreates(own, 'late', 'C');
     await bench.bind(first.receipt, 'host-1');
-    expect(titles(await bench.plan('host-1'))).toEqual(['pending A', 'pending B', 'pending C']);
-    expect((await bench.call('complete_todo', { todoId: ids[0], outcome: 'Done.' })).ok).toBe(true);
+    expect(titles(await bench.plan('host-1'))).toEqual([
+      'pending A',
+      'pending B',
+      'pending C',
+    ]);
+    expect(
+      (await bench.call('complete_todo', { todoId: ids[0], outcome: 'Done.' })).ok,
+    ).toBe(true);
   });
 
   it('M6: a pause comes along once, and the next message of the human lifts it for good', async () => {
@@ -220,16 +273,20 @@ describe('binding a receipt', () => {
     expect(await bench.sessionOf('host-1')).toMatchObject({ pause: null });
   });
 
-  it.each(['', 'udr_', 'udr_0123', `udr_${'0'.repeat(32)}`, `udr_${'z'.repeat(32)}`, 'x'.repeat(40)])(
-    'M7: the unknown receipt %j changes nothing',
-    async (receipt) => {
-      const bench = openBench();
-      await bench.create('A');
-      await bench.bind(receipt, 'host-1');
-      expect(await bench.sessionOf('host-1')).toBeNull();
-      expect((await bench.session.find())?.provisional).toBe(true);
-    },
-  );
+  it.each([
+    '',
+    'udr_',
+    'udr_0123',
+    `udr_${'0'.repeat(32)}`,
+    `udr_${'z'.repeat(32)}`,
+    'x'.repeat(40),
+  ])('M7: the unknown receipt %j changes nothing', async (receipt) => {
+    const bench = openBench();
+    await bench.create('A');
+    await bench.bind(receipt, 'host-1');
+    expect(await bench.sessionOf('host-1')).toBeNull();
+    expect((await bench.session.find())?.provisional).toBe(true);
+  });
 
   it('T6: where the plan of the host is full, nothing moves and nothing is lost', async () => {
     const bench = openBench({ maxTodos: 2 });
@@ -255,7 +312,10 @@ describe('one server process, one host session after the other', () => {
     expect(titles(await bench.plan('host-1'))).toEqual(['pending Old work']);
     expect(titles(await bench.plan('host-2'))).toEqual(['pending New work']);
     await bench.create('More of it');
-    expect(titles(await bench.plan('host-2'))).toEqual(['pending New work', 'pending More of it']);
+    expect(titles(await bench.plan('host-2'))).toEqual([
+      'pending New work',
+      'pending More of it',
+    ]);
   });
 
   it('G6: a session that was closed and in which a human spoke again is gone on with', async () => {
@@ -273,11 +333,16 @@ describe('one server process, one host session after the other', () => {
     await bench.bind((await bench.create('Old work')).receipt, 'host-1');
     const { ids, receipt } = await bench.create('New work');
     await bench.bind(receipt, 'host-2');
-    expect(titles(await bench.plan('host-1'))).toEqual(['pending Old work', 'cancelled New work']);
+    expect(titles(await bench.plan('host-1'))).toEqual([
+      'pending Old work',
+      'cancelled New work',
+    ]);
     expect(titles(await bench.plan('host-2'))).toEqual(['pending New work']);
     expect(await bench.sessionOf('host-1')).toMatchObject({ deleted: false });
     await bench.bind(receipt, 'host-2');
-    expect((await bench.call('complete_todo', { todoId: ids[0], outcome: 'Done.' })).ok).toBe(true);
+    expect(
+      (await bench.call('complete_todo', { todoId: ids[0], outcome: 'Done.' })).ok,
+    ).toBe(true);
     expect(titles(await bench.plan('host-2'))).toEqual(['completed New work']);
   });
 

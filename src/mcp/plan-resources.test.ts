@@ -18,7 +18,10 @@ function openWatch() {
     },
   );
   const reword = (title: string): void => {
-    seen.state = { ...seen.state, plan: seen.state.plan.map((todo) => ({ ...todo, title })) };
+    seen.state = {
+      ...seen.state,
+      plan: seen.state.plan.map((todo) => ({ ...todo, title })),
+    };
   };
   return { clock, seen, reword, told, watch };
 }
@@ -29,7 +32,10 @@ describe('the watch over resources', () => {
     await watch.begin();
     await clock.advance(10_000);
     expect(told).toEqual([]);
-    seen.state = { ...seen.state, settled: { outcome: 'done', reason: 'done', at: clock.now() } };
+    seen.state = {
+      ...seen.state,
+      settled: { outcome: 'done', reason: 'done', at: clock.now() },
+    };
     await clock.advance(10_000);
     expect(told).toEqual(['outcome']);
   });

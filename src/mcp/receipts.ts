@@ -13,12 +13,16 @@ export const formatReceipt = ({ server, place, call }: Receipt) =>
   `udr_${server}${place.toString(16).padStart(4, '0')}${call}`;
 
 export function parseReceipt(text: string) {
-  const [, server, place, call] = /^udr_([0-9a-f]{16})([0-9a-f]{4})([0-9a-f]{12})$/.exec(text) ?? [];
-  return server && place && call ? { server, place: Number.parseInt(place, 16), call } : null;
+  const [, server, place, call] =
+    /^udr_([0-9a-f]{16})([0-9a-f]{4})([0-9a-f]{12})$/.exec(text) ?? [];
+  return server && place && call
+    ? { server, place: Number.parseInt(place, 16), call }
+    : null;
 }
 
 /** Ids start with their time, and no two calls of a server share one. */
-export const isOfCall = (id: string, { call }: Receipt) => id.replaceAll('-', '').startsWith(call);
+export const isOfCall = (id: string, { call }: Receipt) =>
+  id.replaceAll('-', '').startsWith(call);
 
 /** Where a server process works: first in a provisional session of its own, then in the host's. */
 export type Place = Readonly<{ sessionId: string; provisional: boolean; index: number }>;
@@ -30,7 +34,9 @@ export function placesOf(store: Pick<Store, 'policy' | 'record'>, server: string
   const key = (index: number): string => `mcp server ${server} place ${index}`;
   async function read(index: number): Promise<Place | null> {
     const text = await store.policy(key(index));
-    return text === null ? null : { ...(JSON.parse(text) as Omit<Place, 'index'>), index };
+    return text === null
+      ? null
+      : { ...(JSON.parse(text) as Omit<Place, 'index'>), index };
   }
   return {
     read,
@@ -46,7 +52,8 @@ export function placesOf(store: Pick<Store, 'policy' | 'record'>, server: string
       for (let index = from; index < mostPlaces; index += 1) {
         await store.record({ policies: new Map([[key(index), text]]) });
         // Rows are never replaced: who comes second takes the next number.
-        if ((await read(index))?.sessionId === place.sessionId) return { ...place, index };
+        if ((await read(index))?.sessionId === place.sessionId)
+          return { ...place, index };
       }
       return { ...place, index: mostPlaces - 1 };
     },
@@ -57,7 +64,11 @@ export function placesOf(store: Pick<Store, 'policy' | 'record'>, server: string
 const movedReason = 'moved to the session of the host: ';
 
 /** May be called in any order, again and by several processes. */
-export async function bindReceipt(store: Store, { handle }: Pick<Engine, 'handle'>, seen: Seen) {
+export async function bindReceipt(
+  store: Store,
+  { handle }: Pick<Engine, 'handle'>,
+  seen: Seen,
+) {
   const receipt = parseReceipt(seen.receipt);
   const places = placesOf(store, receipt?.server ?? '');
   const made = receipt && (await places.read(receipt.place));
@@ -74,7 +85,9 @@ export async function bindReceipt(store: Store, { handle }: Pick<Engine, 'handle
     const known = new Set(told.map(({ event }) => event.id));
     const plan = (await store.state(to))?.plan ?? [];
     const ids = new Set(plan.map(({ id }) => id));
-    const byTitle = new Map(plan.filter((row) => !hasEnded(row)).map((row) => [row.titleKey, row.id]));
+    const byTitle = new Map(
+      plan.filter((row) => !hasEnded(row)).map((row) => [row.titleKey, row.id]),
+    );
     const moves = todos.flatMap((todo) => {
       if (todo.reason?.startsWith(movedReason) || known.has(statusId(todo))) return [];
       const own = movedId(todo.id, to);
@@ -112,8 +125,17 @@ export async function bindReceipt(store: Store, { handle }: Pick<Engine, 'handle
       }
       // A provisional session ends with the move: only what must not be moved twice is marked there.
       if (hasEnded(todo) || (provisional && there === own)) continue;
-      const base = { id: `mcp-moved ${todo.id} ${to}`, sessionId: from, at, actor: 'system' } as const;
-      const cancelled = { todoId: todo.id, status: 'cancelled', outcome: `${movedReason}${to}` } as const;
+      const base = {
+        id: `mcp-moved ${todo.id} ${to}`,
+        sessionId: from,
+        at,
+        actor: 'system',
+      } as const;
+      const cancelled = {
+        todoId: todo.id,
+        status: 'cancelled',
+        outcome: `${movedReason}${to}`,
+      } as const;
       await handle({ ...base, type: 'todo-completed', ...cancelled });
     }
     return true;
@@ -123,20 +145,37 @@ export async function bindReceipt(store: Store, { handle }: Pick<Engine, 'handle
   if (source !== null) {
     const { plan, pause, deleted } = source;
     // Of a session that is not provisional only what this call did there.
-    if (!(await moveTodos(plan.filter(({ id }) => provisional || isOfCall(id, receipt))))) return;
-    if (pause?.by === 'model' && (provisional || pause.at >= Number.parseInt(receipt.call, 16))) {
+    if (!(await moveTodos(plan.filter(({ id }) => provisional || isOfCall(id, receipt)))))
+      return;
+    if (
+      pause?.by === 'model' &&
+      (provisional || pause.at >= Number.parseInt(receipt.call, 16))
+    ) {
       const id = `mcp-pause ${from} ${pause.at} ${to}`;
-      await handle({ type: 'model-paused', id, sessionId: to, at, reason: pause.reason ?? '' });
+      await handle({
+        type: 'model-paused',
+        id,
+        sessionId: to,
+        at,
+        reason: pause.reason ?? '',
+      });
     }
     if (provisional && !deleted)
-      await handle({ type: 'session-deleted', id: `mcp-bound ${from}`, sessionId: from, at });
+      await handle({
+        type: 'session-deleted',
+        id: `mcp-bound ${from}`,
+        sessionId: from,
+        at,
+      });
   }
   const last = await places.last(made.index);
   if (last !== null && last.sessionId !== to)
     await places.add(last.index, { sessionId: to, provisional: false });
 }
 
-function hasEnded(todo: Todo): todo is Todo & { readonly status: 'completed' | 'cancelled' } {
+function hasEnded(
+  todo: Todo,
+): todo is Todo & { readonly status: 'completed' | 'cancelled' } {
   return todo.status === 'completed' || todo.status === 'cancelled';
 }
 
@@ -144,7 +183,11 @@ const movedId = (id: string, to: string) =>
   formatUuid(Buffer.from(sha256(`${to}\n${id}`).slice(0, 32), 'hex'), 8);
 
 /** Of an id that the model learned before the server was bound. */
-export async function translateId(store: Store, sessionId: string, id: string): Promise<string> {
+export async function translateId(
+  store: Store,
+  sessionId: string,
+  id: string,
+): Promise<string> {
   const [old] = await store.todos({ ids: [id] });
   if (old === undefined || old.sessionId === sessionId) return id;
   const plan = (await store.state(sessionId))?.plan ?? [];

@@ -1,9 +1,20 @@
 // The server over the wire, in both forms of the protocol that clients speak today; twice as the real process.
-import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startProcess, startWithin, type WireClient } from '../../test/support/wire-client.ts';
+import {
+  startProcess,
+  startWithin,
+  type WireClient,
+} from '../../test/support/wire-client.ts';
 import type { Policy } from '../core/policy.ts';
 import { defaultSettings, type Settings } from '../core/settings.ts';
 import { countPlan } from '../core/state.ts';
@@ -24,8 +35,10 @@ beforeEach(() => {
 
 afterEach(async () => {
   await client.end();
-  for (const line of client.lines) expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });
-  for (const directory of [home, cwd]) rmSync(directory, { recursive: true, force: true });
+  for (const line of client.lines)
+    expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });
+  for (const directory of [home, cwd])
+    rmSync(directory, { recursive: true, force: true });
 });
 
 function openStore() {
@@ -38,18 +51,26 @@ function policyOf(settings: Partial<Settings> = {}) {
 
 function within(policy: () => Policy, meta?: object): WireClient {
   const checker = () => ({ run: async () => {} });
-  return startWithin({ openStore, clock: systemClock, policy, checker, directory: cwd }, meta);
+  return startWithin(
+    { openStore, clock: systemClock, policy, checker, directory: cwd },
+    meta,
+  );
 }
 
 /** As clients of 2025 open a connection. */
-async function initialize(given: WireClient = within(() => policyOf())): Promise<WireClient> {
+async function initialize(
+  given: WireClient = within(() => policyOf()),
+): Promise<WireClient> {
   client = given;
   const { result } = await client.request('initialize', {
     protocolVersion: '2025-06-18',
     capabilities: {},
     clientInfo: { name: 'wire test', version: '1' },
   });
-  expect(result).toMatchObject({ serverInfo: { name: 'untildone' }, capabilities: { tools: {} } });
+  expect(result).toMatchObject({
+    serverInfo: { name: 'untildone' },
+    capabilities: { tools: {} },
+  });
   client.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
   return client;
 }
@@ -69,11 +90,17 @@ describe('the MCP server', () => {
     const { result } = await (await initialize()).request('tools/list');
     const offered = result.tools as { name: string; annotations: object }[];
     expect(offered).toMatchObject(
-      todoToolsFor('agent').map(({ name, description, inputSchema }) => ({ name, description, inputSchema })),
+      todoToolsFor('agent').map(({ name, description, inputSchema }) => ({
+        name,
+        description,
+        inputSchema,
+      })),
     );
     expect(offered).toHaveLength(todoToolsFor('agent').length);
     expect(offered.filter(({ name }) => /approve|resume/.test(name))).toEqual([]);
-    const hints = Object.fromEntries(offered.map(({ name, annotations }) => [name, annotations]));
+    const hints = Object.fromEntries(
+      offered.map(({ name, annotations }) => [name, annotations]),
+    );
     expect(hints).toMatchObject({
       list_todo: { readOnlyHint: true, destructiveHint: false, openWorldHint: false },
       todo_read: { readOnlyHint: true },
@@ -89,16 +116,23 @@ describe('the MCP server', () => {
       (await call('create_todo', { items: [{ title: 'A' }, { title: 'B' }] })).words,
     );
     const [a, b] = created.created as { id: string }[];
-    expect(created).toMatchObject({ created: [{ title: 'A' }, { title: 'B' }], totalPending: 2 });
+    expect(created).toMatchObject({
+      created: [{ title: 'A' }, { title: 'B' }],
+      totalPending: 2,
+    });
     await call('update_todo', { todoId: a?.id, status: 'in_progress' });
-    const done = JSON.parse((await call('complete_todo', { todoId: a?.id, outcome: 'Done.' })).words);
+    const done = JSON.parse(
+      (await call('complete_todo', { todoId: a?.id, outcome: 'Done.' })).words,
+    );
     expect(done).toMatchObject({ status: 'completed', remaining: 1 });
     await call('complete_todo', { todoId: b?.id, outcome: 'Done.' });
     expect(JSON.parse((await call('list_todo')).words)).toMatchObject({
       items: [],
       summary: { completed: 2 },
     });
-    expect(JSON.parse((await call('todo_pause', { reason: 'Look at it.' })).words)).toMatchObject({
+    expect(
+      JSON.parse((await call('todo_pause', { reason: 'Look at it.' })).words),
+    ).toMatchObject({
       paused: true,
     });
   });
@@ -108,30 +142,48 @@ describe('the MCP server', () => {
     const cases = [
       ['create_todo', { items: 'no' }, '"items" must be a list, got "no".'],
       ['create_todo', undefined, '"items" is missing: The todos to add, in order.'],
-      ['create_todo', { items: [], session: 'x' }, 'There is no field "session" here; send items'],
-      ['complete_todo', { todoId: 'nope', outcome: 'x' }, 'There is no todo with the id "nope" in this plan'],
+      [
+        'create_todo',
+        { items: [], session: 'x' },
+        'There is no field "session" here; send items',
+      ],
+      [
+        'complete_todo',
+        { todoId: 'nope', outcome: 'x' },
+        'There is no todo with the id "nope" in this plan',
+      ],
       ['update_todo', { todoId: 7 }, '"todoId" must be a text, got 7.'],
     ] as const;
     for (const [name, input, sentence] of cases) {
       const { ok, words } = await call(name, input);
-      expect({ ok, words }, name).toEqual({ ok: false, words: expect.stringContaining(sentence) });
+      expect({ ok, words }, name).toEqual({
+        ok: false,
+        words: expect.stringContaining(sentence),
+      });
     }
     expect(await request('tools/call', { name: 'approve' })).toMatchObject({
       error: { message: 'Tool approve not found' },
     });
-    expect(JSON.parse((await call('list_todo', { status: 'all' })).words)).toMatchObject({ items: [] });
+    expect(JSON.parse((await call('list_todo', { status: 'all' })).words)).toMatchObject({
+      items: [],
+    });
   });
 
   it('M7: plan and outcome are resources', async () => {
     const { call, request } = await initialize();
     const read = async (uri: string) =>
-      (await request('resources/read', { uri })).result.contents[0] as { mimeType: string; text: string };
+      (await request('resources/read', { uri })).result.contents[0] as {
+        mimeType: string;
+        text: string;
+      };
     expect((await request('resources/list')).result.resources).toMatchObject([
       { uri: 'untildone://plan', mimeType: 'text/markdown' },
       { uri: 'untildone://plan.json', mimeType: 'application/json' },
       { uri: 'untildone://outcome', mimeType: 'application/json' },
     ]);
-    expect((await read('untildone://plan')).text).toBe('# Plan\n\nThere are no todos yet.');
+    expect((await read('untildone://plan')).text).toBe(
+      '# Plan\n\nThere are no todos yet.',
+    );
     expect(JSON.parse((await read('untildone://outcome')).text)).toMatchObject({
       session: null,
       outcome: null,
@@ -154,9 +206,9 @@ describe('the MCP server', () => {
       outcome: null,
       remaining: 1,
     });
-    expect((await request('resources/read', { uri: 'untildone://secrets' })).error?.message).toContain(
-      'not found',
-    );
+    expect(
+      (await request('resources/read', { uri: 'untildone://secrets' })).error?.message,
+    ).toContain('not found');
   });
 
   it('M7: a subscriber is told of a change, and nobody else is', async () => {
@@ -165,16 +217,28 @@ describe('the MCP server', () => {
     expect(lines.filter((line) => line.includes('notifications/'))).toEqual([]);
     await request('resources/subscribe', { uri: 'untildone://plan' });
     await call('create_todo', { items: [{ title: 'B' }] });
-    expect((await notified('notifications/resources/updated')).params).toEqual({ uri: 'untildone://plan' });
+    expect((await notified('notifications/resources/updated')).params).toEqual({
+      uri: 'untildone://plan',
+    });
     await request('resources/unsubscribe', { uri: 'untildone://plan' });
     await call('create_todo', { items: [{ title: 'C' }] });
     expect(lines.filter((line) => line.includes('notifications/'))).toHaveLength(1);
-    expect((await request('resources/subscribe', { uri: 'untildone://other' })).error).toBeDefined();
+    expect(
+      (await request('resources/subscribe', { uri: 'untildone://other' })).error,
+    ).toBeDefined();
   });
 
   it('M7: the real process survives garbage, prints nothing but the protocol, and ends when the client closes its end', async () => {
     client = startProcess(home, cwd);
-    for (const line of ['garbage {', '', '[]', 'null', '{"jsonrpc":"2.0","id":77}', '\u0000\u0001', '"x"'])
+    for (const line of [
+      'garbage {',
+      '',
+      '[]',
+      'null',
+      '{"jsonrpc":"2.0","id":77}',
+      '\u0000\u0001',
+      '"x"',
+    ])
       client.send(line);
     const { request, send, call, end } = client;
     const params = {
@@ -195,18 +259,25 @@ describe('the MCP server', () => {
       descriptor: { host: 'mcp', directory: realpathSync(cwd) },
       agent: { name: 'wire test' },
     });
-    expect((await store.state(session?.id ?? ''))?.plan).toMatchObject([{ status: 'pending' }]);
+    expect((await store.state(session?.id ?? ''))?.plan).toMatchObject([
+      { status: 'pending' },
+    ]);
     await store.close();
   });
 
   it('C1: a broken configuration is told on standard error, and the tools that were asked for work', async () => {
     mkdirSync(join(home, '.config/untildone'), { recursive: true });
-    writeFileSync(join(home, '.config/untildone/untildone.json'), '{ "maxTodos": "many" }');
+    writeFileSync(
+      join(home, '.config/untildone/untildone.json'),
+      '{ "maxTodos": "many" }',
+    );
     const { call, request, complaints } = await initialize(
       startProcess(home, cwd, '--tools', 'todo_pause,create_todo'),
     );
     expect((await call('create_todo', { items: [{ title: 'A' }] })).ok).toBe(true);
-    const { tools } = (await request('tools/list')).result as { tools: { name: string }[] };
+    const { tools } = (await request('tools/list')).result as {
+      tools: { name: string }[];
+    };
     expect(tools.map(({ name }) => name)).toEqual(['create_todo', 'todo_pause']);
     expect(complaints.join('')).toContain(
       'the configuration is broken, so the default settings are used here',
@@ -216,8 +287,11 @@ describe('the MCP server', () => {
   it('V3: a check counts only if it was allowed when the session began, whatever the files say later', async () => {
     const checks = { unit: { command: ['true'] }, lint: { command: ['true'] } };
     const allowChecks = ['unit'];
-    const { call } = await initialize(within(() => policyOf({ checks, allowChecks: [...allowChecks] })));
-    const create = (check: string) => call('create_todo', { items: [{ title: `With ${check}`, check }] });
+    const { call } = await initialize(
+      within(() => policyOf({ checks, allowChecks: [...allowChecks] })),
+    );
+    const create = (check: string) =>
+      call('create_todo', { items: [{ title: `With ${check}`, check }] });
     expect((await create('unit')).ok).toBe(true);
     expect((await create('lint')).words).toContain('which no human allowed');
     allowChecks.push('lint');
@@ -232,7 +306,9 @@ describe('the MCP server', () => {
     const { request } = await initialize();
     const { result } = await request('tools/call', { name: 'list_todo', arguments: {} });
     expect(result).toMatchObject({ isError: true });
-    expect(result.content[0].text).toContain('list_todo could not be carried out and nothing changed.');
+    expect(result.content[0].text).toContain(
+      'list_todo could not be carried out and nothing changed.',
+    );
     expect((await request('tools/list')).result.tools.length).toBeGreaterThan(5);
   });
 
@@ -242,7 +318,13 @@ describe('the MCP server', () => {
     const store = await openStore();
     const identifiers = createIdentifiers();
     const policy = () => policyOf();
-    const engine = createRuntime({ store, clock: systemClock, identifiers, hash: sha256, policy });
+    const engine = createRuntime({
+      store,
+      clock: systemClock,
+      identifiers,
+      hash: sha256,
+      policy,
+    });
     await bindReceipt(store, engine, { receipt, sessionId: 'host-1', at: Date.now() });
     const { id } = JSON.parse(words).created[0];
     expect((await call('complete_todo', { todoId: id, outcome: 'Done.' })).ok).toBe(true);
@@ -253,13 +335,19 @@ describe('the MCP server', () => {
 
   it('M7: the newer protocol gets the same tools, receipts and subscriptions', async () => {
     const { request, call, send, notified, lines } = connectModern();
-    expect((await request('server/discover')).result).toMatchObject({ supportedVersions: ['2026-07-28'] });
-    expect((await request('tools/list')).result.tools).toHaveLength(todoToolsFor('agent').length);
+    expect((await request('server/discover')).result).toMatchObject({
+      supportedVersions: ['2026-07-28'],
+    });
+    expect((await request('tools/list')).result.tools).toHaveLength(
+      todoToolsFor('agent').length,
+    );
     const listening = request('subscriptions/listen', {
       notifications: { resourceSubscriptions: ['untildone://plan'] },
     });
     await notified('notifications/subscriptions/acknowledged');
-    expect((await call('create_todo', { items: [{ title: 'A' }] })).receipt).toMatch(/^udr_[0-9a-f]{32}$/);
+    expect((await call('create_todo', { items: [{ title: 'A' }] })).receipt).toMatch(
+      /^udr_[0-9a-f]{32}$/,
+    );
     expect((await notified('notifications/resources/updated')).params).toMatchObject({
       uri: 'untildone://plan',
     });
@@ -267,6 +355,8 @@ describe('the MCP server', () => {
     send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 3 } });
     void listening;
     const { result } = await request('resources/read', { uri: 'untildone://plan.json' });
-    expect(JSON.parse(result.contents[0].text)).toMatchObject({ todos: [{ title: 'A' }] });
+    expect(JSON.parse(result.contents[0].text)).toMatchObject({
+      todos: [{ title: 'A' }],
+    });
   });
 });

@@ -7,14 +7,27 @@ import { UntildoneError } from '../core/error.ts';
 import { oneLine } from '../core/safe-text.ts';
 import { isObject } from '../core/schema.ts';
 import { defaultSettings, settingsForAgent } from '../core/settings.ts';
-import { countPlan, openCount, planSize, type State, unknownAgent, unknownHost } from '../core/state.ts';
+import {
+  countPlan,
+  openCount,
+  planSize,
+  type State,
+  unknownAgent,
+  unknownHost,
+} from '../core/state.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Clock } from '../engine/host.ts';
 import { frozenPolicy } from '../engine/policy.ts';
 import type { Store } from '../engine/store.ts';
 import { createIdentifiers, createQueue } from '../engine/system.ts';
 import { formatPlan } from '../plan-file/line-text.ts';
-import { remaining, shownNote, summarise, type TodoTool, viewTodo } from '../tools/todo-tools.ts';
+import {
+  remaining,
+  shownNote,
+  summarise,
+  type TodoTool,
+  viewTodo,
+} from '../tools/todo-tools.ts';
 import { formatReceipt, type Place, placesOf, translateId } from './receipts.ts';
 
 export type ServeMcpOptions = Readonly<{
@@ -53,7 +66,10 @@ export async function serveMcp(options: ServeMcpOptions): Promise<void> {
     const capabilities = { tools: { listChanged: false }, resources };
     const instructions = instructionsFor(tools);
     const offered = { capabilities, instructions, jsonSchemaValidator: readByTheTool };
-    const server = new mcp.McpServer({ name: 'untildone', version: options.version }, offered);
+    const server = new mcp.McpServer(
+      { name: 'untildone', version: options.version },
+      offered,
+    );
     for (const tool of tools) {
       const { name, description } = tool;
       const schema = tool.inputSchema as unknown as types.JsonSchemaType;
@@ -76,9 +92,11 @@ export async function serveMcp(options: ServeMcpOptions): Promise<void> {
       });
     }
     const unknownResource = (uri: string) => new mcp.ResourceNotFoundError(uri);
-    const subscribed = era === 'legacy' ? keepSubscriptions(server, unknownResource, watch.begin) : null;
+    const subscribed =
+      era === 'legacy' ? keepSubscriptions(server, unknownResource, watch.begin) : null;
     tellChange = async (uri) => {
-      if (subscribed === null || subscribed.has(uri)) await server.server.sendResourceUpdated({ uri });
+      if (subscribed === null || subscribed.has(uri))
+        await server.server.sendResourceUpdated({ uri });
     };
     return server;
   }
@@ -89,7 +107,8 @@ export async function serveMcp(options: ServeMcpOptions): Promise<void> {
     const close = transport.close.bind(transport);
     transport.close = () => close().then(resolve);
   });
-  const onerror = ({ message }: Error): void => options.complain(`On the MCP connection: ${message}`);
+  const onerror = ({ message }: Error): void =>
+    options.complain(`On the MCP connection: ${message}`);
   mcp.serveStdio(createServer, { transport, onerror });
   await ended;
   watch.end();
@@ -131,7 +150,8 @@ function keepSubscriptions(
 ): ReadonlySet<string> {
   const uris = new Set<string>();
   server.setRequestHandler('resources/subscribe', async ({ params: { uri } }) => {
-    if (!planResources.some((resource) => resource.uri === uri)) throw unknownResource(uri);
+    if (!planResources.some((resource) => resource.uri === uri))
+      throw unknownResource(uri);
     uris.add(uri);
     await onSubscribe();
     return {};
@@ -154,10 +174,17 @@ const firstLook =
   'This is the first call, made before the session was known: if you expected todos here, call it once more.';
 
 /** Calls tools in the session that this server works in, with the checks that a human allowed there. */
-export function createTodoCaller({ open, clock, directory }: CallerOptions, ended: AbortSignal) {
+export function createTodoCaller(
+  { open, clock, directory }: CallerOptions,
+  ended: AbortSignal,
+) {
   const server = randomBytes(8).toString('hex');
   const identifiers = createIdentifiers(clock);
-  const base = (sessionId: string) => ({ id: identifiers.next(), sessionId, at: clock.now() });
+  const base = (sessionId: string) => ({
+    id: identifiers.next(),
+    sessionId,
+    at: clock.now(),
+  });
   const queue = createQueue();
   let opened: ReturnType<typeof open> | null = null;
   let known = 0;
@@ -178,20 +205,38 @@ export function createTodoCaller({ open, clock, directory }: CallerOptions, ende
     const { store } = await openOnce();
     const last = await placesOf(store, server).last(known);
     known = last?.index ?? known;
-    return last === null || (!last.provisional && (await isOver(store, last.sessionId))) ? null : last;
+    return last === null || (!last.provisional && (await isOver(store, last.sessionId)))
+      ? null
+      : last;
   }
 
-  async function findOrOpen(client: string | null): Promise<Place & { readonly isNew: boolean }> {
+  async function findOrOpen(
+    client: string | null,
+  ): Promise<Place & { readonly isNew: boolean }> {
     const found = await find();
     if (found !== null) return { ...found, isNew: false };
     const { store, engine } = await openOnce();
     const sessionId = `mcp-${identifiers.next()}`;
-    const host = { ...unknownHost, host: 'mcp', instance: `mcp-${server}`, kind: 'main', directory } as const;
+    const host = {
+      ...unknownHost,
+      host: 'mcp',
+      instance: `mcp-${server}`,
+      kind: 'main',
+      directory,
+    } as const;
     const tools = { pause: 'todo_pause', verify: 'todo_verify' };
     const descriptor = { ...host, seesTools: false, tools };
     const agent = { ...unknownAgent, name: client };
-    await engine.handle({ ...base(sessionId), type: 'session-opened', descriptor, agent });
-    return { ...(await placesOf(store, server).add(known, { sessionId, provisional: true })), isNew: true };
+    await engine.handle({
+      ...base(sessionId),
+      type: 'session-opened',
+      descriptor,
+      agent,
+    });
+    return {
+      ...(await placesOf(store, server).add(known, { sessionId, provisional: true })),
+      isNew: true,
+    };
   }
 
   return {
@@ -221,12 +266,25 @@ export function createTodoCaller({ open, clock, directory }: CallerOptions, ende
         });
         const words = result.ok ? JSON.stringify(result.output) : result.error.message;
         const note = isNew && looking.includes(tool.name) ? [firstLook] : [];
-        const receipt = formatReceipt({ server, place: index, call: at.toString(16).padStart(12, '0') });
-        return { ok: result.ok, text: [words, ...note, `receipt: ${receipt}`].join('\n') };
+        const receipt = formatReceipt({
+          server,
+          place: index,
+          call: at.toString(16).padStart(12, '0'),
+        });
+        return {
+          ok: result.ok,
+          text: [words, ...note, `receipt: ${receipt}`].join('\n'),
+        };
       } catch (error) {
         // Safe: a change of the plan is one transaction, and the model is told that nothing was applied.
-        const why = error instanceof UntildoneError ? error.message : 'Something unexpected went wrong.';
-        return { ok: false, text: `${tool.name} could not be carried out and nothing changed. ${why}` };
+        const why =
+          error instanceof UntildoneError
+            ? error.message
+            : 'Something unexpected went wrong.';
+        return {
+          ok: false,
+          text: `${tool.name} could not be carried out and nothing changed. ${why}`,
+        };
       }
     },
     /** A host's session is the host's to close. */
@@ -253,24 +311,35 @@ async function isOver(store: Store, sessionId: string): Promise<boolean> {
   const waiting = await store.events({ sessionId, waiting: true });
   const telling = ['session-closed', 'session-opened', 'human-spoke'];
   const last = waiting.findLast(({ event }) => telling.includes(event.type));
-  return last === undefined ? state?.closed === true : last.event.type === 'session-closed';
+  return last === undefined
+    ? state?.closed === true
+    : last.event.type === 'session-closed';
 }
 
 /** Of the human's last message (V2): an agent that edits the file allows itself nothing. */
 async function settingsOf(store: Store, sessionId: string) {
   const { policyHash = null, agent } = (await store.state(sessionId)) ?? {};
   const policy = await frozenPolicy(store, { policyHash });
-  return policy === null ? defaultSettings : settingsForAgent(policy.settings, agent?.name ?? null);
+  return policy === null
+    ? defaultSettings
+    : settingsForAgent(policy.settings, agent?.name ?? null);
 }
 
-async function translateIds(store: Store, sessionId: string, input: unknown): Promise<unknown> {
+async function translateIds(
+  store: Store,
+  sessionId: string,
+  input: unknown,
+): Promise<unknown> {
   const withId = async (value: unknown, key: string): Promise<unknown> => {
     if (!isObject(value) || typeof value[key] !== 'string') return value;
     return { ...value, [key]: await translateId(store, sessionId, value[key]) };
   };
   const changed = await withId(input, 'todoId');
   if (!isObject(changed) || !Array.isArray(changed['todos'])) return changed;
-  return { ...changed, todos: await Promise.all(changed['todos'].map((todo) => withId(todo, 'id'))) };
+  return {
+    ...changed,
+    todos: await Promise.all(changed['todos'].map((todo) => withId(todo, 'id'))),
+  };
 }
 
 const planResources = [
@@ -278,7 +347,8 @@ const planResources = [
     name: 'plan',
     uri: 'untildone://plan',
     title: 'The plan',
-    description: 'The todos of this session as a Markdown task list. Cancelled todos are left out.',
+    description:
+      'The todos of this session as a Markdown task list. Cancelled todos are left out.',
     mimeType: 'text/markdown',
     read: (state: State | null) =>
       `# Plan\n\n${progressLine(state)}\n\n${formatPlan(state?.plan ?? [])}`.trimEnd(),
@@ -287,7 +357,8 @@ const planResources = [
     name: 'plan-json',
     uri: 'untildone://plan.json',
     title: 'The plan as JSON',
-    description: 'Every todo of this session with all its fields, and how many are in which state.',
+    description:
+      'Every todo of this session with all its fields, and how many are in which state.',
     mimeType: 'application/json',
     read: (state: State | null) =>
       json(state, { todos: state?.plan.map((todo) => viewTodo(todo, state)) ?? [] }),
@@ -300,9 +371,21 @@ const planResources = [
       'How the turn settled (done, claimed, blocked, stagnant, exhausted, paused, aborted, failed); null while it has not.',
     mimeType: 'application/json',
     read: (state: State | null) => {
-      const { outcome = null, reason = null, at: settledAt = null } = state?.settled ?? {};
-      const paused = state?.pause ? { by: state.pause.by, reason: shownNote(state.pause.reason) } : null;
-      return json(state, { outcome, reason, settledAt, paused, remaining: remaining(state) });
+      const {
+        outcome = null,
+        reason = null,
+        at: settledAt = null,
+      } = state?.settled ?? {};
+      const paused = state?.pause
+        ? { by: state.pause.by, reason: shownNote(state.pause.reason) }
+        : null;
+      return json(state, {
+        outcome,
+        reason,
+        settledAt,
+        paused,
+        remaining: remaining(state),
+      });
     },
   },
 ];
@@ -310,7 +393,11 @@ const planResources = [
 function json(state: State | null, fields: object): string {
   const host = state === null ? null : oneLine(state.descriptor.host, 60);
   const summary = summarise(state?.plan ?? []);
-  return JSON.stringify({ session: state?.id ?? null, host, summary, ...fields }, null, 2);
+  return JSON.stringify(
+    { session: state?.id ?? null, host, summary, ...fields },
+    null,
+    2,
+  );
 }
 
 function progressLine(state: State | null): string {
@@ -333,11 +420,13 @@ export function createResourceWatch(
   let cancel: (() => void) | null = null;
   let ended = false;
 
-  const versions = () => stateNow().then((state) => planResources.map(({ read }) => read(state)));
+  const versions = () =>
+    stateNow().then((state) => planResources.map(({ read }) => read(state)));
 
   function arm(): void {
     // A look that failed is made again.
-    if (!ended) cancel = clock.wake(clock.now() + lookEveryMs, () => void look().then(arm, arm));
+    if (!ended)
+      cancel = clock.wake(clock.now() + lookEveryMs, () => void look().then(arm, arm));
   }
 
   /** In turn: two calls at once must not tell of the same change twice. */

@@ -18,9 +18,12 @@ describe('check lines', () => {
     expect(readCheckLine(text)).toEqual({ ok: true, id });
   });
 
-  it.each([[''], ['  '], ['``'], ['` `'], ['x '.repeat(100)]])('V3: %j is refused', (text) => {
-    expect(readCheckLine(text).ok).toBe(false);
-  });
+  it.each([[''], ['  '], ['``'], ['` `'], ['x '.repeat(100)]])(
+    'V3: %j is refused',
+    (text) => {
+      expect(readCheckLine(text).ok).toBe(false);
+    },
+  );
 
   it('V3: a name is looked up, a shell line is what it says', () => {
     expect(shellCheck('unit')).toBeNull();

@@ -22,7 +22,12 @@ describe('a plan as a task list', () => {
         completionCriteria: 'it lexes',
       }),
       aTodo({ title: 'Gone', status: 'cancelled', reason: 'not needed' }),
-      aTodo({ title: 'Publish', status: 'blocked', reason: 'needs\na key', context: 'after the review' }),
+      aTodo({
+        title: 'Publish',
+        status: 'blocked',
+        reason: 'needs\na key',
+        context: 'after the review',
+      }),
       aTodo({ title: 'Say !high', checks: ['my check'] }),
     ];
     expect(formatPlan(todos)).toBe(
@@ -44,13 +49,20 @@ describe('a plan as a task list', () => {
   });
 
   it('T1: the example of docs/plan-files.md is exported as printed there', () => {
-    const page = readFileSync(new URL('../../docs/plan-files.md', import.meta.url), 'utf8');
+    const page = readFileSync(
+      new URL('../../docs/plan-files.md', import.meta.url),
+      'utf8',
+    );
     const result = parsePlanFile(/```markdown\n(.*?)```/s.exec(page)?.[1] ?? '');
     const todos = (result.ok ? result.plan.items : []).map((item) =>
       aTodo({
         ...item,
         priority: item.priority ?? 'medium',
-        status: item.checked ? 'completed' : item.blocked === null ? 'pending' : 'blocked',
+        status: item.checked
+          ? 'completed'
+          : item.blocked === null
+            ? 'pending'
+            : 'blocked',
         reason: item.blocked,
       }),
     );
@@ -59,7 +71,9 @@ describe('a plan as a task list', () => {
   });
 
   it('T1: lets no control character through', () => {
-    const text = formatPlan([aTodo({ title: 'a\u001b[31mb\u202e', checks: ['$ echo \u001b]0;x\u0007y'] })]);
+    const text = formatPlan([
+      aTodo({ title: 'a\u001b[31mb\u202e', checks: ['$ echo \u001b]0;x\u0007y'] }),
+    ]);
     expect(text).toBe('- [ ] ab\n  - check: `echo y`\n');
   });
 
@@ -109,16 +123,28 @@ describe('a plan as a task list', () => {
       fc.property(fc.array(todo, { maxLength: 6 }), (todos) => {
         const result = parsePlanFile(formatPlan(todos));
         if (!result.ok) throw new Error(JSON.stringify(result.problems));
-        const read = result.plan.items.map(({ line: _line, boxOffset: _offset, ...item }) => ({
-          ...item,
-          priority: item.priority ?? 'medium',
-        }));
+        const read = result.plan.items.map(
+          ({ line: _line, boxOffset: _offset, ...item }) => ({
+            ...item,
+            priority: item.priority ?? 'medium',
+          }),
+        );
         expect(read).toEqual(
-          todos.map(({ title, context, completionCriteria, priority, status, reason, checks }) => ({
-            ...{ title, context, completionCriteria, priority, checks },
-            checked: status === 'completed',
-            blocked: status === 'blocked' ? reason : null,
-          })),
+          todos.map(
+            ({
+              title,
+              context,
+              completionCriteria,
+              priority,
+              status,
+              reason,
+              checks,
+            }) => ({
+              ...{ title, context, completionCriteria, priority, checks },
+              checked: status === 'completed',
+              blocked: status === 'blocked' ? reason : null,
+            }),
+          ),
         );
       }),
       { numRuns: 500 },

@@ -3,7 +3,10 @@ import { mostCharacters, parsePlanFile, writeBoxes } from './plan-file.ts';
 
 const megabyte = 1_000_000;
 const fill = (part: string): string => part.repeat(Math.floor(megabyte / part.length));
-const stairs = Array.from({ length: 400 }, (_, level) => `${'  '.repeat(level)}- [ ] x\n`).join('');
+const stairs = Array.from(
+  { length: 400 },
+  (_, level) => `${'  '.repeat(level)}- [ ] x\n`,
+).join('');
 
 const documents: Readonly<Record<string, string>> = {
   prose: fill('word *a_ `b` [c](<d> ![e '),
@@ -13,9 +16,10 @@ const documents: Readonly<Record<string, string>> = {
   'nested quotes, then lazy lines': `${'> '.repeat(200)}a\n${'b\n'.repeat(98_000)}`,
   'nested lists, then empty lines': `${'- '.repeat(200)}a\n${'\n'.repeat(98_000)}`,
   'stairs of lists': stairs.repeat(6),
-  'backticks of every length': Array.from({ length: 1_400 }, (_, length) => `${'`'.repeat(length)} `).join(
-    '',
-  ),
+  'backticks of every length': Array.from(
+    { length: 1_400 },
+    (_, length) => `${'`'.repeat(length)} `,
+  ).join(''),
   'a todo of backticks of every length': `- [ ] a ${Array.from({ length: 1_400 }, (_, length) => `${'`'.repeat(length)} `).join('')}`,
   'open comments': `- [ ] a ${fill('<!-- ')}`,
   'open tags': fill('<a '),
@@ -33,13 +37,16 @@ const documents: Readonly<Record<string, string>> = {
 };
 
 describe('hostile documents', () => {
-  it.each(Object.entries(documents))('answers a megabyte of %s within seconds', (_name, text) => {
-    const before = performance.now();
-    const result = parsePlanFile(text);
-    if (result.ok) expect(writeBoxes(text, result.plan, [])).toBe(text);
-    // Ten times what an idle machine needs: it tells seconds from minutes, not from milliseconds.
-    expect(performance.now() - before).toBeLessThan(10_000);
-  });
+  it.each(Object.entries(documents))(
+    'answers a megabyte of %s within seconds',
+    (_name, text) => {
+      const before = performance.now();
+      const result = parsePlanFile(text);
+      if (result.ok) expect(writeBoxes(text, result.plan, [])).toBe(text);
+      // Ten times what an idle machine needs: it tells seconds from minutes, not from milliseconds.
+      expect(performance.now() - before).toBeLessThan(10_000);
+    },
+  );
 
   it('T6: 20,000 todos are read and written, one more is refused', () => {
     const lines = Array.from(

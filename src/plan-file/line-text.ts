@@ -6,8 +6,14 @@ import { priorities, type Todo } from '../core/todo.ts';
 
 /** Code spans and HTML comments, which may run over lines. One pass, whatever the text. */
 function hiddenRanges(text: string) {
-  const ranges: { readonly kind: 'code' | 'comment'; readonly from: number; readonly to: number }[] = [];
-  const lastRun = new Map(Array.from(text.matchAll(/`+/g), ({ 0: run, index }) => [run.length, index]));
+  const ranges: {
+    readonly kind: 'code' | 'comment';
+    readonly from: number;
+    readonly to: number;
+  }[] = [];
+  const lastRun = new Map(
+    Array.from(text.matchAll(/`+/g), ({ 0: run, index }) => [run.length, index]),
+  );
   const lastComment = text.lastIndexOf('-->');
   const runs = text.matchAll(/`+/g);
   for (const { 0: mark, index: from } of text.matchAll(/\\[\s\S]|`+|<!--/g)) {
@@ -18,7 +24,8 @@ function hiddenRanges(text: string) {
       ranges.push({ kind: 'comment', from, to: text.indexOf('-->', behind) + 3 });
     else if (mark !== '<!--' && (lastRun.get(length) ?? 0) >= behind) {
       let run = runs.next().value;
-      while (run && (run.index < behind || run[0].length !== length)) run = runs.next().value;
+      while (run && (run.index < behind || run[0].length !== length))
+        run = runs.next().value;
       ranges.push({ kind: 'code', from, to: (run?.index ?? from) + length });
     }
   }
@@ -56,13 +63,16 @@ export function readItemText(paragraph: string, line: number, hasTitle = true) {
     const hidden = (ranges[range]?.from ?? first) < first ? ranges[range]?.kind : null;
     const visible = shown.slice(start, end).replaceAll('\0', '');
     const mayBe = !hidden && (index > 0 || !hasTitle);
-    const said = mayBe && /^(check|blocked|context|done when):(?:\s+(.*))?$/is.exec(visible.trim());
+    const said =
+      mayBe && /^(check|blocked|context|done when):(?:\s+(.*))?$/is.exec(visible.trim());
     if (said) {
       const name = said[1]?.toLowerCase() as Attribute['name'];
       attributes.push({ name, value: unescapeComment((said[2] ?? '').trim()), line: at });
     } else if (attributes.length === 0) title.push(visible);
-    const sentence = 'this looks like a check but is inside backticks that began on a line above';
-    if (hidden === 'code' && /^\s*check:/i.test(text)) warnings.push(inLine(at, sentence));
+    const sentence =
+      'this looks like a check but is inside backticks that began on a line above';
+    if (hidden === 'code' && /^\s*check:/i.test(text))
+      warnings.push(inLine(at, sentence));
     start = end + 1;
   });
   // A backslash that breaks a line is no part of the title.
@@ -79,7 +89,11 @@ export function findLostChecks(paragraph: string, line: number, hasTodo: boolean
     end = start + text.length;
     if (ranges.some(({ from, to }) => from < start && start < to)) return [];
     const word = /^\s*(?:[-*+]\s+)?([a-z]{4,6}):\s+\S/i.exec(text)?.[1]?.toLowerCase();
-    if (word === undefined || (word === 'check' && hasTodo) || closestName(word, ['check']) === null)
+    if (
+      word === undefined ||
+      (word === 'check' && hasTodo) ||
+      closestName(word, ['check']) === null
+    )
       return [];
     const sentence =
       word === 'check'
@@ -99,8 +113,11 @@ export function extendPath(path: string, title: string) {
 
 export function readPriority(text: string) {
   const [, title = '', word = ''] = /^(.*) !([a-z]+)$/is.exec(text) ?? [];
-  const priority = priorities.find((candidate) => candidate === word.toLowerCase()) ?? null;
-  return priority && title.trim() ? { title: title.trim(), priority } : { title: text, priority: null };
+  const priority =
+    priorities.find((candidate) => candidate === word.toLowerCase()) ?? null;
+  return priority && title.trim()
+    ? { title: title.trim(), priority }
+    : { title: text, priority: null };
 }
 
 /** Events take no longer ids. */
@@ -139,7 +156,10 @@ function codeSpan(value: string) {
 export function formatCheckLine(id: string) {
   if (!id.startsWith(shellMark)) return nameIn(id) === id ? id : `"${id}"`;
   const shell = id.slice(shellMark.length);
-  const longest = Math.max(0, ...Array.from(shell.matchAll(/`+/g), ([run]) => run.length));
+  const longest = Math.max(
+    0,
+    ...Array.from(shell.matchAll(/`+/g), ([run]) => run.length),
+  );
   const fence = '`'.repeat(longest + 1);
   const space = shell.startsWith('`') || shell.endsWith('`') ? ' ' : '';
   return `${fence}${space}${shell}${space}${fence}`;
@@ -147,7 +167,9 @@ export function formatCheckLine(id: string) {
 
 /** null: the id is a name in untildone.json. */
 export const shellCheck = (id: string): CommandCheck | null =>
-  id.startsWith(shellMark) ? createCommandCheck(id, { shell: id.slice(shellMark.length) }) : null;
+  id.startsWith(shellMark)
+    ? createCommandCheck(id, { shell: id.slice(shellMark.length) })
+    : null;
 
 /** Well below what the reader takes; deeper todos say their context in words. */
 const mostLevels = 10;
@@ -156,25 +178,35 @@ const mostLevels = 10;
 export function formatPlan(todos: readonly Todo[]) {
   // Of the todos that the next one may be nested in.
   const paths: string[] = [];
-  const lines = todos.flatMap(({ title, status, priority, context, completionCriteria, reason, checks }) => {
-    if (status === 'cancelled') return [];
-    const found = context === null ? 0 : paths.lastIndexOf(context) + 1;
-    const depth = found > mostLevels ? 0 : found;
-    const line = oneLine(title, Number.MAX_SAFE_INTEGER);
-    paths.splice(depth, paths.length, extendPath(paths[depth - 1] ?? '', line));
-    const shown = escapeComment(line);
-    // A title that ends like a mark gets one even where it is the default.
-    const isMarked = priority !== 'medium' || readPriority(shown).priority !== null;
-    const said = [
-      ['context', depth === 0 ? context : null],
-      ['done when', completionCriteria],
-      ['blocked', status === 'blocked' ? reason : null],
-    ].map(([name, text]) => [name, escapeComment(oneLine(text ?? '', Number.MAX_SAFE_INTEGER))]);
-    const below = [...said, ...checks.map((check) => ['check', formatCheckLine(check)])];
-    return [
-      `- [${status === 'completed' ? 'x' : ' '}] ${shown}${isMarked ? ` !${priority}` : ''}`,
-      ...below.filter(([, value]) => value !== '').map(([name, value]) => `  - ${name}: ${value}`),
-    ].map((text) => `${'  '.repeat(depth)}${text}`);
-  });
+  const lines = todos.flatMap(
+    ({ title, status, priority, context, completionCriteria, reason, checks }) => {
+      if (status === 'cancelled') return [];
+      const found = context === null ? 0 : paths.lastIndexOf(context) + 1;
+      const depth = found > mostLevels ? 0 : found;
+      const line = oneLine(title, Number.MAX_SAFE_INTEGER);
+      paths.splice(depth, paths.length, extendPath(paths[depth - 1] ?? '', line));
+      const shown = escapeComment(line);
+      // A title that ends like a mark gets one even where it is the default.
+      const isMarked = priority !== 'medium' || readPriority(shown).priority !== null;
+      const said = [
+        ['context', depth === 0 ? context : null],
+        ['done when', completionCriteria],
+        ['blocked', status === 'blocked' ? reason : null],
+      ].map(([name, text]) => [
+        name,
+        escapeComment(oneLine(text ?? '', Number.MAX_SAFE_INTEGER)),
+      ]);
+      const below = [
+        ...said,
+        ...checks.map((check) => ['check', formatCheckLine(check)]),
+      ];
+      return [
+        `- [${status === 'completed' ? 'x' : ' '}] ${shown}${isMarked ? ` !${priority}` : ''}`,
+        ...below
+          .filter(([, value]) => value !== '')
+          .map(([name, value]) => `  - ${name}: ${value}`),
+      ].map((text) => `${'  '.repeat(depth)}${text}`);
+    },
+  );
   return lines.map((line) => `${stripTerminalControls(line)}\n`).join('');
 }

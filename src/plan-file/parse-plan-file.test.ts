@@ -12,7 +12,8 @@ function problems(...lines: string[]): readonly string[] {
   return result.ok ? [] : result.problems;
 }
 
-const titles = (...lines: string[]): string[] => plan(...lines).items.map(({ title }) => title);
+const titles = (...lines: string[]): string[] =>
+  plan(...lines).items.map(({ title }) => title);
 
 describe('boxes', () => {
   it.each([
@@ -29,7 +30,11 @@ describe('boxes', () => {
       'Write **it** in `src/a_b.ts`, not \\*that\\* &amp; more',
       false,
     ],
-    ['- [ ] [docs](https://example.org/a_b) are old', '[docs](https://example.org/a_b) are old', false],
+    [
+      '- [ ] [docs](https://example.org/a_b) are old',
+      '[docs](https://example.org/a_b) are old',
+      false,
+    ],
     ['- [ ] # no heading', '# no heading', false],
     ['- [ ] check: whether it works', 'check: whether it works', false],
     ['- [ ] Write it <!-- by Friday -->', 'Write it', false],
@@ -77,17 +82,20 @@ describe('boxes', () => {
       ['👩‍👩‍👧 two', 7],
       ['three', 9],
     ]);
-    expect(items.map(({ boxOffset }) => text.slice(boxOffset - 1, boxOffset + 2))).toEqual([
-      '[x]',
-      '[ ]',
-      '[ ]',
-    ]);
+    expect(
+      items.map(({ boxOffset }) => text.slice(boxOffset - 1, boxOffset + 2)),
+    ).toEqual(['[x]', '[ ]', '[ ]']);
   });
 });
 
 describe('what stands below a todo', () => {
   it('V1: a nested item is a todo of its own, and the items above it are its context', () => {
-    const { items } = plan('- Phase 1', '  - [ ] Parser !high', '    1. [x] Lexer', '- [ ] Docs');
+    const { items } = plan(
+      '- Phase 1',
+      '  - [ ] Parser !high',
+      '    1. [x] Lexer',
+      '- [ ] Docs',
+    );
     expect(items.map(({ title, context }) => [title, context])).toEqual([
       ['Parser', 'Phase 1'],
       ['Lexer', 'Phase 1 › Parser'],
@@ -129,9 +137,12 @@ describe('what stands below a todo', () => {
       '  check: unit',
       '  what follows is prose',
     );
-    expect(items).toMatchObject([{ title: 'Write the parser today', priority: 'high', checks: ['unit'] }]);
+    expect(items).toMatchObject([
+      { title: 'Write the parser today', priority: 'high', checks: ['unit'] },
+    ]);
     expect(
-      plan('- [ ] a !low', '- [ ] b', '- [ ] Wow!high', '- [ ] !low', '- [ ] c !urgent').items,
+      plan('- [ ] a !low', '- [ ] b', '- [ ] Wow!high', '- [ ] !low', '- [ ] c !urgent')
+        .items,
     ).toMatchObject([
       { title: 'a', priority: 'low' },
       { title: 'b', priority: null },
@@ -186,16 +197,26 @@ describe('what stands below a todo', () => {
     for (const word of ['chekc', 'chek', 'checks', 'Chheck', 'cheek', 'heck', 'hceck']) {
       const { items, warnings } = plan('- [ ] a', `  ${word}: npm test`);
       expect(items[0]?.checks, word).toEqual([]);
-      expect(warnings, word).toEqual([expect.stringMatching(/^line 2: .*write "check:"/)]);
+      expect(warnings, word).toEqual([
+        expect.stringMatching(/^line 2: .*write "check:"/),
+      ]);
     }
     for (const word of ['check', 'context', 'note', 'chicken', 'checked', 'deck', 'that'])
       expect(plan('- [ ] a', `  ${word}: npm test`).warnings, word).toEqual([]);
   });
 
   it('V1: warns where a file contradicts itself', () => {
-    const { items, warnings } = plan('- [x] a', '  blocked: no key', '- [ ] b', '  blocked:');
+    const { items, warnings } = plan(
+      '- [x] a',
+      '  blocked: no key',
+      '- [ ] b',
+      '  blocked:',
+    );
     expect(items).toMatchObject([{ checked: true, blocked: null }, { blocked: null }]);
-    expect(warnings.map((warning) => warning.split(':')[0])).toEqual(['line 1', 'line 4']);
+    expect(warnings.map((warning) => warning.split(':')[0])).toEqual([
+      'line 1',
+      'line 4',
+    ]);
   });
 });
 
@@ -219,7 +240,9 @@ describe('front matter', () => {
       items: [{ line: 9 }],
     });
     expect(plan('---', 'checks: npm test', '---').goalChecks).toEqual(['$ npm test']);
-    expect(titles('---', '- [ ] a line of dashes without a second one is no front matter')).toHaveLength(1);
+    expect(
+      titles('---', '- [ ] a line of dashes without a second one is no front matter'),
+    ).toHaveLength(1);
   });
 
   it.each([
@@ -229,21 +252,31 @@ describe('front matter', () => {
     [['---', 'a line of text', '---']],
   ])('V1: takes nothing from a front matter that says nothing: %j', (lines) => {
     const { title, goalChecks, items } = plan(...lines, '- [ ] a');
-    expect({ title, goalChecks, todos: items.length }).toEqual({ title: null, goalChecks: [], todos: 1 });
+    expect({ title, goalChecks, todos: items.length }).toEqual({
+      title: null,
+      goalChecks: [],
+      todos: 1,
+    });
   });
 
   it.each([
     [['---', 'checks: !!js/function x', '---'], 'not YAML'],
     [['---', 'checks: [a', '---'], 'not YAML'],
-    [['---', 'checks:', '  - {run: npm test}', '---'], 'a check must be a text, got an object'],
+    [
+      ['---', 'checks:', '  - {run: npm test}', '---'],
+      'a check must be a text, got an object',
+    ],
     [['---', 'checks:', '  - ""', '---'], 'this check is empty'],
     [['---', `title: ${'x'.repeat(40_000)}`, '---'], 'more than 32768 characters'],
     [['---', `a: ${'['.repeat(30_000)}`, '---'], 'front matter'],
-  ])('V1: refuses a file whose goal checks cannot be read, instead of losing them: %#', (lines, sentence) => {
-    const found = problems(...lines, '- [ ] a');
-    expect(found).toHaveLength(1);
-    expect(found[0]).toContain(sentence);
-  });
+  ])(
+    'V1: refuses a file whose goal checks cannot be read, instead of losing them: %#',
+    (lines, sentence) => {
+      const found = problems(...lines, '- [ ] a');
+      expect(found).toHaveLength(1);
+      expect(found[0]).toContain(sentence);
+    },
+  );
 
   it('V1: refuses a check that cannot be kept, with its line', () => {
     expect(problems('- [ ] a', `  check: ${'x '.repeat(120)}`)).toEqual([

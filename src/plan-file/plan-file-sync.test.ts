@@ -5,7 +5,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createMemoryStore } from '../../test/support/memory-store.ts';
 import { createSyncBench, type SyncBench } from '../../test/support/sync-bench.ts';
 import type { Checker } from '../engine/host.ts';
-import { createFileMemory, type PlanFileSyncOptions, type SyncReport } from './plan-file-sync.ts';
+import {
+  createFileMemory,
+  type PlanFileSyncOptions,
+  type SyncReport,
+} from './plan-file-sync.ts';
 
 let folder: string;
 let path: string;
@@ -18,7 +22,9 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const write = (...lines: string[]): void => writeFileSync(path, `${lines.join('\n')}\n`);
 const lines = (): string[] => readFileSync(path, 'utf8').trimEnd().split('\n');
 
-function open(options: Partial<PlanFileSyncOptions> & { readonly checker?: Checker } = {}): SyncBench {
+function open(
+  options: Partial<PlanFileSyncOptions> & { readonly checker?: Checker } = {},
+): SyncBench {
   return createSyncBench(path, createMemoryStore(), options);
 }
 
@@ -30,7 +36,8 @@ async function synced(bench: SyncBench): Promise<Extract<SyncReport, { ok: true 
 
 async function shown(bench: SyncBench): Promise<string[]> {
   return (await bench.todos()).map(
-    ({ title, status, droppedAt }) => `${title}: ${droppedAt === null ? status : 'dropped'}`,
+    ({ title, status, droppedAt }) =>
+      `${title}: ${droppedAt === null ? status : 'dropped'}`,
   );
 }
 
@@ -51,12 +58,35 @@ async function completes(bench: SyncBench, title: string): Promise<void> {
 
 describe('file → plan', () => {
   it('T1: a first import makes todos of the actor file, with priorities, context, checks and reasons', async () => {
-    write('- [ ] One !high', '  check: npm test', '  - [x] Two', '- [ ] Three', '  blocked: needs a key');
+    write(
+      '- [ ] One !high',
+      '  check: npm test',
+      '  - [x] Two',
+      '- [ ] Three',
+      '  blocked: needs a key',
+    );
     const bench = open();
-    expect(await synced(bench)).toMatchObject({ created: 3, boxes: 0, withoutLine: 0, notices: [] });
+    expect(await synced(bench)).toMatchObject({
+      created: 3,
+      boxes: 0,
+      withoutLine: 0,
+      notices: [],
+    });
     expect(await bench.todos()).toMatchObject([
-      { title: 'One', status: 'pending', priority: 'high', checks: ['$ npm test'], context: null },
-      { title: 'Two', status: 'completed', verification: 'claimed', priority: 'medium', context: 'One' },
+      {
+        title: 'One',
+        status: 'pending',
+        priority: 'high',
+        checks: ['$ npm test'],
+        context: null,
+      },
+      {
+        title: 'Two',
+        status: 'completed',
+        verification: 'claimed',
+        priority: 'medium',
+        context: 'One',
+      },
       { title: 'Three', status: 'blocked', reason: 'needs a key' },
     ]);
   });
@@ -77,7 +107,13 @@ describe('file → plan', () => {
             final: true,
             writes: null,
           };
-          await report({ type: 'check-finished', id, sessionId: session.id, at: session.updatedAt, ...seen });
+          await report({
+            type: 'check-finished',
+            id,
+            sessionId: session.id,
+            at: session.updatedAt,
+            ...seen,
+          });
         }
       },
     };
@@ -86,7 +122,9 @@ describe('file → plan', () => {
     await synced(bench);
     write('- [x] One', '  check: unit');
     await (await synced(bench)).checks;
-    expect(await bench.todos()).toMatchObject([{ status: 'in_progress', verification: 'failed' }]);
+    expect(await bench.todos()).toMatchObject([
+      { status: 'in_progress', verification: 'failed' },
+    ]);
     await synced(bench);
     expect(lines()[0]).toBe('- [ ] One');
     result = 'passed';
@@ -117,11 +155,23 @@ describe('file → plan', () => {
     await synced(bench);
     write('- [ ] One');
     expect(await synced(bench)).toMatchObject({ dropped: 2 });
-    expect(await shown(bench)).toEqual(['One: pending', 'Two: dropped', 'Three: dropped']);
+    expect(await shown(bench)).toEqual([
+      'One: pending',
+      'Two: dropped',
+      'Three: dropped',
+    ]);
     write('- [ ] One', '- [ ] Two');
     expect(await synced(bench)).toMatchObject({ created: 0, dropped: 0 });
-    expect(await shown(bench)).toEqual(['One: pending', 'Two: pending', 'Three: dropped']);
-    await bench.happens({ type: 'session-opened', descriptor: workingHost, agent: writer });
+    expect(await shown(bench)).toEqual([
+      'One: pending',
+      'Two: pending',
+      'Three: dropped',
+    ]);
+    await bench.happens({
+      type: 'session-opened',
+      descriptor: workingHost,
+      agent: writer,
+    });
     const stop = {
       end: 'normal',
       question: false,
@@ -133,7 +183,11 @@ describe('file → plan', () => {
     expect(decision).toMatchObject({ answer: 'continue', textKind: 'dropped-todos' });
     write('- [ ] One', '- [ ] Two', '', 'another edit');
     expect(await synced(bench)).toMatchObject({ dropped: 1 });
-    expect(await bench.todos()).toMatchObject([{}, {}, { status: 'cancelled', reason: null }]);
+    expect(await bench.todos()).toMatchObject([
+      {},
+      {},
+      { status: 'cancelled', reason: null },
+    ]);
   });
 
   it('V4: a line that stays out of an unchanged file is settled before a stop attempt, and not while work goes on', async () => {
@@ -142,7 +196,11 @@ describe('file → plan', () => {
     await synced(bench);
     write('- [ ] One');
     await bench.sync.settle();
-    await bench.happens({ type: 'session-opened', descriptor: workingHost, agent: writer });
+    await bench.happens({
+      type: 'session-opened',
+      descriptor: workingHost,
+      agent: writer,
+    });
     await bench.sync.settle();
     expect(await shown(bench)).toEqual(['One: pending', 'Two: dropped']);
     const stop = {
@@ -156,7 +214,10 @@ describe('file → plan', () => {
     await synced(bench);
     expect(await shown(bench)).toEqual(['One: pending', 'Two: dropped']);
     expect(await bench.sync.settle()).toMatchObject({ ok: true, dropped: 1 });
-    expect(await bench.todos()).toMatchObject([{}, { status: 'cancelled', reason: null }]);
+    expect(await bench.todos()).toMatchObject([
+      {},
+      { status: 'cancelled', reason: null },
+    ]);
     expect(await bench.sync.settle()).toMatchObject({ ok: true, dropped: 0 });
   });
 
@@ -164,8 +225,19 @@ describe('file → plan', () => {
     write('- [ ] One', '- [ ] Four');
     const bench = open();
     await synced(bench);
-    await bench.happens({ type: 'todos-created', actor: 'agent', items: [{ id: 'own', title: 'Own' }] });
-    write('- [ ] Zero', '- [ ] One', '- [ ] Two', '- [ ] Three', '- [ ] Four', '- [ ] Five');
+    await bench.happens({
+      type: 'todos-created',
+      actor: 'agent',
+      items: [{ id: 'own', title: 'Own' }],
+    });
+    write(
+      '- [ ] Zero',
+      '- [ ] One',
+      '- [ ] Two',
+      '- [ ] Three',
+      '- [ ] Four',
+      '- [ ] Five',
+    );
     await synced(bench);
     expect((await bench.todos()).map(({ title }) => title)).toEqual([
       ...['Zero', 'One', 'Two', 'Three', 'Four', 'Five', 'Own'],
@@ -176,7 +248,11 @@ describe('file → plan', () => {
     write('- [ ] One');
     const bench = open();
     await synced(bench);
-    await bench.happens({ type: 'todos-created', actor: 'agent', items: [{ id: 'own', title: 'Own' }] });
+    await bench.happens({
+      type: 'todos-created',
+      actor: 'agent',
+      items: [{ id: 'own', title: 'Own' }],
+    });
     write('- [ ] One', '- [ ] Two');
     expect(await synced(bench)).toMatchObject({ created: 1, dropped: 0, withoutLine: 1 });
     expect(await shown(bench)).toContain('Own: pending');
@@ -234,7 +310,16 @@ describe('what an agent gains by editing the file', () => {
 
 describe('plan → file', () => {
   it('V1: writes the boxes of what was completed and reopened, and nothing for what a box cannot say', async () => {
-    write('# Plan', '', '* [ ] One', '* [X] Two', '* [ ] Three', '* [ ] Four', '', 'The end.');
+    write(
+      '# Plan',
+      '',
+      '* [ ] One',
+      '* [X] Two',
+      '* [ ] Three',
+      '* [ ] Four',
+      '',
+      'The end.',
+    );
     const bench = open();
     await synced(bench);
     await completes(bench, 'One');
@@ -272,9 +357,9 @@ describe('plan → file', () => {
     const still = { created: 0, changed: 0, dropped: 0, boxes: 0 };
     expect(await synced(bench)).toMatchObject(still);
     expect(await bench.again().sync()).toMatchObject(still);
-    expect(await bench.again({ memory: createFileMemory(folder, path, 'another') }).sync()).toMatchObject(
-      still,
-    );
+    expect(
+      await bench.again({ memory: createFileMemory(folder, path, 'another') }).sync(),
+    ).toMatchObject(still);
   });
 
   it('V1: a tick taken out while nobody looked reopens in the next process, since the last reading is kept', async () => {
@@ -316,13 +401,20 @@ describe('plan → file', () => {
     const bench = open({
       beforeReplace: () => {
         edits += 1;
-        if (edits === 1) write('A new first line.', '', '- [ ] Two', '- [ ] One', '- [ ] New');
+        if (edits === 1)
+          write('A new first line.', '', '- [ ] Two', '- [ ] One', '- [ ] New');
       },
     });
     await synced(bench);
     await completes(bench, 'One');
     expect(await synced(bench)).toMatchObject({ created: 1, boxes: 1 });
-    expect(lines()).toEqual(['A new first line.', '', '- [ ] Two', '- [x] One', '- [ ] New']);
+    expect(lines()).toEqual([
+      'A new first line.',
+      '',
+      '- [ ] Two',
+      '- [x] One',
+      '- [ ] New',
+    ]);
   });
 
   it('V1: somebody who never stops writing wins, and is told', async () => {
@@ -351,9 +443,17 @@ describe('plan → file', () => {
     write('- [x] One', '- [ ] Two', '- [ ] Three');
     expect(await bench.sync.push()).toMatchObject({ boxes: 1 });
     expect(lines()).toEqual(['- [x] One', '- [ ] Two', '- [x] Three']);
-    expect(await shown(bench)).toEqual(['One: pending', 'Two: completed', 'Three: completed']);
+    expect(await shown(bench)).toEqual([
+      'One: pending',
+      'Two: completed',
+      'Three: completed',
+    ]);
     await synced(bench);
-    expect(await shown(bench)).toEqual(['One: completed', 'Two: pending', 'Three: completed']);
+    expect(await shown(bench)).toEqual([
+      'One: completed',
+      'Two: pending',
+      'Three: completed',
+    ]);
   });
 
   it('V5: after a crash between the write and its record, the file itself tells what was written', async () => {
@@ -379,7 +479,10 @@ describe('plan → file', () => {
       todoId: await idOf(bench, 'One'),
       changes: { status: 'in_progress' },
     });
-    expect(await bench.again({ memory: kept }).sync()).toMatchObject({ changed: 0, boxes: 1 });
+    expect(await bench.again({ memory: kept }).sync()).toMatchObject({
+      changed: 0,
+      boxes: 1,
+    });
     expect(await shown(bench)).toEqual(['One: in_progress']);
     expect(lines()).toEqual(['- [ ] One']);
   });
@@ -387,16 +490,24 @@ describe('plan → file', () => {
   it('V1: calls take turns', async () => {
     write('- [ ] One', '- [ ] Two');
     const bench = open();
-    const reports = await Promise.all([bench.sync.sync(), bench.sync.sync(), bench.sync.pull()]);
+    const reports = await Promise.all([
+      bench.sync.sync(),
+      bench.sync.sync(),
+      bench.sync.pull(),
+    ]);
     expect(reports.map((report) => report.ok && report.created)).toEqual([2, 0, 0]);
   });
 
   it('V1: a damaged memory is as good as none', async () => {
     write('- [ ] One');
-    const bench = open({ memory: { load: createFileMemory(folder, path, 'x').load, save: async () => {} } });
+    const bench = open({
+      memory: { load: createFileMemory(folder, path, 'x').load, save: async () => {} },
+    });
     await synced(bench);
     writeFileSync(join(folder, 'plan-files'), 'no folder');
-    expect(await bench.again({ memory: createFileMemory(folder, path, 'x') }).sync()).toMatchObject({
+    expect(
+      await bench.again({ memory: createFileMemory(folder, path, 'x') }).sync(),
+    ).toMatchObject({
       created: 0,
       boxes: 0,
     });

@@ -13,7 +13,12 @@ import type { Store } from '../engine/store.ts';
 import { createQueue, errorCode, makeFolder, sha256 } from '../engine/system.ts';
 import { becameLink, replaceFile } from '../engine/text-file.ts';
 import { inLine, shellCheck } from './line-text.ts';
-import type { ParsedPlanFile, PlanItem, PlanReading, WrongPlanFile } from './plan-file.ts';
+import type {
+  ParsedPlanFile,
+  PlanItem,
+  PlanReading,
+  WrongPlanFile,
+} from './plan-file.ts';
 import { lineFields, readPlanFile, readPlanText, writeBoxes } from './plan-file.ts';
 
 export type PlanFileSyncOptions = Readonly<{
@@ -53,7 +58,9 @@ export function replacePlanText(
       const now = readPlanText(target);
       return now.ok && now.text === before && realpathSync(path) === target;
     };
-    return replaceFile(target, after, { like, isWanted }) ? 'replaced' : 'changed-meanwhile';
+    return replaceFile(target, after, { like, isWanted })
+      ? 'replaced'
+      : 'changed-meanwhile';
   } catch (error) {
     // Safe: the old file is complete, and whoever asked is told why.
     return { sentence: `cannot be written (${errorCode(error)})` };
@@ -122,16 +129,25 @@ export function createPlanFileSync(options: PlanFileSyncOptions) {
   }
 
   /** Pulls from the file into the plan, then pushes from the plan into the boxes. */
-  async function run(direction: 'pull' | 'push' | 'sync' | 'settle'): Promise<SyncReport> {
+  async function run(
+    direction: 'pull' | 'push' | 'sync' | 'settle',
+  ): Promise<SyncReport> {
     const notices: string[] = [];
     const totals = { ...noTotals, notices };
-    const readState = async () => (await store.state(sessionId)) ?? createState(sessionId, clock.now());
+    const readState = async () =>
+      (await store.state(sessionId)) ?? createState(sessionId, clock.now());
 
     async function send(change: PlanChange) {
-      const base = { id: identifiers.next(), sessionId, at: clock.now(), actor: 'file' } as const;
+      const base = {
+        id: identifiers.next(),
+        sessionId,
+        at: clock.now(),
+        actor: 'file',
+      } as const;
       const { reply, checks } = await options.engine.handle({ ...change, ...base });
       const { created = [], changed = [], refused = [] } = reply ?? {};
-      const isDrop = change.type === 'todo-updated' && change.changes.status === 'cancelled';
+      const isDrop =
+        change.type === 'todo-updated' && change.changes.status === 'cancelled';
       totals.created += created.length;
       totals[isDrop ? 'dropped' : 'changed'] += changed.length;
       totals.refused += refused.length;
@@ -148,7 +164,9 @@ export function createPlanFileSync(options: PlanFileSyncOptions) {
       let state = await readState();
       let base = lastReading(hash, state);
       const hasNews =
-        isNamed || base?.hash !== hash || (direction === 'settle' && isLeftOutAgain(base.removed, state));
+        isNamed ||
+        base?.hash !== hash ||
+        (direction === 'settle' && isLeftOutAgain(base.removed, state));
       if (direction !== 'push' && hasNews) {
         const {
           changes,
@@ -171,24 +189,31 @@ export function createPlanFileSync(options: PlanFileSyncOptions) {
       if (written === text) return { ok: true, plan, withoutLine, ...totals };
       // A change that was not pulled yet stays one: the next pull compares with the last reading.
       const pulled = base?.hash === hash ? base : null;
-      const items = pulled?.items.map((item, index) => ({ ...item, checked: boxes[index] ?? item.checked }));
+      const items = pulled?.items.map((item, index) => ({
+        ...item,
+        checked: boxes[index] ?? item.checked,
+      }));
       const next = pulled && items && { ...pulled, hash: sha256(written), items };
       // The intent first: after a crash the file itself tells whether it was written.
       if (pulled && next) memory?.save([next, pulled]);
       const replaced = replacePlanText(path, text, written, options);
       const isLate = replaced === 'changed-meanwhile';
       if (replaced === 'replaced') {
-        totals.boxes += plan.items.filter(({ checked }, index) => checked !== boxes[index]).length;
+        totals.boxes += plan.items.filter(
+          ({ checked }, index) => checked !== boxes[index],
+        ).length;
         known = next ?? known;
       } else if (!isLate) notices.push(`The file ${replaced.sentence}.`);
       if (next && known) memory?.save([known]);
       if (isLate && attempt < mostAttempts) continue;
-      if (isLate) notices.push('The file keeps changing; its boxes are written next time.');
+      if (isLate)
+        notices.push('The file keeps changing; its boxes are written next time.');
       return { ok: true, plan, withoutLine, ...totals };
     }
   }
 
-  const inTurn = (direction: Parameters<typeof run>[0]) => () => queue(() => run(direction));
+  const inTurn = (direction: Parameters<typeof run>[0]) => () =>
+    queue(() => run(direction));
   return {
     pull: inTurn('pull'),
     push: inTurn('push'),
@@ -200,7 +225,9 @@ export function createPlanFileSync(options: PlanFileSyncOptions) {
 
 function isLeftOutAgain(removed: readonly string[], { plan }: State) {
   const missing = new Set(removed);
-  return plan.some((todo) => missing.has(todo.id) && isDropped(todo) && todo.droppedNamedAt !== null);
+  return plan.some(
+    (todo) => missing.has(todo.id) && isDropped(todo) && todo.droppedNamedAt !== null,
+  );
 }
 
 // What changed since the last reading. Only differences are changes: a box that is still empty does not reopen what the
@@ -222,11 +249,16 @@ type KnownFile = Infer<typeof knownFile>;
 type Link = Readonly<{ todo: Todo; known: KnownItem | null }>;
 
 /** Which line is which todo: as in the last reading, else by title; null: a new one. `gone`: todos without their line. */
-function linkItems(items: readonly PlanItem[], known: KnownFile | null, plan: readonly Todo[]) {
+function linkItems(
+  items: readonly PlanItem[],
+  known: KnownFile | null,
+  plan: readonly Todo[],
+) {
   const rows = new Map(plan.map((todo) => [todo.id, todo]));
   const before = (known?.items ?? []).filter(({ todoId }) => rows.has(todoId));
   const knownOf = new Map(before.map((item) => [item.todoId, item]));
-  const boxStatus = ({ checked }: KnownItem | PlanItem) => (checked ? 'completed' : 'pending');
+  const boxStatus = ({ checked }: KnownItem | PlanItem) =>
+    checked ? 'completed' : 'pending';
   // By what the file said: what the agent has done since must not keep a line from its todo.
   const lastWritten = before.map((item) => {
     const titleKey = normaliseTitle(item.title);
@@ -251,7 +283,8 @@ function linkItems(items: readonly PlanItem[], known: KnownFile | null, plan: re
 
 const keptChecks =
   'the checks of a todo that is in the plan already are not changed by the file, unless `--plan` or `plan import` names it again';
-const unknownCheck = 'a check that you did not allow was left out; it counts after your next import';
+const unknownCheck =
+  'a check that you did not allow was left out; it counts after your next import';
 
 /** A tick is a claim, a tick taken out reopens, a line that is gone drops its todo. */
 function compareItems(
@@ -269,17 +302,27 @@ function compareItems(
     const link = links[index] ?? null;
     const todoId = link?.todo.id ?? identifiers.next();
     const isKept = link !== null && !isNamed;
-    const idsOf = (names: readonly string[]) => [...new Set(names.map((name) => allowedId(name) ?? name))];
+    const idsOf = (names: readonly string[]) => [
+      ...new Set(names.map((name) => allowedId(name) ?? name)),
+    ];
     const checks = isKept
       ? idsOf(link.known?.checks ?? link.todo.checks)
       : idsOf(item.checks.filter((name) => allowedId(name) !== null));
-    if (!hasSame(checks, idsOf(item.checks))) notices.push(inLine(line, isKept ? keptChecks : unknownCheck));
+    if (!hasSame(checks, idsOf(item.checks)))
+      notices.push(inLine(line, isKept ? keptChecks : unknownCheck));
     if (link !== null) {
-      if (isNamed && !hasSame(checks, link.todo.checks)) changes.push(update(todoId, { checks }));
+      if (isNamed && !hasSame(checks, link.todo.checks))
+        changes.push(update(todoId, { checks }));
       // Names may come from untildone.json, by the todo's title, and stay.
-      const lost = link.todo.checks.filter((check) => !checks.includes(check) && shellCheck(check) !== null);
-      if (isNamed && lost.length > 0) notices.push(inLine(line, `no longer checked by ${lost.join(', ')}`));
-      changes.push(...fieldChanges(item, link), ...boxChanges(item, link, basename(path)));
+      const lost = link.todo.checks.filter(
+        (check) => !checks.includes(check) && shellCheck(check) !== null,
+      );
+      if (isNamed && lost.length > 0)
+        notices.push(inLine(line, `no longer checked by ${lost.join(', ')}`));
+      changes.push(
+        ...fieldChanges(item, link),
+        ...boxChanges(item, link, basename(path)),
+      );
     } else {
       created.push({
         id: todoId,
@@ -291,7 +334,8 @@ function compareItems(
         checks: checks.length === 0 ? undefined : checks,
         status: item.checked ? 'completed' : undefined,
       });
-      if (item.blocked !== null) changes.push(update(todoId, { status: 'blocked', reason: item.blocked }));
+      if (item.blocked !== null)
+        changes.push(update(todoId, { status: 'blocked', reason: item.blocked }));
     }
     return { ...item, todoId };
   });
@@ -300,9 +344,14 @@ function compareItems(
   const missing = plan.filter((todo) => removed.has(todo.id) && isOpen(todo));
   // Once more for what was named as dropped: that settles it as cancelled without a reason (V4).
   const said = missing.filter((todo) => !isDropped(todo) || todo.droppedNamedAt !== null);
-  const creation: PlanChange[] = created.length === 0 ? [] : [{ type: 'todos-created', items: created }];
+  const creation: PlanChange[] =
+    created.length === 0 ? [] : [{ type: 'todos-created', items: created }];
   return {
-    changes: [...creation, ...changes, ...said.map(({ id }) => update(id, { status: 'cancelled' }))],
+    changes: [
+      ...creation,
+      ...changes,
+      ...said.map(({ id }) => update(id, { status: 'cancelled' })),
+    ],
     items: next,
     removed: missing.map(({ id }) => id),
     notices,
@@ -312,7 +361,8 @@ function compareItems(
 const hasSame = (some: readonly string[], others: readonly string[]) =>
   some.length === others.length && some.every((check) => others.includes(check));
 
-const update = (todoId: string, changes: TodoChanges) => ({ type: 'todo-updated', todoId, changes }) as const;
+const update = (todoId: string, changes: TodoChanges) =>
+  ({ type: 'todo-updated', todoId, changes }) as const;
 
 type Line = Omit<KnownItem, 'todoId'>;
 
@@ -321,19 +371,34 @@ function fieldChanges(item: Line, { todo, known }: Link): PlanChange[] {
   const priority = item.priority ?? (known?.priority ? 'medium' : null);
   const now = { ...item, title: known && item.title, priority };
   const fields = (['title', 'context', 'completionCriteria', 'priority'] as const).filter(
-    (name) => now[name] !== null && now[name] !== known?.[name] && now[name] !== todo[name],
+    (name) =>
+      now[name] !== null && now[name] !== known?.[name] && now[name] !== todo[name],
   );
-  const changes: TodoChanges = Object.fromEntries(fields.map((name) => [name, now[name]]));
+  const changes: TodoChanges = Object.fromEntries(
+    fields.map((name) => [name, now[name]]),
+  );
   return fields.length === 0 ? [] : [update(todo.id, changes)];
 }
 
-function boxChanges({ checked, blocked }: Line, { todo, known }: Link, fileName: string): PlanChange[] {
+function boxChanges(
+  { checked, blocked }: Line,
+  { todo, known }: Link,
+  fileName: string,
+): PlanChange[] {
   const { id: todoId, status, reason } = todo;
   if (checked) {
     if (known?.checked || status === 'completed') return [];
-    return [{ type: 'todo-completed', todoId, status: 'completed', outcome: `ticked in ${fileName}` }];
+    return [
+      {
+        type: 'todo-completed',
+        todoId,
+        status: 'completed',
+        outcome: `ticked in ${fileName}`,
+      },
+    ];
   }
-  if (status === 'completed') return known?.checked ? [update(todoId, { status: 'pending' })] : [];
+  if (status === 'completed')
+    return known?.checked ? [update(todoId, { status: 'pending' })] : [];
   if (blocked !== null && blocked !== known?.blocked) {
     const isSame = status === 'blocked' && reason === blocked;
     return isSame ? [] : [update(todoId, { status: 'blocked', reason: blocked })];
@@ -341,15 +406,21 @@ function boxChanges({ checked, blocked }: Line, { todo, known }: Link, fileName:
   const isUnblocked = blocked === null && known?.blocked && status === 'blocked';
   const isBack = known === null && (isDropped(todo) || status === 'cancelled');
   if (!isUnblocked && !isBack) return [];
-  return [update(todoId, { status: status === 'in_progress' ? 'in_progress' : 'pending' })];
+  return [
+    update(todoId, { status: status === 'in_progress' ? 'in_progress' : 'pending' }),
+  ];
 }
 
 /** Behind the todo of the line before; at the end where file and plan do not share an order. */
-function newPositions(links: readonly (Link | null)[], plan: readonly Todo[]): (number | undefined)[] {
+function newPositions(
+  links: readonly (Link | null)[],
+  plan: readonly Todo[],
+): (number | undefined)[] {
   const place = new Map(plan.map(({ id }, index) => [id, index + 1]));
   const places = links.map((link) => link && (place.get(link.todo.id) ?? 0));
   const kept = places.filter((at) => at !== null);
-  if (kept.length === 0 || kept.some((at, index) => at <= (kept[index - 1] ?? -1))) return [];
+  if (kept.length === 0 || kept.some((at, index) => at <= (kept[index - 1] ?? -1)))
+    return [];
   let after = 0;
   let placed = 0;
   return places.map((at) => {
@@ -359,7 +430,11 @@ function newPositions(links: readonly (Link | null)[], plan: readonly Todo[]): (
 }
 
 /** A box that somebody changed since the last reading is theirs; an unknown one is only ever ticked. */
-function wantedBoxes({ hash, plan }: PlanReading, known: KnownFile | null, todos: readonly Todo[]) {
+function wantedBoxes(
+  { hash, plan }: PlanReading,
+  known: KnownFile | null,
+  todos: readonly Todo[],
+) {
   const rows = new Map(todos.map((todo) => [todo.id, todo]));
   // The same text: its lines are the known ones, one for one.
   const links =
@@ -371,9 +446,14 @@ function wantedBoxes({ hash, plan }: PlanReading, known: KnownFile | null, todos
     if (todo === undefined) return checked;
     rows.delete(todo.id);
     const isDone = todo.status === 'completed';
-    const mayWrite = before === null ? isDone : before.checked === checked && todo.status !== 'cancelled';
+    const mayWrite =
+      before === null
+        ? isDone
+        : before.checked === checked && todo.status !== 'cancelled';
     return mayWrite ? isDone : checked;
   });
-  const withoutLine = [...rows.values()].filter(({ status }) => status !== 'cancelled').length;
+  const withoutLine = [...rows.values()].filter(
+    ({ status }) => status !== 'cancelled',
+  ).length;
   return { boxes, withoutLine };
 }

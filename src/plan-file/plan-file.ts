@@ -3,7 +3,15 @@ import { FAILSAFE_SCHEMA, loadAll, type YAMLException } from 'js-yaml';
 import MarkdownIt from 'markdown-it';
 import type { CheckSpec } from '../core/check-specs.ts';
 import { excerpt } from '../core/problem.ts';
-import { choice, flag, isObject, list, nullable, text, type Values } from '../core/schema.ts';
+import {
+  choice,
+  flag,
+  isObject,
+  list,
+  nullable,
+  text,
+  type Values,
+} from '../core/schema.ts';
 import { priorities } from '../core/todo.ts';
 import { sha256 } from '../engine/system.ts';
 import { readTextFile } from '../engine/text-file.ts';
@@ -83,7 +91,11 @@ export function readPlanText(path: string, pinned = false) {
 }
 
 /** @param last is not parsed again while the text is the same */
-export function readPlanFile(path: string, pinned = false, last: PlanReading | null = null) {
+export function readPlanFile(
+  path: string,
+  pinned = false,
+  last: PlanReading | null = null,
+) {
   const file = readPlanText(path, pinned);
   if (!file.ok) return refuseFile(file.sentence);
   const { text } = file;
@@ -94,10 +106,14 @@ export function readPlanFile(path: string, pinned = false, last: PlanReading | n
 }
 
 /** @param sentence goes on after "the file" */
-const refuseFile = (sentence: string): WrongPlanFile => ({ ok: false, problems: [`the file ${sentence}`] });
+const refuseFile = (sentence: string): WrongPlanFile => ({
+  ok: false,
+  problems: [`the file ${sentence}`],
+});
 
 export function parsePlanFile(text: string): ParsedPlanFile | WrongPlanFile {
-  if (text.length > mostCharacters) return refuseFile(`has more than ${mostCharacters} characters`);
+  if (text.length > mostCharacters)
+    return refuseFile(`has more than ${mostCharacters} characters`);
   const lines: string[] = [];
   // A byte order mark belongs to no line.
   const starts = [text.startsWith('\ufeff') ? 1 : 0];
@@ -119,11 +135,19 @@ export function parsePlanFile(text: string): ParsedPlanFile | WrongPlanFile {
   /** What cannot be read refuses the file: a lost check would let unproved work pass. */
   function readFrontMatter() {
     const isFence = (line = '') => line.trimEnd() === '---';
-    const close = isFence(lines[0]) ? lines.findIndex((line, at) => at > 0 && isFence(line)) : -1;
-    const found = { title: null as string | null, goalChecks: [] as string[], endLine: close + 1 };
+    const close = isFence(lines[0])
+      ? lines.findIndex((line, at) => at > 0 && isFence(line))
+      : -1;
+    const found = {
+      title: null as string | null,
+      goalChecks: [] as string[],
+      endLine: close + 1,
+    };
     const yaml = close < 0 ? '' : text.slice(starts[1], starts[close]);
     if (yaml.length > mostFrontMatter) {
-      problems.push(inLine(1, `the front matter has more than ${mostFrontMatter} characters`));
+      problems.push(
+        inLine(1, `the front matter has more than ${mostFrontMatter} characters`),
+      );
       return found;
     }
     let value: unknown;
@@ -134,14 +158,17 @@ export function parsePlanFile(text: string): ParsedPlanFile | WrongPlanFile {
       // Safe: the human is told.
       const { reason, mark, message } = error as Partial<YAMLException>;
       const why = excerpt(reason ?? message ?? String(error));
-      problems.push(inLine((mark?.line ?? 0) + 2, `the front matter is not YAML: ${why}`));
+      problems.push(
+        inLine((mark?.line ?? 0) + 2, `the front matter is not YAML: ${why}`),
+      );
     }
     const { title, checks } = isObject(value) ? value : {};
     if (typeof title === 'string' && title.trim() !== '') found.title = title.trim();
     const where = 'in the front matter, "checks": ';
     for (const entry of [checks || []].flat()) {
       if (typeof entry === 'string') addCheck(entry, found.goalChecks, 1, where);
-      else problems.push(inLine(1, `${where}a check must be a text, got ${excerpt(entry)}`));
+      else
+        problems.push(inLine(1, `${where}a check must be a text, got ${excerpt(entry)}`));
     }
     return found;
   }
@@ -152,22 +179,34 @@ export function parsePlanFile(text: string): ParsedPlanFile | WrongPlanFile {
     let quotes = 0;
     /** A heading's text comes in the same kind of token. */
     let isParagraph = false;
-    for (const { type, map, content } of markdown.parse(text.slice(starts[firstLine]), {})) {
+    for (const { type, map, content } of markdown.parse(
+      text.slice(starts[firstLine]),
+      {},
+    )) {
       const line = firstLine + (map?.[0] ?? 0);
       const item = open.at(-1);
       if (type === 'blockquote_open') quotes += 1;
       else if (type === 'blockquote_close') quotes -= 1;
       const isHead = item?.isEmpty && line === item.line;
-      if (item && (quotes > 0 || !/^(paragraph|bullet_list|ordered_list)_open$/.test(type)))
+      if (
+        item &&
+        (quotes > 0 || !/^(paragraph|bullet_list|ordered_list)_open$/.test(type))
+      )
         item.isEmpty = false;
       if (quotes > 0) continue;
-      if (type === 'list_item_open') open.push({ line, isEmpty: true, path: item?.path ?? '', draft: null });
+      if (type === 'list_item_open')
+        open.push({ line, isEmpty: true, path: item?.path ?? '', draft: null });
       else if (type === 'list_item_close') open.pop();
       else if (type === 'inline' && isParagraph) {
         let isBelow = false;
         if (item && isHead) isBelow = readHead(item, open.at(-2)?.draft, content);
-        else item?.draft?.attributes.push(...readItemText(content, line + 1, false).attributes);
-        warnings.push(...findLostChecks(content, line + 1, isBelow || Boolean(item?.draft)));
+        else
+          item?.draft?.attributes.push(
+            ...readItemText(content, line + 1, false).attributes,
+          );
+        warnings.push(
+          ...findLostChecks(content, line + 1, isBelow || Boolean(item?.draft)),
+        );
       }
       isParagraph = type === 'paragraph_open';
     }
@@ -191,11 +230,21 @@ export function parsePlanFile(text: string): ParsedPlanFile | WrongPlanFile {
       else item.path = extendPath(item.path, readItemText(content, line).title);
       return Boolean(above) && isBelow;
     }
-    const { title: said, attributes, warnings: doubts } = readItemText(content.slice(3), line);
+    const {
+      title: said,
+      attributes,
+      warnings: doubts,
+    } = readItemText(content.slice(3), line);
     if (said === '') return false;
     warnings.push(...doubts);
     const box = { checked: mark.toLowerCase() === 'x', boxOffset, line };
-    item.draft = { ...readPriority(said), ...box, context: item.path || null, attributes, below: [] };
+    item.draft = {
+      ...readPriority(said),
+      ...box,
+      context: item.path || null,
+      attributes,
+      below: [],
+    };
     item.path = extendPath(item.path, item.draft.title);
     drafts.push(item.draft);
     return false;
@@ -210,18 +259,34 @@ export function parsePlanFile(text: string): ParsedPlanFile | WrongPlanFile {
       else if (value === '') warnings.push(inLine(at, `nothing follows "${name}:"`));
       else said[name] ??= value;
     }
-    const { blocked = null, context = item.context, 'done when': completionCriteria = null } = said;
+    const {
+      blocked = null,
+      context = item.context,
+      'done when': completionCriteria = null,
+    } = said;
     if (blocked !== null && checked)
-      warnings.push(inLine(line, 'a ticked todo cannot be blocked; it is read as ticked'));
-    return { ...item, context, completionCriteria, blocked: checked ? null : blocked, checks };
+      warnings.push(
+        inLine(line, 'a ticked todo cannot be blocked; it is read as ticked'),
+      );
+    return {
+      ...item,
+      context,
+      completionCriteria,
+      blocked: checked ? null : blocked,
+      checks,
+    };
   }
 
   const { endLine, ...front } = readFrontMatter();
   const items = readItems(endLine);
   if (items.length > mostItems)
     return refuseFile(`has ${items.length} todos; at most ${mostItems} are allowed`);
-  if (problems.length > 0) return { ok: false, problems: problems.slice(0, problemsTold) };
-  return { ok: true, plan: { ...front, items, warnings: warnings.slice(0, problemsTold) } };
+  if (problems.length > 0)
+    return { ok: false, problems: problems.slice(0, problemsTold) };
+  return {
+    ok: true,
+    plan: { ...front, items, warnings: warnings.slice(0, problemsTold) },
+  };
 }
 
 /** @param boxes which shall be ticked */
@@ -238,7 +303,8 @@ export function writeBoxes(text: string, { items }: PlanFile, boxes: readonly bo
 }
 
 /** A wrong offset must cost a tick, not someone's text. */
-const isBox = (text: string, offset: number) => /^\[[ \txX]\]$/.test(text.slice(offset - 1, offset + 2));
+const isBox = (text: string, offset: number) =>
+  /^\[[ \txX]\]$/.test(text.slice(offset - 1, offset + 2));
 
 /** `names` stand in untildone.json. Whoever takes the checks answers for the file being the human's (V3). */
 export function planChecks({ goalChecks, items }: PlanFile) {

@@ -72,7 +72,9 @@ describe('the plan file on the disk', () => {
   it('V1: leaves a read-only file alone', () => {
     writeFileSync(path, 'old');
     chmodSync(path, 0o444);
-    expect(replacePlanText(path, 'old', 'new')).toEqual({ sentence: 'is marked read-only' });
+    expect(replacePlanText(path, 'old', 'new')).toEqual({
+      sentence: 'is marked read-only',
+    });
     expect(readFileSync(path, 'utf8')).toBe('old');
   });
 

@@ -57,7 +57,9 @@ describe('plan files, over random documents', () => {
           const { plan } = result;
           const same = plan.items.map(({ checked }) => checked);
           expect(writeBoxes(text, plan, same)).toBe(text);
-          const other = same.map((checked, index) => wanted[index % wanted.length] ?? checked);
+          const other = same.map(
+            (checked, index) => wanted[index % wanted.length] ?? checked,
+          );
           const written = writeBoxes(text, plan, other);
           expect(withoutBoxes(written, plan)).toBe(withoutBoxes(text, plan));
           const again = parsed(written);
@@ -108,7 +110,9 @@ describe('plan files, over random documents', () => {
         const after = readFileSync(path, 'utf8');
         expect(withoutBoxes(after, first.plan)).toBe(withoutBoxes(onDisk, first.plan));
         expect(
-          parsed(after).items.filter(({ checked }, index) => checked !== first.plan.items[index]?.checked),
+          parsed(after).items.filter(
+            ({ checked }, index) => checked !== first.plan.items[index]?.checked,
+          ),
         ).toHaveLength(1);
       }),
       runs,

@@ -34,13 +34,17 @@ export async function takePlanFile(
   );
   const names = relative(directory, path).split(sep);
   if (names[0] === '..' || isAbsolute(names.join(sep)))
-    return fail(`lies outside this directory; the agent works in here: ${oneLine(directory, 200)}.`);
+    return fail(
+      `lies outside this directory; the agent works in here: ${oneLine(directory, 200)}.`,
+    );
   const digest = digestFile(path, 'plan');
   const text = readPlanText(path, true);
   if (!text.ok) return fail(`${text.sentence}.`);
   const parsed = parsePlanFile(text.text);
   if (!parsed.ok)
-    return fail(`is wrong: ${parsed.problems.map((problem) => oneLine(problem, 300)).join('; ')}.`);
+    return fail(
+      `is wrong: ${parsed.problems.map((problem) => oneLine(problem, 300)).join('; ')}.`,
+    );
   const { plan } = parsed;
   const problem = findProblem(plan, policy, names);
   if (problem !== null) return fail(problem);
@@ -59,14 +63,22 @@ export async function takePlanFile(
 }
 
 /** What the plan would refuse or never find: a todo or a check that is silently lost would let unproved work pass. */
-function findProblem(plan: PlanFile, policy: Policy, names: readonly string[]): string | null {
+function findProblem(
+  plan: PlanFile,
+  policy: Policy,
+  names: readonly string[],
+): string | null {
   const { items } = plan;
   const { maxTodos } = policy.settings;
-  if (items.length === 0) return 'has no task list: write a line such as `- [ ] Write the parser`.';
-  if (items.length > maxTodos) return `has ${items.length} todos; maxTodos allows ${maxTodos}.`;
+  if (items.length === 0)
+    return 'has no task list: write a line such as `- [ ] Write the parser`.';
+  if (items.length > maxTodos)
+    return `has ${items.length} todos; maxTodos allows ${maxTodos}.`;
   const refused = firstRefused(plan, policy.settings);
   if (refused !== null) return refused;
-  const missing = planChecks(plan).names.find((name) => !Object.hasOwn(policy.checks ?? {}, name));
+  const missing = planChecks(plan).names.find(
+    (name) => !Object.hasOwn(policy.checks ?? {}, name),
+  );
   if (missing !== undefined) {
     const name = oneLine(missing, 60);
     const line = items.find(({ checks }) => checks.includes(missing))?.line;
@@ -95,7 +107,8 @@ export function tellNewChecks({ checks = {} }: Policy, path: string): string | n
   const added = ids.filter((id) => !Object.hasOwn(checks, id));
   if (added.length === 0) return null;
   const named = added.map((id) => `\`${oneLine(id, 80)}\``).slice(0, namedChecks);
-  const more = added.length > namedChecks ? ` and ${added.length - namedChecks} more` : '';
+  const more =
+    added.length > namedChecks ? ` and ${added.length - namedChecks} more` : '';
   const sentence = `${oneLine(path, 200)} has checks that it did not have when you handed it over, and they are not run: ${named.join(', ')}${more}.`;
   return `${sentence} \`--plan\` names it anew and accepts them.`;
 }
@@ -120,8 +133,20 @@ export async function openOwnSession(
   if (found !== null) return found;
   const host = 'plan-file';
   const opened: Event = {
-    ...{ type: 'session-opened', id: createIdentifiers(clock).next(), sessionId, at: clock.now() },
-    descriptor: { ...unknownHost, host, instance: host, kind: 'other', directory, seesTools: false },
+    ...{
+      type: 'session-opened',
+      id: createIdentifiers(clock).next(),
+      sessionId,
+      at: clock.now(),
+    },
+    descriptor: {
+      ...unknownHost,
+      host,
+      instance: host,
+      kind: 'other',
+      directory,
+      seesTools: false,
+    },
     agent: null,
   };
   return (await engine.handle(opened)).state;

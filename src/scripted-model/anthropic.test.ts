@@ -7,7 +7,9 @@ import { callReply, textReply } from './model.ts';
 const BODY = {
   model: 'claude-opus-5-5',
   stream: true,
-  system: [{ type: 'text', text: 'You are Claude Code.', cache_control: { type: 'ephemeral' } }],
+  system: [
+    { type: 'text', text: 'You are Claude Code.', cache_control: { type: 'ephemeral' } },
+  ],
   metadata: { user_id: 'user_1_session_2' },
   messages: [
     { role: 'user', content: 'Do it' },
@@ -37,7 +39,13 @@ const BODY = {
 
 const request = anthropicWire.parseRequest(BODY, {});
 const usage = { inputTokens: 10, cachedTokens: 4, outputTokens: 5, thinkingTokens: 2 };
-const context = { request, replyId: 'r1', callIds: ['call_1'], createdAtSeconds: 1, usage };
+const context = {
+  request,
+  replyId: 'r1',
+  callIds: ['call_1'],
+  createdAtSeconds: 1,
+  usage,
+};
 const failed = { requestId: 'q', model: 'm', inputTokens: 9, contextWindow: 8 };
 
 describe('the Anthropic wire', () => {
@@ -47,23 +55,42 @@ describe('the Anthropic wire', () => {
       conversation: 'user_1_session_2',
       marksCache: true,
     });
-    expect(request.messages.map((message) => message.role)).toEqual(['user', 'assistant', 'tool', 'user']);
+    expect(request.messages.map((message) => message.role)).toEqual([
+      'user',
+      'assistant',
+      'tool',
+      'user',
+    ]);
     expect(request.messages[1]).toMatchObject({
       text: 'Planning.',
       toolCalls: [{ name: 'TaskCreate', input: { subject: 'A' } }],
     });
-    expect(request.messages[2]?.toolResults).toEqual([{ id: 'toolu_1', text: 'denied', isError: true }]);
+    expect(request.messages[2]?.toolResults).toEqual([
+      { id: 'toolu_1', text: 'denied', isError: true },
+    ]);
     expect(request.messages[3]?.text).toBe('Stop hook feedback');
   });
 
   it('streams blocks as start, deltas and stop, named like their type', () => {
     const { events } = anthropicWire.render(
-      { thinking: 'hm', text: 'Hi', ...callReply([{ name: 'TaskCreate', input: { subject: 'A' } }]) },
+      {
+        thinking: 'hm',
+        text: 'Hi',
+        ...callReply([{ name: 'TaskCreate', input: { subject: 'A' } }]),
+      },
       context,
     );
-    expect(events.every((event) => event.event === (event.data as { type: string }).type)).toBe(true);
+    expect(
+      events.every((event) => event.event === (event.data as { type: string }).type),
+    ).toBe(true);
     const deltas = events
-      .map((event) => event.data as { type: string; delta?: { type?: string; partial_json?: string } })
+      .map(
+        (event) =>
+          event.data as {
+            type: string;
+            delta?: { type?: string; partial_json?: string };
+          },
+      )
       .filter((event) => event.type === 'content_block_delta')
       .map((event) => event.delta);
     expect([...new Set(deltas.map((delta) => delta?.type))]).toEqual([
@@ -72,7 +99,9 @@ describe('the Anthropic wire', () => {
       'text_delta',
       'input_json_delta',
     ]);
-    expect(deltas.map((delta) => delta?.partial_json ?? '').join('')).toBe('{"subject":"A"}');
+    expect(deltas.map((delta) => delta?.partial_json ?? '').join('')).toBe(
+      '{"subject":"A"}',
+    );
     expect(events[0]?.data).toMatchObject({
       message: { id: 'msg_r1', role: 'assistant', content: [], stop_reason: null },
     });
@@ -85,11 +114,19 @@ describe('the Anthropic wire', () => {
 
   it('counts cached input apart, and only when the request marks its cache', () => {
     expect(anthropicWire.render(textReply('hi'), context).whole).toMatchObject({
-      usage: { input_tokens: 0, cache_creation_input_tokens: 6, cache_read_input_tokens: 4 },
+      usage: {
+        input_tokens: 0,
+        cache_creation_input_tokens: 6,
+        cache_read_input_tokens: 4,
+      },
     });
     const unmarked = { ...context, request: { ...request, marksCache: false } };
     expect(anthropicWire.render(textReply('hi'), unmarked).whole).toMatchObject({
-      usage: { input_tokens: 10, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 },
+      usage: {
+        input_tokens: 10,
+        cache_creation_input_tokens: 0,
+        cache_read_input_tokens: 0,
+      },
     });
   });
 
@@ -98,7 +135,9 @@ describe('the Anthropic wire', () => {
       status: 529,
       body: { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } },
     });
-    expect(reportFailure('anthropic', { kind: 'rate-limit', retryAfterSeconds: 3 }, failed)).toMatchObject({
+    expect(
+      reportFailure('anthropic', { kind: 'rate-limit', retryAfterSeconds: 3 }, failed),
+    ).toMatchObject({
       status: 429,
       headers: { 'retry-after': '3' },
       body: { error: { type: 'rate_limit_error' } },
@@ -106,7 +145,9 @@ describe('the Anthropic wire', () => {
     expect(reportFailure('anthropic', { kind: 'context-length' }, failed)).toMatchObject({
       body: { error: { message: 'prompt is too long: 9 tokens > 8 maximum' } },
     });
-    expect(reportFailure('anthropic', { kind: 'overload' }, failed).event.event).toBe('error');
+    expect(reportFailure('anthropic', { kind: 'overload' }, failed).event.event).toBe(
+      'error',
+    );
   });
 
   it.each([
@@ -115,6 +156,8 @@ describe('the Anthropic wire', () => {
     ['refusal', 'refusal'],
     ['content-filter', 'refusal'],
   ] as const)('says %s as %s', (finish, stop_reason) => {
-    expect(anthropicWire.render(textReply('x', finish), context).whole).toMatchObject({ stop_reason });
+    expect(anthropicWire.render(textReply('x', finish), context).whole).toMatchObject({
+      stop_reason,
+    });
   });
 });

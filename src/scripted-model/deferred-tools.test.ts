@@ -3,10 +3,32 @@
 import { describe, expect, it } from 'vitest';
 import { anthropicWire } from './anthropic.ts';
 import { type Finish, isTraceless } from './model.ts';
-import { answerRequest, type Script, type ScriptMemory, script, writeCallId } from './script.ts';
-import { callTool, complete, fail, plan, type Step, say, whenContinued, whenTold } from './steps.ts';
+import {
+  answerRequest,
+  type Script,
+  type ScriptMemory,
+  script,
+  writeCallId,
+} from './script.ts';
+import {
+  callTool,
+  complete,
+  fail,
+  plan,
+  type Step,
+  say,
+  whenContinued,
+  whenTold,
+} from './steps.ts';
 
-const deferred = ['CronCreate', 'TaskCreate', 'TaskGet', 'TaskList', 'TaskUpdate', 'WebFetch'];
+const deferred = [
+  'CronCreate',
+  'TaskCreate',
+  'TaskGet',
+  'TaskList',
+  'TaskUpdate',
+  'WebFetch',
+];
 const listing = [
   'The following deferred tools are now available via ToolSearch. Their schemas are NOT loaded.',
   ...deferred,
@@ -37,22 +59,36 @@ class Host {
     this.#messages.push({ role: 'user', content: text });
     const seen: string[] = [];
     for (let finish: Finish = 'tool-calls'; finish === 'tool-calls'; ) {
-      const tools = ['Bash', 'ToolSearch', ...this.#loaded].map((name) => ({ name, input_schema: {} }));
+      const tools = ['Bash', 'ToolSearch', ...this.#loaded].map((name) => ({
+        name,
+        input_schema: {},
+      }));
       const body = { model: 'story', messages: this.#messages, tools };
       this.#calls += 1;
       const serial = `s${this.#calls}`;
       const request = anthropicWire.parseRequest(body, {});
-      const answer = answerRequest({ script: this.#script, from: 0 }, request, serial, this.#memory);
+      const answer = answerRequest(
+        { script: this.#script, from: 0 },
+        request,
+        serial,
+        this.#memory,
+      );
       this.#memory = answer.memory;
       const { reply, position } = answer;
       const anchor = { conversation: 'c', serial, position };
-      const calls = (reply.calls ?? []).map((call, index) => ({ ...call, id: writeCallId(anchor, index) }));
+      const calls = (reply.calls ?? []).map((call, index) => ({
+        ...call,
+        id: writeCallId(anchor, index),
+      }));
       if (reply.error !== undefined) {
         seen.push('failed');
         continue;
       }
       finish = reply.finish;
-      seen.push(...calls.map(({ name, input }) => this.#call(name, input)), reply.text ?? '');
+      seen.push(
+        ...calls.map(({ name, input }) => this.#call(name, input)),
+        reply.text ?? '',
+      );
       if (isTraceless(reply)) continue;
       const said = reply.text === undefined ? [] : [{ type: 'text', text: reply.text }];
       const used = calls.map((call) => ({ type: 'tool_use', ...call }));
@@ -61,7 +97,8 @@ class Host {
       const results = calls.map(({ id, name }, index) => ({
         type: 'tool_result',
         tool_use_id: id,
-        content: name === 'TaskCreate' ? `Task #${index + 1} created successfully` : 'done',
+        content:
+          name === 'TaskCreate' ? `Task #${index + 1} created successfully` : 'done',
       }));
       const loaded = { type: 'text', text: 'Tool loaded.' };
       this.#messages.push({
@@ -73,9 +110,11 @@ class Host {
   }
 
   #call(name: string, input: unknown): string {
-    if (name !== 'ToolSearch') return this.#loaded.has(name) || name === 'Bash' ? name : `${name} (unknown)`;
+    if (name !== 'ToolSearch')
+      return this.#loaded.has(name) || name === 'Bash' ? name : `${name} (unknown)`;
     const { query } = input as { query: string };
-    if (!this.findsNothing) for (const one of query.replace('select:', '').split(',')) this.#loaded.add(one);
+    if (!this.findsNothing)
+      for (const one of query.replace('select:', '').split(',')) this.#loaded.add(one);
     return query;
   }
 }
@@ -84,12 +123,18 @@ const search = 'select:TaskCreate,TaskList,TaskUpdate';
 
 describe('tools that a host only names', () => {
   it('are offered with the tool that finds them, until they are loaded', () => {
-    const loaded = { name: 'TaskCreate', defer_loading: true, input_schema: { type: 'object' } };
+    const loaded = {
+      name: 'TaskCreate',
+      defer_loading: true,
+      input_schema: { type: 'object' },
+    };
     const messages = [{ role: 'system', content: listing }];
     const { tools } = anthropicWire.parseRequest({ messages, tools: [loaded] }, {});
     expect(tools.map(({ name, foundBy }) => [name, foundBy])).toEqual([
       ['TaskCreate', undefined],
-      ...deferred.filter((name) => name !== 'TaskCreate').map((name) => [name, 'ToolSearch']),
+      ...deferred
+        .filter((name) => name !== 'TaskCreate')
+        .map((name) => [name, 'ToolSearch']),
     ]);
   });
 
@@ -98,10 +143,13 @@ describe('tools that a host only names', () => {
     expect(anthropicWire.parseRequest({ messages, tools: [] }, {}).tools).toEqual([]);
   });
 
-  it.each(['history', 'server'] as const)('are searched for once, all todo tools together (%s)', (cursor) => {
-    const host = new Host([plan('A'), complete('A'), say('Done.')], { cursor });
-    expect(host.turn('go')).toEqual([search, 'TaskCreate', 'TaskUpdate', 'Done.']);
-  });
+  it.each(['history', 'server'] as const)(
+    'are searched for once, all todo tools together (%s)',
+    (cursor) => {
+      const host = new Host([plan('A'), complete('A'), say('Done.')], { cursor });
+      expect(host.turn('go')).toEqual([search, 'TaskCreate', 'TaskUpdate', 'Done.']);
+    },
+  );
 
   it('are searched for without forgetting what the model was told, or that it was sent on', () => {
     const host = new Host([
@@ -110,7 +158,11 @@ describe('tools that a host only names', () => {
       say('Nobody sent me on.'),
     ]);
     expect(host.turn('go')).toEqual(['Done.']);
-    expect(host.turn('Go on: the plan is missing.')).toEqual([search, 'TaskCreate', 'Planned.']);
+    expect(host.turn('Go on: the plan is missing.')).toEqual([
+      search,
+      'TaskCreate',
+      'Planned.',
+    ]);
   });
 
   it('are searched for after a failed call too', () => {

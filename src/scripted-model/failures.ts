@@ -9,7 +9,8 @@ const anthropic = {
   'unknown-model': '404 not_found_error: model: {model}',
   'context-length':
     '400 invalid_request_error: prompt is too long: {inputTokens} tokens > {contextWindow} maximum',
-  'rate-limit': '429 rate_limit_error: This request would exceed the rate limit for your organization.',
+  'rate-limit':
+    '429 rate_limit_error: This request would exceed the rate limit for your organization.',
   overload: '529 overloaded_error: Overloaded',
   'server-error': '500 api_error: Internal server error',
 };
@@ -27,7 +28,8 @@ const openai: Shapes = {
     '404 invalid_request_error model_not_found: The model `{model}` does not exist or you do not have access to it.',
   'context-length':
     "400 invalid_request_error context_length_exceeded: This model's maximum context length is {contextWindow} tokens. However, your messages resulted in {inputTokens} tokens. Please reduce the length of the messages.",
-  'rate-limit': '429 requests rate_limit_exceeded: Rate limit reached for {model} on requests per min (RPM).',
+  'rate-limit':
+    '429 requests rate_limit_exceeded: Rate limit reached for {model} on requests per min (RPM).',
   overload:
     '503 server_error server_is_overloaded: Our servers are currently overloaded. Please try again later.',
   'server-error':
@@ -55,7 +57,12 @@ const invalidKey = {
   metadata: { service: 'generativelanguage.googleapis.com' },
 };
 
-type Facts = Readonly<{ requestId: string; model: string; inputTokens: number; contextWindow: number }>;
+type Facts = Readonly<{
+  requestId: string;
+  model: string;
+  inputTokens: number;
+  contextWindow: number;
+}>;
 /** `event`: inside a stream that has already begun. */
 export type Report = Readonly<{
   status: number;
@@ -64,19 +71,34 @@ export type Report = Readonly<{
   event: WireEvent;
 }>;
 
-export const openaiError = (message: string, type: string, code: string | null = null) => ({
+export const openaiError = (
+  message: string,
+  type: string,
+  code: string | null = null,
+) => ({
   error: { message, type, param: null, code },
 });
 
-export function reportFailure(protocol: Protocol, failure: ModelFailure, facts: Facts): Report {
+export function reportFailure(
+  protocol: Protocol,
+  failure: ModelFailure,
+  facts: Facts,
+): Report {
   const { kind, retryAfterSeconds: wait } = failure;
-  const shapes = { anthropic, gemini, 'openai-chat': openai, 'openai-responses': openai }[protocol];
+  const shapes = { anthropic, gemini, 'openai-chat': openai, 'openai-responses': openai }[
+    protocol
+  ];
   const [, usual, word = '', says = ''] = /^(\d+) (.+?): (.+)$/.exec(shapes[kind]) ?? [];
-  const filled = says.replace(/\{(\w+)\}/g, (_, name) => String(facts[name as keyof Facts]));
+  const filled = says.replace(/\{(\w+)\}/g, (_, name) =>
+    String(facts[name as keyof Facts]),
+  );
   const { status = Number(usual), message = filled } = failure;
   if (protocol === 'gemini') {
     // Gemini names the wait in no header.
-    const retry = { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: `${wait}s` };
+    const retry = {
+      '@type': 'type.googleapis.com/google.rpc.RetryInfo',
+      retryDelay: `${wait}s`,
+    };
     const waiting = wait === undefined ? undefined : [retry];
     const details = kind === 'authentication' ? [invalidKey] : waiting;
     const body = { error: { code: status, message, status: word, details } };
@@ -86,8 +108,16 @@ export function reportFailure(protocol: Protocol, failure: ModelFailure, facts: 
   const waiting = wait !== undefined && { 'retry-after': String(Math.ceil(wait)) };
   if (protocol === 'anthropic') {
     const body = { type: 'error', error: { type: word, message }, request_id: id };
-    const limits = waiting && { ...waiting, 'anthropic-ratelimit-requests-remaining': '0' };
-    return { status, body, headers: { 'request-id': id, ...limits }, event: { event: 'error', data: body } };
+    const limits = waiting && {
+      ...waiting,
+      'anthropic-ratelimit-requests-remaining': '0',
+    };
+    return {
+      status,
+      body,
+      headers: { 'request-id': id, ...limits },
+      event: { event: 'error', data: body },
+    };
   }
   const [type = '', code] = word.split(' ');
   const body = openaiError(message, type, code);
@@ -97,7 +127,10 @@ export function reportFailure(protocol: Protocol, failure: ModelFailure, facts: 
     'x-ratelimit-remaining-requests': '0',
     'x-ratelimit-reset-requests': `${wait}s`,
   };
-  const numbered = { event: 'error', data: { type: 'error', sequence_number: 0, ...body } };
+  const numbered = {
+    event: 'error',
+    data: { type: 'error', sequence_number: 0, ...body },
+  };
   const event = protocol === 'openai-chat' ? { data: body } : numbered;
   return { status, body, headers: { 'x-request-id': id, ...limits }, event };
 }

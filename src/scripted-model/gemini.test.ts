@@ -13,7 +13,10 @@ const BODY = {
       parts: [
         { text: 'hm', thought: true },
         { text: 'Reading.' },
-        { functionCall: { name: 'read', args: { path: 'a' } }, thoughtSignature: writeSignature('call_x_1') },
+        {
+          functionCall: { name: 'read', args: { path: 'a' } },
+          thoughtSignature: writeSignature('call_x_1'),
+        },
         { functionCall: { name: 'read', args: { path: 'b' } } },
       ],
     },
@@ -26,17 +29,31 @@ const BODY = {
     },
     { role: 'user', parts: [{ text: 'Go on' }] },
   ],
-  tools: [{ functionDeclarations: [{ name: 'read', parametersJsonSchema: { type: 'object' } }] }],
+  tools: [
+    {
+      functionDeclarations: [{ name: 'read', parametersJsonSchema: { type: 'object' } }],
+    },
+  ],
 };
 
 const request = geminiWire.parseRequest(BODY, { model: 'gemini-2.5-pro', stream: true });
 const usage = { inputTokens: 10, cachedTokens: 4, outputTokens: 5, thinkingTokens: 2 };
-const context = { request, replyId: 'r1', callIds: ['call_1'], createdAtSeconds: 1, usage };
+const context = {
+  request,
+  replyId: 'r1',
+  callIds: ['call_1'],
+  createdAtSeconds: 1,
+  usage,
+};
 const failed = { requestId: 'q', model: 'm', inputTokens: 9, contextWindow: 8 };
 
 describe('the Gemini wire', () => {
   it('reads calls without ids, knows its own by their signature and pairs results in order', () => {
-    expect(request).toMatchObject({ model: 'gemini-2.5-pro', stream: true, system: 'You are an agent.' });
+    expect(request).toMatchObject({
+      model: 'gemini-2.5-pro',
+      stream: true,
+      system: 'You are an agent.',
+    });
     const [, said, results] = request.messages;
     expect(said?.text).toBe('Reading.');
     expect(said?.toolCalls.map((call) => call.id)).toEqual(['call_x_1', 'unnamed_1_1']);
@@ -48,7 +65,10 @@ describe('the Gemini wire', () => {
   });
 
   it("reads the host's wish for JSON", () => {
-    const generationConfig = { responseMimeType: 'application/json', responseJsonSchema: { type: 'object' } };
+    const generationConfig = {
+      responseMimeType: 'application/json',
+      responseJsonSchema: { type: 'object' },
+    };
     expect(geminiWire.parseRequest({ generationConfig }, {}).wantsJson).toEqual({
       schema: { type: 'object' },
     });
@@ -60,10 +80,20 @@ describe('the Gemini wire', () => {
       context,
     );
     expect(events.map((event) => event.data)).toMatchObject([
-      { candidates: [{ content: { role: 'model', parts: [{ text: 'hm', thought: true }] } }] },
       {
         candidates: [
-          { content: { parts: [{ functionCall: { id: 'call_1', name: 'read', args: { path: 'a' } } }] } },
+          { content: { role: 'model', parts: [{ text: 'hm', thought: true }] } },
+        ],
+      },
+      {
+        candidates: [
+          {
+            content: {
+              parts: [
+                { functionCall: { id: 'call_1', name: 'read', args: { path: 'a' } } },
+              ],
+            },
+          },
         ],
       },
       {
@@ -91,19 +121,25 @@ describe('the Gemini wire', () => {
   });
 
   it('names the wait in the body, and answers a wrong key with 400', () => {
-    expect(reportFailure('gemini', { kind: 'rate-limit', retryAfterSeconds: 7 }, failed)).toMatchObject({
+    expect(
+      reportFailure('gemini', { kind: 'rate-limit', retryAfterSeconds: 7 }, failed),
+    ).toMatchObject({
       status: 429,
       body: {
         error: {
           code: 429,
           status: 'RESOURCE_EXHAUSTED',
-          details: [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '7s' }],
+          details: [
+            { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '7s' },
+          ],
         },
       },
     });
     expect(reportFailure('gemini', { kind: 'authentication' }, failed)).toMatchObject({
       status: 400,
-      body: { error: { status: 'INVALID_ARGUMENT', details: [{ reason: 'API_KEY_INVALID' }] } },
+      body: {
+        error: { status: 'INVALID_ARGUMENT', details: [{ reason: 'API_KEY_INVALID' }] },
+      },
     });
     expect(reportFailure('gemini', { kind: 'overload' }, failed)).toMatchObject({
       status: 503,

@@ -1,20 +1,43 @@
 // Gemini generateContent. Calls may come back without ids, so results are paired with calls by name, in order.
-import type { Finish, ModelMessage, Part, RenderContext, ToolCall, Wire } from './model.ts';
-import { inPieces, mergeNeighbours, message, partsOf, requestOf, splitResults } from './model.ts';
+import type {
+  Finish,
+  ModelMessage,
+  Part,
+  RenderContext,
+  ToolCall,
+  Wire,
+} from './model.ts';
+import {
+  inPieces,
+  mergeNeighbours,
+  message,
+  partsOf,
+  requestOf,
+  splitResults,
+} from './model.ts';
 import { isRecord, type JsonRecord, recordOf, recordsOf, textOf } from './values.ts';
 
 export const geminiWire: Wire = {
   protocol: 'gemini',
 
   parseRequest(body, { model = '', stream = false }) {
-    const declared = recordsOf(body, 'tools').flatMap((tool) => recordsOf(tool, 'functionDeclarations'));
-    const { responseMimeType, responseJsonSchema, responseSchema } = recordOf(body, 'generationConfig');
+    const declared = recordsOf(body, 'tools').flatMap((tool) =>
+      recordsOf(tool, 'functionDeclarations'),
+    );
+    const { responseMimeType, responseJsonSchema, responseSchema } = recordOf(
+      body,
+      'generationConfig',
+    );
     const schema = responseJsonSchema ?? responseSchema;
     return requestOf('gemini', body, {
       model,
       stream,
       system: spoken(recordsOf(body, 'systemInstruction', 'parts')),
-      messages: mergeNeighbours(messagesOf(recordsOf(body, 'contents')), 'tool', 'assistant'),
+      messages: mergeNeighbours(
+        messagesOf(recordsOf(body, 'contents')),
+        'tool',
+        'assistant',
+      ),
       tools: declared.map((tool) => ({
         name: textOf(tool, 'name'),
         schema: tool['parametersJsonSchema'] ?? tool['parameters'],
@@ -27,12 +50,20 @@ export const geminiWire: Wire = {
   render(reply, context) {
     const parts = partsOf(reply, context);
     const said = parts.filter(({ kind }) => kind !== 'call');
-    const pieces = said.flatMap((part) => inPieces(part.text).map((text) => [wirePart({ ...part, text })]));
+    const pieces = said.flatMap((part) =>
+      inPieces(part.text).map((text) => [wirePart({ ...part, text })]),
+    );
     const calls = parts.filter(({ kind }) => kind === 'call').map(wirePart);
     const partial = calls.length > 0 ? [...pieces, calls] : pieces;
     const finish = finishReasons[reply.finish];
-    const events = [...partial.map((one) => answer(one, context)), answer([{ text: '' }], context, finish)];
-    return { whole: answer(parts.map(wirePart), context, finish), events: events.map((data) => ({ data })) };
+    const events = [
+      ...partial.map((one) => answer(one, context)),
+      answer([{ text: '' }], context, finish),
+    ];
+    return {
+      whole: answer(parts.map(wirePart), context, finish),
+      events: events.map((data) => ({ data })),
+    };
   },
 };
 
@@ -46,7 +77,9 @@ function messagesOf(contents: readonly JsonRecord[]): readonly ModelMessage[] {
     const text = spoken(parts);
     if (content['role'] === 'model') {
       const called = parts.filter((part) => isRecord(part['functionCall']));
-      const toolCalls = called.map((part, index) => callOf(part, `unnamed_${place}_${index}`));
+      const toolCalls = called.map((part, index) =>
+        callOf(part, `unnamed_${place}_${index}`),
+      );
       waiting.push(...toolCalls);
       return message('assistant', { text, toolCalls });
     }
@@ -58,7 +91,11 @@ function messagesOf(contents: readonly JsonRecord[]): readonly ModelMessage[] {
       const { error, content: told, output, result: value } = response;
       const answered = error ?? told ?? output ?? value ?? response;
       const text = typeof answered === 'string' ? answered : JSON.stringify(answered);
-      return { id: textOf(result, 'id') || (call?.id ?? ''), text, isError: error !== undefined };
+      return {
+        id: textOf(result, 'id') || (call?.id ?? ''),
+        text,
+        isError: error !== undefined,
+      };
     });
     return splitResults(toolResults, text, 'user');
   });
@@ -73,7 +110,8 @@ function callOf(part: JsonRecord, unnamed: string): ToolCall {
 /** Clients that drop a call's id still send its signature back: we sign with the id. */
 const signaturePrefix = 'scripted:';
 
-export const writeSignature = (callId: string) => Buffer.from(signaturePrefix + callId).toString('base64');
+export const writeSignature = (callId: string) =>
+  Buffer.from(signaturePrefix + callId).toString('base64');
 
 function readSignature(signature: string): string {
   const text = Buffer.from(signature, 'base64').toString('utf8');

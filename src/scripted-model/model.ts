@@ -77,16 +77,27 @@ export type ModelReply = Readonly<{
   delays?: Readonly<{ beforeMs?: number; perEventMs?: number }>;
 }>;
 
-export function message(role: ModelMessage['role'], parts: Partial<ModelMessage>): ModelMessage {
+export function message(
+  role: ModelMessage['role'],
+  parts: Partial<ModelMessage>,
+): ModelMessage {
   return { role, text: '', toolCalls: [], toolResults: [], ...parts };
 }
 
-export const textReply = (text: string, finish: Finish = 'stop'): ModelReply => ({ text, finish });
-export const callReply = (calls: readonly PlannedCall[]): ModelReply => ({ calls, finish: 'tool-calls' });
+export const textReply = (text: string, finish: Finish = 'stop'): ModelReply => ({
+  text,
+  finish,
+});
+export const callReply = (calls: readonly PlannedCall[]): ModelReply => ({
+  calls,
+  finish: 'tool-calls',
+});
 
 /** A client's next request shows no sign of it: only the server can know. */
 export const isTraceless = ({ error, breakage, text = '', calls = [] }: ModelReply) =>
-  error !== undefined || breakage !== undefined || (text.trim() === '' && calls.length === 0);
+  error !== undefined ||
+  breakage !== undefined ||
+  (text.trim() === '' && calls.length === 0);
 
 /** `data` is sent as it stands when it is a string, else as JSON. */
 export type WireEvent = Readonly<{ event?: string; data: unknown }>;
@@ -104,8 +115,14 @@ export type RenderContext = Readonly<{
 export interface Wire {
   readonly protocol: Protocol;
   /** Must not throw: an odd body gives an odd request. Gemini names model and stream in the path. */
-  parseRequest(body: unknown, inPath: Readonly<{ model?: string; stream?: boolean }>): ModelRequest;
-  render(reply: ModelReply, context: RenderContext): { whole: unknown; events: readonly WireEvent[] };
+  parseRequest(
+    body: unknown,
+    inPath: Readonly<{ model?: string; stream?: boolean }>,
+  ): ModelRequest;
+  render(
+    reply: ModelReply,
+    context: RenderContext,
+  ): { whole: unknown; events: readonly WireEvent[] };
 }
 
 /** `own`: what this protocol has in a place of its own. */
@@ -115,16 +132,26 @@ export function requestOf(
   own: Pick<ModelRequest, 'system' | 'messages' | 'tools'> & Partial<ModelRequest>,
 ): ModelRequest {
   const stream = recordOf(body)['stream'] === true;
-  return { protocol, model: textOf(body, 'model'), stream, wantsUsage: true, marksCache: true, ...own };
+  return {
+    protocol,
+    model: textOf(body, 'model'),
+    stream,
+    wantsUsage: true,
+    marksCache: true,
+    ...own,
+  };
 }
 
 /** What a reply says, in order. The text of a call is its input as JSON; a string stands for input that is none. */
-export type Part = ToolCall & Readonly<{ kind: 'thinking' | 'text' | 'call'; text: string; index: number }>;
+export type Part = ToolCall &
+  Readonly<{ kind: 'thinking' | 'text' | 'call'; text: string; index: number }>;
 
 export function partsOf(reply: ModelReply, { callIds }: RenderContext): readonly Part[] {
   const said = (['thinking', 'text'] as const).flatMap((kind) => {
     const text = reply[kind];
-    return text === undefined ? [] : { kind, text, name: '', input: {}, id: '', index: 0 };
+    return text === undefined
+      ? []
+      : { kind, text, name: '', input: {}, id: '', index: 0 };
   });
   const called = (reply.calls ?? []).map((call, index) => {
     const text = typeof call.input === 'string' ? call.input : JSON.stringify(call.input);
@@ -149,18 +176,29 @@ export function splitResults(
   role: 'user' | 'system',
 ) {
   const results = toolResults.length > 0 ? [message('tool', { toolResults })] : [];
-  return text === '' && results.length > 0 ? results : [...results, message(role, { text })];
+  return text === '' && results.length > 0
+    ? results
+    : [...results, message(role, { text })];
 }
 
 /** One message for the results of one step, and for a reply that a protocol lists in pieces. */
-export function mergeNeighbours(messages: readonly ModelMessage[], ...roles: ModelMessage['role'][]) {
+export function mergeNeighbours(
+  messages: readonly ModelMessage[],
+  ...roles: ModelMessage['role'][]
+) {
   const merged: ModelMessage[] = [];
   for (const next of messages) {
     const { role } = next;
-    const last = merged.at(-1)?.role === role && roles.includes(role) ? merged.pop() : undefined;
+    const last =
+      merged.at(-1)?.role === role && roles.includes(role) ? merged.pop() : undefined;
     const text = joinTexts([last?.text ?? '', next.text]);
     const toolCalls = [...(last?.toolCalls ?? []), ...next.toolCalls];
-    merged.push({ role, text, toolCalls, toolResults: [...(last?.toolResults ?? []), ...next.toolResults] });
+    merged.push({
+      role,
+      text,
+      toolCalls,
+      toolResults: [...(last?.toolResults ?? []), ...next.toolResults],
+    });
   }
   return merged;
 }

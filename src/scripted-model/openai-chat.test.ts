@@ -15,15 +15,25 @@ const BODY = {
       role: 'assistant',
       content: null,
       tool_calls: [
-        { id: 'c1', type: 'function', function: { name: 'read', arguments: '{"path":"a"}' } },
-        { id: 'c2', type: 'function', function: { name: 'read', arguments: '{"path":"b"}' } },
+        {
+          id: 'c1',
+          type: 'function',
+          function: { name: 'read', arguments: '{"path":"a"}' },
+        },
+        {
+          id: 'c2',
+          type: 'function',
+          function: { name: 'read', arguments: '{"path":"b"}' },
+        },
       ],
     },
     { role: 'tool', tool_call_id: 'c1', content: 'A' },
     { role: 'tool', tool_call_id: 'c2', content: 'Error: no such file' },
     { role: 'user', content: 'Go on' },
   ],
-  tools: [{ type: 'function', function: { name: 'read', parameters: { type: 'object' } } }],
+  tools: [
+    { type: 'function', function: { name: 'read', parameters: { type: 'object' } } },
+  ],
 };
 
 const request = openaiChatWire.parseRequest(BODY, {});
@@ -34,7 +44,8 @@ const context = {
   createdAtSeconds: 1,
   usage: { inputTokens: 10, cachedTokens: 4, outputTokens: 5, thinkingTokens: 2 },
 };
-const dataOf = (events: readonly { data: unknown }[]) => events.map((event) => event.data) as never[];
+const dataOf = (events: readonly { data: unknown }[]) =>
+  events.map((event) => event.data) as never[];
 
 describe('the chat completions wire', () => {
   it('reads system, texts, calls and grouped results', () => {
@@ -45,8 +56,17 @@ describe('the chat completions wire', () => {
       stream: true,
     });
     expect(request.tools).toEqual([{ name: 'read', schema: { type: 'object' } }]);
-    expect(request.messages.map((message) => message.role)).toEqual(['user', 'assistant', 'tool', 'user']);
-    expect(request.messages[1]?.toolCalls[1]).toEqual({ id: 'c2', name: 'read', input: { path: 'b' } });
+    expect(request.messages.map((message) => message.role)).toEqual([
+      'user',
+      'assistant',
+      'tool',
+      'user',
+    ]);
+    expect(request.messages[1]?.toolCalls[1]).toEqual({
+      id: 'c2',
+      name: 'read',
+      input: { path: 'b' },
+    });
     expect(request.messages[2]?.toolResults).toEqual([
       { id: 'c1', text: 'A', isError: false },
       { id: 'c2', text: 'Error: no such file', isError: true },
@@ -70,7 +90,10 @@ describe('the chat completions wire', () => {
   });
 
   it('reads the wish for JSON with its schema', () => {
-    const response_format = { type: 'json_schema', json_schema: { name: 'x', schema: { type: 'object' } } };
+    const response_format = {
+      type: 'json_schema',
+      json_schema: { name: 'x', schema: { type: 'object' } },
+    };
     expect(openaiChatWire.parseRequest({ response_format }, {}).wantsJson).toEqual({
       schema: { type: 'object' },
     });
@@ -78,19 +101,29 @@ describe('the chat completions wire', () => {
 
   it('streams a call: role, name with an empty string, argument pieces, finish, usage, [DONE]', () => {
     const chunks = dataOf(
-      openaiChatWire.render(callReply([{ name: 'read', input: { path: 'a long path' } }]), context).events,
+      openaiChatWire.render(
+        callReply([{ name: 'read', input: { path: 'a long path' } }]),
+        context,
+      ).events,
     );
     expect(chunks[0]).toMatchObject({
       id: 'chatcmpl-r1',
       object: 'chat.completion.chunk',
-      choices: [{ index: 0, delta: { role: 'assistant', content: null }, finish_reason: null }],
+      choices: [
+        { index: 0, delta: { role: 'assistant', content: null }, finish_reason: null },
+      ],
     });
     expect(chunks[1]).toMatchObject({
       choices: [
         {
           delta: {
             tool_calls: [
-              { index: 0, id: 'call_1', type: 'function', function: { name: 'read', arguments: '' } },
+              {
+                index: 0,
+                id: 'call_1',
+                type: 'function',
+                function: { name: 'read', arguments: '' },
+              },
             ],
           },
         },
@@ -100,10 +133,14 @@ describe('the chat completions wire', () => {
       choices: { delta: { tool_calls: { function: { arguments: string } }[] } }[];
     }[];
     expect(pieces.length).toBeGreaterThan(1);
-    expect(pieces.map((chunk) => chunk.choices[0]?.delta.tool_calls[0]?.function.arguments).join('')).toBe(
-      '{"path":"a long path"}',
-    );
-    expect(chunks.at(-3)).toMatchObject({ choices: [{ delta: {}, finish_reason: 'tool_calls' }] });
+    expect(
+      pieces
+        .map((chunk) => chunk.choices[0]?.delta.tool_calls[0]?.function.arguments)
+        .join(''),
+    ).toBe('{"path":"a long path"}');
+    expect(chunks.at(-3)).toMatchObject({
+      choices: [{ delta: {}, finish_reason: 'tool_calls' }],
+    });
     expect(chunks.at(-2)).toMatchObject({
       choices: [],
       usage: {
@@ -123,22 +160,35 @@ describe('the chat completions wire', () => {
   });
 
   it('puts a refusal where the real API puts it', () => {
-    expect(openaiChatWire.render(textReply('No.', 'refusal'), context).whole).toMatchObject({
+    expect(
+      openaiChatWire.render(textReply('No.', 'refusal'), context).whole,
+    ).toMatchObject({
       object: 'chat.completion',
-      choices: [{ message: { role: 'assistant', content: null, refusal: 'No.' }, finish_reason: 'stop' }],
+      choices: [
+        {
+          message: { role: 'assistant', content: null, refusal: 'No.' },
+          finish_reason: 'stop',
+        },
+      ],
     });
   });
 
   it('renders errors as one error object, with the wait in headers', () => {
     const failed = { requestId: 'q', model: 'm', inputTokens: 9, contextWindow: 8 };
     expect(
-      reportFailure('openai-chat', { kind: 'rate-limit', retryAfterSeconds: 1.5 }, failed),
+      reportFailure(
+        'openai-chat',
+        { kind: 'rate-limit', retryAfterSeconds: 1.5 },
+        failed,
+      ),
     ).toMatchObject({
       status: 429,
       headers: { 'retry-after': '2', 'retry-after-ms': '1500' },
       body: { error: { type: 'requests', param: null, code: 'rate_limit_exceeded' } },
     });
-    expect(reportFailure('openai-chat', { kind: 'context-length' }, failed)).toMatchObject({
+    expect(
+      reportFailure('openai-chat', { kind: 'context-length' }, failed),
+    ).toMatchObject({
       status: 400,
       body: {
         error: {
@@ -147,9 +197,11 @@ describe('the chat completions wire', () => {
         },
       },
     });
-    expect(reportFailure('openai-chat', { kind: 'unknown-model' }, failed)).toMatchObject({
-      status: 404,
-      body: { error: { code: 'model_not_found' } },
-    });
+    expect(reportFailure('openai-chat', { kind: 'unknown-model' }, failed)).toMatchObject(
+      {
+        status: 404,
+        body: { error: { code: 'model_not_found' } },
+      },
+    );
   });
 });

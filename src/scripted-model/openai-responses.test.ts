@@ -9,11 +9,24 @@ const BODY = {
   instructions: 'You are Codex.',
   prompt_cache_key: 'session-1',
   input: [
-    { type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'Rules.' }] },
+    {
+      type: 'message',
+      role: 'developer',
+      content: [{ type: 'input_text', text: 'Rules.' }],
+    },
     { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Do it' }] },
     { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'hm' }] },
-    { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Planning.' }] },
-    { type: 'function_call', call_id: 'c1', name: 'update_plan', arguments: '{"plan":[]}' },
+    {
+      type: 'message',
+      role: 'assistant',
+      content: [{ type: 'output_text', text: 'Planning.' }],
+    },
+    {
+      type: 'function_call',
+      call_id: 'c1',
+      name: 'update_plan',
+      arguments: '{"plan":[]}',
+    },
     { type: 'function_call_output', call_id: 'c1', output: 'Plan updated' },
     {
       type: 'custom_tool_call',
@@ -21,7 +34,11 @@ const BODY = {
       name: 'exec',
       input: 'const result = await tools.update_plan({"plan":[1]}); text(result);',
     },
-    { type: 'custom_tool_call_output', call_id: 'c2', output: [{ type: 'input_text', text: 'ok' }] },
+    {
+      type: 'custom_tool_call_output',
+      call_id: 'c2',
+      output: [{ type: 'input_text', text: 'ok' }],
+    },
   ],
   tools: [
     { type: 'function', name: 'shell', parameters: { type: 'object' } },
@@ -33,7 +50,8 @@ const BODY = {
     {
       type: 'custom',
       name: 'exec',
-      description: 'Run JS.\ndeclare const tools: { update_plan(args: {}): Promise<string> }',
+      description:
+        'Run JS.\ndeclare const tools: { update_plan(args: {}): Promise<string> }',
     },
   ],
 };
@@ -51,7 +69,10 @@ const typesOf = (reply: Parameters<typeof openaiResponsesWire.render>[0]) =>
 
 describe('the Responses wire', () => {
   it('reads items as messages: thoughts, text and calls of one reply are one message', () => {
-    expect(request).toMatchObject({ system: 'You are Codex.\nRules.', conversation: 'session-1' });
+    expect(request).toMatchObject({
+      system: 'You are Codex.\nRules.',
+      conversation: 'session-1',
+    });
     expect(request.messages.map((message) => message.role)).toEqual([
       'user',
       'assistant',
@@ -63,11 +84,15 @@ describe('the Responses wire', () => {
       text: 'Planning.',
       toolCalls: [{ id: 'c1', name: 'update_plan' }],
     });
-    expect(request.messages[2]?.toolResults).toEqual([{ id: 'c1', text: 'Plan updated', isError: false }]);
+    expect(request.messages[2]?.toolResults).toEqual([
+      { id: 'c1', text: 'Plan updated', isError: false },
+    ]);
   });
 
   it("reads and writes calls through Codex's code mode and its namespaces", () => {
-    expect(request.messages[3]?.toolCalls).toEqual([{ id: 'c2', name: 'update_plan', input: { plan: [1] } }]);
+    expect(request.messages[3]?.toolCalls).toEqual([
+      { id: 'c2', name: 'update_plan', input: { plan: [1] } },
+    ]);
     expect(request.tools).toEqual([
       { name: 'shell', schema: { type: 'object' } },
       { name: 'create_todo', schema: {}, namespace: 'mcp__untildone' },
@@ -127,10 +152,16 @@ describe('the Responses wire', () => {
 
   it('ends incomplete, with the reason, at the output limit and at the filter', () => {
     expect(typesOf(textReply('half', 'length')).at(-1)).toBe('response.incomplete');
-    expect(openaiResponsesWire.render(textReply('', 'content-filter'), context).whole).toMatchObject({
+    expect(
+      openaiResponsesWire.render(textReply('', 'content-filter'), context).whole,
+    ).toMatchObject({
       status: 'incomplete',
       incomplete_details: { reason: 'content_filter' },
-      usage: { input_tokens: 10, input_tokens_details: { cached_tokens: 4 }, total_tokens: 15 },
+      usage: {
+        input_tokens: 10,
+        input_tokens_details: { cached_tokens: 4 },
+        total_tokens: 15,
+      },
     });
   });
 });
@@ -154,14 +185,26 @@ describe('the memory of the Responses API', () => {
   it('goes on from a previous response', () => {
     const stored = createStoredItems();
     stored.remember({ input: 'hello' }, { id: 'resp_1', output: [SAID] });
-    expect(stored.expand({ previous_response_id: 'resp_1', input: 'and now?' })).toMatchObject({
-      body: { input: [{ role: 'user', content: 'hello' }, SAID, { role: 'user', content: 'and now?' }] },
+    expect(
+      stored.expand({ previous_response_id: 'resp_1', input: 'and now?' }),
+    ).toMatchObject({
+      body: {
+        input: [
+          { role: 'user', content: 'hello' },
+          SAID,
+          { role: 'user', content: 'and now?' },
+        ],
+      },
     });
   });
 
   it('reports references that it does not know', () => {
     const stored = createStoredItems();
-    expect(stored.expand({ input: [{ type: 'item_reference', id: 'msg_9' }] }).problem).toContain('msg_9');
-    expect(stored.expand({ previous_response_id: 'resp_9', input: [] }).problem).toContain('resp_9');
+    expect(
+      stored.expand({ input: [{ type: 'item_reference', id: 'msg_9' }] }).problem,
+    ).toContain('msg_9');
+    expect(
+      stored.expand({ previous_response_id: 'resp_9', input: [] }).problem,
+    ).toContain('resp_9');
   });
 });

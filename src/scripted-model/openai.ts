@@ -1,9 +1,25 @@
 // OpenAI's two protocols. Chat completions, thinking as `reasoning_content`, as compatible servers do it. Responses:
 // a flat list of items, and a memory on the server (`createStoredItems`) that clients refer to.
-import type { Finish, ModelMessage, ModelReply, ModelRequest, Part, RenderContext, Wire } from './model.ts';
+import type {
+  Finish,
+  ModelMessage,
+  ModelReply,
+  ModelRequest,
+  Part,
+  RenderContext,
+  Wire,
+} from './model.ts';
 import { inPieces, mergeNeighbours, message, partsOf, requestOf } from './model.ts';
 import type { JsonRecord } from './values.ts';
-import { contentText, joinTexts, keepNewest, parseJson, recordOf, recordsOf, textOf } from './values.ts';
+import {
+  contentText,
+  joinTexts,
+  keepNewest,
+  parseJson,
+  recordOf,
+  recordsOf,
+  textOf,
+} from './values.ts';
 
 function liftSystem(messages: readonly ModelMessage[]) {
   const found = messages.findIndex(({ role }) => role !== 'system');
@@ -13,12 +29,21 @@ function liftSystem(messages: readonly ModelMessage[]) {
 }
 
 /** `within`: where the format keeps its schema. */
-function jsonWish(format: JsonRecord, ...within: readonly string[]): ModelRequest['wantsJson'] {
+function jsonWish(
+  format: JsonRecord,
+  ...within: readonly string[]
+): ModelRequest['wantsJson'] {
   if (format['type'] === 'json_object') return { schema: undefined };
-  return format['type'] === 'json_schema' ? { schema: recordOf(format, ...within)['schema'] } : undefined;
+  return format['type'] === 'json_schema'
+    ? { schema: recordOf(format, ...within)['schema'] }
+    : undefined;
 }
 
-function said(role: unknown, text: string, toolCalls: ModelMessage['toolCalls'] = []): ModelMessage {
+function said(
+  role: unknown,
+  text: string,
+  toolCalls: ModelMessage['toolCalls'] = [],
+): ModelMessage {
   if (role === 'assistant') return message(role, { text, toolCalls });
   return message(role === 'system' || role === 'developer' ? 'system' : 'user', { text });
 }
@@ -28,7 +53,9 @@ const failed =
   /^\W*error\b|^.{0,80}\b(?:aborted|interrupted|cancelled by user|result was not recorded|no result provided)\b/is;
 
 function resultMessage(id: string, text: string, isFailed = false): ModelMessage {
-  return message('tool', { toolResults: [{ id, text, isError: isFailed || failed.test(text) }] });
+  return message('tool', {
+    toolResults: [{ id, text, isError: isFailed || failed.test(text) }],
+  });
 }
 
 export const openaiChatWire: Wire = {
@@ -36,7 +63,9 @@ export const openaiChatWire: Wire = {
 
   parseRequest: (body) =>
     requestOf('openai-chat', body, {
-      ...liftSystem(mergeNeighbours(recordsOf(body, 'messages').map(chatMessage), 'tool')),
+      ...liftSystem(
+        mergeNeighbours(recordsOf(body, 'messages').map(chatMessage), 'tool'),
+      ),
       tools: recordsOf(body, 'tools').map(({ function: offer }) => {
         return { name: textOf(offer, 'name'), schema: recordOf(offer)['parameters'] };
       }),
@@ -76,19 +105,27 @@ export const openaiChatWire: Wire = {
       reasoning_content: thinking,
       tool_calls: calls.length > 0 ? toolCalls : undefined,
     };
-    const choice = (said: object, finish_reason: string | null = finishReasons[finish]) => {
+    const choice = (
+      said: object,
+      finish_reason: string | null = finishReasons[finish],
+    ) => {
       return { index: 0, ...said, logprobs: null, finish_reason };
     };
     const whole = { ...frame('chat.completion', choice({ message: answer })), usage };
 
-    const fields = { thinking: 'reasoning_content', text: isRefused ? 'refusal' : 'content' };
-    const deltas = parts.flatMap(({ kind, text: said, id, name, index }): readonly object[] => {
-      const pieces = inPieces(said);
-      if (kind !== 'call') return pieces.map((piece) => ({ [fields[kind]]: piece }));
-      const head = { index, id, type: 'function', function: { name, arguments: '' } };
-      const rest = pieces.map((piece) => ({ index, function: { arguments: piece } }));
-      return [head, ...rest].map((call) => ({ tool_calls: [call] }));
-    });
+    const fields = {
+      thinking: 'reasoning_content',
+      text: isRefused ? 'refusal' : 'content',
+    };
+    const deltas = parts.flatMap(
+      ({ kind, text: said, id, name, index }): readonly object[] => {
+        const pieces = inPieces(said);
+        if (kind !== 'call') return pieces.map((piece) => ({ [fields[kind]]: piece }));
+        const head = { index, id, type: 'function', function: { name, arguments: '' } };
+        const rest = pieces.map((piece) => ({ index, function: { arguments: piece } }));
+        return [head, ...rest].map((call) => ({ tool_calls: [call] }));
+      },
+    );
     const first = { role: 'assistant', content: calls.length > 0 && !text ? null : '' };
     const chunk = (...choices: object[]) => frame('chat.completion.chunk', ...choices);
     const events = [
@@ -126,9 +163,14 @@ export const openaiResponsesWire: Wire = {
 
   parseRequest(body) {
     const items = recordsOf(inputOf(body));
-    const { system, messages } = liftSystem(mergeNeighbours(items.flatMap(itemMessage), 'tool', 'assistant'));
+    const { system, messages } = liftSystem(
+      mergeNeighbours(items.flatMap(itemMessage), 'tool', 'assistant'),
+    );
     // Codex sends the tools of code mode as an item.
-    const holders = [recordOf(body), ...items.filter(({ type }) => type === 'additional_tools')];
+    const holders = [
+      recordOf(body),
+      ...items.filter(({ type }) => type === 'additional_tools'),
+    ];
     return requestOf('openai-responses', body, {
       system: joinTexts([textOf(body, 'instructions'), system]),
       messages,
@@ -143,24 +185,48 @@ export const openaiResponsesWire: Wire = {
     const outputs = partsOf(reply, context).map((part) => outputOf(part, reply, context));
     const items = outputs.map(({ item }) => item);
     const whole = responseObject(items, reply, context);
-    const begun = { ...whole, status: 'in_progress', incomplete_details: null, output: [], usage: null };
+    const begun = {
+      ...whole,
+      status: 'in_progress',
+      incomplete_details: null,
+      output: [],
+      usage: null,
+    };
     const events = [
       { type: 'response.created', response: begun },
       { type: 'response.in_progress', response: begun },
-      ...outputs.flatMap(({ item, empty, name, field, text, at, more, holder, part }, output_index) => {
-        const place = { item_id: item.id, output_index, ...at };
-        const opened = { type: `response.${holder}.added`, ...place, part: { ...part, [field]: '' } };
-        return [
-          { type: 'response.output_item.added', output_index, item: { ...item, ...empty } },
-          ...(part ? [opened] : []),
-          ...inPieces(text).map((delta) => ({ type: `response.${name}.delta`, ...place, ...more, delta })),
-          { type: `response.${name}.done`, ...place, [field]: text, ...more },
-          ...(part ? [{ type: `response.${holder}.done`, ...place, part }] : []),
-          { type: 'response.output_item.done', output_index, item },
-        ];
-      }),
+      ...outputs.flatMap(
+        ({ item, empty, name, field, text, at, more, holder, part }, output_index) => {
+          const place = { item_id: item.id, output_index, ...at };
+          const opened = {
+            type: `response.${holder}.added`,
+            ...place,
+            part: { ...part, [field]: '' },
+          };
+          return [
+            {
+              type: 'response.output_item.added',
+              output_index,
+              item: { ...item, ...empty },
+            },
+            ...(part ? [opened] : []),
+            ...inPieces(text).map((delta) => ({
+              type: `response.${name}.delta`,
+              ...place,
+              ...more,
+              delta,
+            })),
+            { type: `response.${name}.done`, ...place, [field]: text, ...more },
+            ...(part ? [{ type: `response.${holder}.done`, ...place, part }] : []),
+            { type: 'response.output_item.done', output_index, item },
+          ];
+        },
+      ),
       { type: `response.${whole.status}`, response: whole },
-    ].map((event, sequence_number) => ({ event: event.type, data: { ...event, sequence_number } }));
+    ].map((event, sequence_number) => ({
+      event: event.type,
+      data: { ...event, sequence_number },
+    }));
     return { whole, events };
   },
 };
@@ -199,8 +265,12 @@ function offersOf(tool: JsonRecord): ModelRequest['tools'] {
     return recordsOf(tool, 'tools')
       .flatMap(offersOf)
       .map((offer) => ({ ...offer, namespace: name }));
-  if (type !== 'custom' || name !== 'exec') return [{ name: name || textOf(type), schema }];
-  const declared = Array.from(textOf(tool, 'description').matchAll(declaredTool), ([, found = '']) => found);
+  if (type !== 'custom' || name !== 'exec')
+    return [{ name: name || textOf(type), schema }];
+  const declared = Array.from(
+    textOf(tool, 'description').matchAll(declaredTool),
+    ([, found = '']) => found,
+  );
   return declared.map((found) => ({ name: found, schema: undefined, throughCode: name }));
 }
 
@@ -209,13 +279,29 @@ const declaredTool = /declare const tools: \{ (\w+)/g;
 const writtenCall = /^const result = await tools\.(\w+)\((.*)\); text\(result\);$/s;
 
 /** An item begins as `empty`; events `name` write `text` into `field` of `part`, which `holder` holds, or of the item. */
-function outputOf(said: Part, { finish }: ModelReply, { replyId, request }: RenderContext) {
+function outputOf(
+  said: Part,
+  { finish }: ModelReply,
+  { replyId, request }: RenderContext,
+) {
   const { kind, text, id, name, index } = said;
   if (kind === 'thinking') {
     const part = { type: 'summary_text', text };
     const item = { id: `rs_${replyId}`, type: 'reasoning', summary: [part] };
-    const filling = { name: 'reasoning_summary_text', field: 'text', text, at: { summary_index: 0 } };
-    return { item, empty: { summary: [] }, ...filling, more: {}, holder: 'reasoning_summary_part', part };
+    const filling = {
+      name: 'reasoning_summary_text',
+      field: 'text',
+      text,
+      at: { summary_index: 0 },
+    };
+    return {
+      item,
+      empty: { summary: [] },
+      ...filling,
+      more: {},
+      holder: 'reasoning_summary_part',
+      part,
+    };
   }
   const status = 'in_progress';
   if (kind === 'text') {
@@ -223,7 +309,10 @@ function outputOf(said: Part, { finish }: ModelReply, { replyId, request }: Rend
     const part = isRefused
       ? { type: 'refusal', refusal: text }
       : { type: 'output_text', text, annotations: [] };
-    const ended = { status: finish === 'length' ? 'incomplete' : 'completed', content: [part] };
+    const ended = {
+      status: finish === 'length' ? 'incomplete' : 'completed',
+      content: [part],
+    };
     const item = { id: `msg_${replyId}`, type: 'message', role: 'assistant', ...ended };
     const filling = {
       name: part.type,
@@ -232,18 +321,41 @@ function outputOf(said: Part, { finish }: ModelReply, { replyId, request }: Rend
       at: { content_index: 0 },
     };
     const more = isRefused ? {} : { logprobs: [] };
-    return { item, empty: { status, content: [] }, ...filling, more, holder: 'content_part', part };
+    return {
+      item,
+      empty: { status, content: [] },
+      ...filling,
+      more,
+      holder: 'content_part',
+      part,
+    };
   }
-  const { throughCode, namespace } = request.tools.find((tool) => tool.name === name) ?? {};
+  const { throughCode, namespace } =
+    request.tools.find((tool) => tool.name === name) ?? {};
   const isCode = throughCode !== undefined;
   const [prefix, type, field] = isCode
     ? ['ctc', 'custom_tool_call', 'input']
     : ['fc', 'function_call', 'arguments'];
-  const input = isCode ? `const result = await tools.${name}(${text}); text(result);` : text;
-  const called = { call_id: id, status: 'completed', name: throughCode ?? name, namespace, [field]: input };
+  const input = isCode
+    ? `const result = await tools.${name}(${text}); text(result);`
+    : text;
+  const called = {
+    call_id: id,
+    status: 'completed',
+    name: throughCode ?? name,
+    namespace,
+    [field]: input,
+  };
   const item = { id: `${prefix}_${replyId}_${index}`, type, ...called };
   const filling = { name: `${type}_${field}`, field, text: input, at: {} };
-  return { item, empty: { status, [field]: '' }, ...filling, more: {}, holder: '', part: undefined };
+  return {
+    item,
+    empty: { status, [field]: '' },
+    ...filling,
+    more: {},
+    holder: '',
+    part: undefined,
+  };
 }
 
 const incompleteReasons: Readonly<Record<string, string>> = {
@@ -251,7 +363,11 @@ const incompleteReasons: Readonly<Record<string, string>> = {
   'content-filter': 'content_filter',
 };
 
-function responseObject(output: readonly object[], { finish }: ModelReply, context: RenderContext) {
+function responseObject(
+  output: readonly object[],
+  { finish }: ModelReply,
+  context: RenderContext,
+) {
   const { replyId, createdAtSeconds, request, usage } = context;
   const reason = incompleteReasons[finish];
   return {
@@ -286,12 +402,14 @@ export function createStoredItems() {
     expand(body: unknown) {
       const previous = textOf(body, 'previous_response_id');
       const before = previous === '' ? [] : conversations.get(previous);
-      if (!before) return { problem: `Previous response with id '${previous}' not found.` };
+      if (!before)
+        return { problem: `Previous response with id '${previous}' not found.` };
       const input: unknown[] = [...before];
       for (const item of inputOf(body)) {
         const isReference = recordOf(item)['type'] === 'item_reference';
         const id = textOf(item, 'id');
-        if (isReference && !items.has(id)) return { problem: `Item with id '${id}' not found.` };
+        if (isReference && !items.has(id))
+          return { problem: `Item with id '${id}' not found.` };
         input.push(isReference ? items.get(id) : item);
       }
       return { body: { ...recordOf(body), input } };

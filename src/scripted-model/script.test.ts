@@ -40,8 +40,20 @@ import {
   withUsage,
   writeFile,
 } from './index.ts';
-import { isTraceless, type ModelMessage, type ModelReply, type ModelRequest, message } from './model.ts';
-import { answerRequest, type Script, type ScriptMemory, script, writeCallId } from './script.ts';
+import {
+  isTraceless,
+  type ModelMessage,
+  type ModelReply,
+  type ModelRequest,
+  message,
+} from './model.ts';
+import {
+  answerRequest,
+  type Script,
+  type ScriptMemory,
+  script,
+  writeCallId,
+} from './script.ts';
 
 interface Todo {
   readonly id: string;
@@ -105,9 +117,16 @@ class Client {
   step(): ModelReply {
     const { reply, position } = this.peek();
     const anchor = { conversation: 'k', serial: `s${this.#serial}`, position };
-    const toolCalls = (reply.calls ?? []).map((call, index) => ({ ...call, id: writeCallId(anchor, index) }));
-    if (!isTraceless(reply)) this.history.push(message('assistant', { text: reply.text ?? '', toolCalls }));
-    const toolResults = toolCalls.map((call) => ({ id: call.id, ...this.#run(call.name, call.input) }));
+    const toolCalls = (reply.calls ?? []).map((call, index) => ({
+      ...call,
+      id: writeCallId(anchor, index),
+    }));
+    if (!isTraceless(reply))
+      this.history.push(message('assistant', { text: reply.text ?? '', toolCalls }));
+    const toolResults = toolCalls.map((call) => ({
+      id: call.id,
+      ...this.#run(call.name, call.input),
+    }));
     if (toolResults.length > 0) this.history.push(message('tool', { toolResults }));
     return reply;
   }
@@ -129,7 +148,11 @@ class Client {
   }
 
   #run(name: string, input: unknown): { text: string; isError: boolean } {
-    const args = input as { items?: { title: string }[]; todoId?: string; status?: string };
+    const args = input as {
+      items?: { title: string }[];
+      todoId?: string;
+      status?: string;
+    };
     const answer = (value: unknown) => ({ text: JSON.stringify(value), isError: false });
     if (name === 'create_todo') {
       const created = (args.items ?? []).map(({ title }) => {
@@ -139,14 +162,18 @@ class Client {
       });
       return answer({ created: created.map(({ id, title }) => ({ id, title })) });
     }
-    if (name === 'list_todo') return answer({ items: this.todos, summary: { total: this.todos.length } });
+    if (name === 'list_todo')
+      return answer({ items: this.todos, summary: { total: this.todos.length } });
     if (name === 'complete_todo' || name === 'update_todo') {
       const todo = this.todos.find((candidate) => candidate.id === args.todoId);
       if (!todo) return { text: `Error: there is no todo ${args.todoId}`, isError: true };
       todo.status = args.status ?? 'completed';
       return answer(todo);
     }
-    return { text: name === 'broken' ? 'Error: it broke' : 'ok', isError: name === 'broken' };
+    return {
+      text: name === 'broken' ? 'Error: it broke' : 'ok',
+      isError: name === 'broken',
+    };
   }
 }
 
@@ -174,7 +201,11 @@ describe('a story in steps', () => {
 
   it('skips what was meant for a continuation when none came', () => {
     const client = new Client(
-      script('x', [callTool('read'), whenContinued(say('continued')), say('not continued')]),
+      script('x', [
+        callTool('read'),
+        whenContinued(say('continued')),
+        say('not continued'),
+      ]),
     );
     client.turn();
     expect(client.history.at(-1)?.text).toBe('not continued');
@@ -199,7 +230,10 @@ describe('a story in steps', () => {
     const byTitle = new Client(told);
     byTitle.turn();
     byTitle.turn('next is: beta  TODO');
-    expect(byTitle.statuses()).toEqual({ 'Alpha todo': 'pending', 'Beta todo': 'completed' });
+    expect(byTitle.statuses()).toEqual({
+      'Alpha todo': 'pending',
+      'Beta todo': 'completed',
+    });
     const byId = new Client(told);
     byId.turn();
     byId.turn('next is id-2');
@@ -225,11 +259,21 @@ describe('a story in steps', () => {
   });
 
   it('repeats, always, and says that it is over when it is', () => {
-    const counted = new Client(script('x', [repeat(2, callTool('a'), callTool('b')), say('end')]));
+    const counted = new Client(
+      script('x', [repeat(2, callTool('a'), callTool('b')), say('end')]),
+    );
     expect(counted.turn()).toEqual(['a', 'b', 'a', 'b']);
     const endless = new Client(script('x', [always(callTool('a'))]));
-    expect([1, 2, 3, 4].map(() => endless.step().calls?.[0]?.name)).toEqual(['a', 'a', 'a', 'a']);
-    expect([counted.turn('more?'), counted.history.at(-1)?.text]).toEqual([[], 'That is all.']);
+    expect([1, 2, 3, 4].map(() => endless.step().calls?.[0]?.name)).toEqual([
+      'a',
+      'a',
+      'a',
+      'a',
+    ]);
+    expect([counted.turn('more?'), counted.history.at(-1)?.text]).toEqual([
+      [],
+      'That is all.',
+    ]);
   });
 
   it('P17: says so when it has no todo tool', () => {
@@ -253,7 +297,11 @@ describe('what models do to their todos', () => {
       'complete_todo',
       'complete_todo',
     ]);
-    expect(Object.values(client.statuses())).toEqual(['completed', 'completed', 'completed']);
+    expect(Object.values(client.statuses())).toEqual([
+      'completed',
+      'completed',
+      'completed',
+    ]);
   });
 
   it('P3: drops one by leaving it out, and rewords one by writing it anew', () => {
@@ -289,10 +337,18 @@ describe('what models do to their todos', () => {
   });
 
   it('P11: blocks one with a reason; M6: pauses', () => {
-    const client = planned(start('Alpha'), blockTodo('Alpha', 'no network'), pause('I need a human'));
+    const client = planned(
+      start('Alpha'),
+      blockTodo('Alpha', 'no network'),
+      pause('I need a human'),
+    );
     client.step();
     client.step();
-    expect(lastInput(client)).toEqual({ todoId: 'id-1', status: 'blocked', reason: 'no network' });
+    expect(lastInput(client)).toEqual({
+      todoId: 'id-1',
+      status: 'blocked',
+      reason: 'no network',
+    });
     client.step();
     expect(lastInput(client)).toEqual({ reason: 'I need a human' });
   });
@@ -306,44 +362,68 @@ describe('what models do to their todos', () => {
     );
     const inputs = [1, 2, 3, 4].map(() => client.step().calls?.[0]);
     expect(inputs).toEqual([
-      { name: 'complete_todo', input: { todoId: 'id-1', outcome: 'not needed', status: 'cancelled' } },
+      {
+        name: 'complete_todo',
+        input: { todoId: 'id-1', outcome: 'not needed', status: 'cancelled' },
+      },
       { name: 'todo_verify', input: { todoId: 'id-2' } },
       { name: 'list_todo', input: { status: 'all' } },
-      { name: 'todo_write', input: { todos: [{ id: 'id-1', content: 'Alpha', status: 'cancelled' }] } },
+      {
+        name: 'todo_write',
+        input: { todos: [{ id: 'id-1', content: 'Alpha', status: 'cancelled' }] },
+      },
     ]);
   });
 
   it('chooses a step by a function, and carries delays and exact usage', () => {
     const usage = { inputTokens: 1, cachedTokens: 0, outputTokens: 2, thinkingTokens: 0 };
     const client = planned(
-      react(({ todos }) => (todos.length === 3 ? withUsage(usage, after(5, say('three'))) : undefined)),
+      react(({ todos }) =>
+        todos.length === 3 ? withUsage(usage, after(5, say('three'))) : undefined,
+      ),
       react(() => undefined),
       say('end'),
     );
-    expect(client.step()).toEqual({ text: 'three', finish: 'stop', usage, delays: { beforeMs: 5 } });
+    expect(client.step()).toEqual({
+      text: 'three',
+      finish: 'stop',
+      usage,
+      delays: { beforeMs: 5 },
+    });
     expect(client.step().text).toBe('end');
   });
 
   it('completes two in one reply, where one list must show both', () => {
-    const listed = new Client(script('x', [plan('A', 'B'), parallel(complete('A'), complete('B'))]), [
-      'todowrite',
-    ]);
+    const listed = new Client(
+      script('x', [plan('A', 'B'), parallel(complete('A'), complete('B'))]),
+      ['todowrite'],
+    );
     listed.step();
     listed.step();
-    const calls = listed.history.findLast((entry) => entry.toolCalls.length > 0)?.toolCalls ?? [];
-    expect(calls[1]?.input).toMatchObject({ todos: [{ status: 'completed' }, { status: 'completed' }] });
+    const calls =
+      listed.history.findLast((entry) => entry.toolCalls.length > 0)?.toolCalls ?? [];
+    expect(calls[1]?.input).toMatchObject({
+      todos: [{ status: 'completed' }, { status: 'completed' }],
+    });
   });
 
   it('looks the list up when it was never told an id, as for a plan that a human made', () => {
-    const client = new Client(script('x', [untilAllDone((title) => [complete(title)]), say('end')]));
+    const client = new Client(
+      script('x', [untilAllDone((title) => [complete(title)]), say('end')]),
+    );
     client.todos.push({ id: 'h-1', title: 'By hand', status: 'pending' });
     expect(client.turn()).toEqual(['list_todo', 'complete_todo']);
     expect(client.statuses()).toEqual({ 'By hand': 'completed' });
   });
 
   it('works with files and shells under the names that the schema gives', () => {
-    const client = new Client(script('x', [writeFile('a.txt', 'A'), runCommand('ls')]), ['Write', 'Bash']);
-    expect(client.step().calls).toEqual([{ name: 'Write', input: { path: 'a.txt', content: 'A' } }]);
+    const client = new Client(script('x', [writeFile('a.txt', 'A'), runCommand('ls')]), [
+      'Write',
+      'Bash',
+    ]);
+    expect(client.step().calls).toEqual([
+      { name: 'Write', input: { path: 'a.txt', content: 'A' } },
+    ]);
     expect(client.step().calls).toEqual([{ name: 'Bash', input: { command: 'ls' } }]);
   });
 });
@@ -358,7 +438,11 @@ describe('the place in the story', () => {
 
   function drain(client: Client, prompts = 250): void {
     client.turn();
-    for (let prompt = 0; prompt < prompts && client.history.at(-1)?.text !== 'All done.'; prompt += 1) {
+    for (
+      let prompt = 0;
+      prompt < prompts && client.history.at(-1)?.text !== 'All done.';
+      prompt += 1
+    ) {
       client.turn('go on');
     }
   }
@@ -373,7 +457,11 @@ describe('the place in the story', () => {
 
   it('survives a server that forgets everything before every request', () => {
     const client = new Client(worker(20));
-    for (let steps = 0; steps < 500 && client.history.at(-1)?.text !== 'All done.'; steps += 1) {
+    for (
+      let steps = 0;
+      steps < 500 && client.history.at(-1)?.text !== 'All done.';
+      steps += 1
+    ) {
       client.memory = undefined;
       client.step();
       if (client.history.at(-1)?.text === 'Done with one.')
@@ -385,7 +473,11 @@ describe('the place in the story', () => {
 
   it('V5: a client killed at any reply comes back to the same step', () => {
     const client = new Client(worker(5));
-    for (let steps = 0; steps < 100 && client.history.at(-1)?.text !== 'All done.'; steps += 1) {
+    for (
+      let steps = 0;
+      steps < 100 && client.history.at(-1)?.text !== 'All done.';
+      steps += 1
+    ) {
       const lost = client.peek().reply;
       expect(client.step()).toEqual(lost);
       if (client.history.at(-1)?.text === 'Done with one.')
@@ -400,62 +492,89 @@ describe('the place in the story', () => {
     client.turn('go on');
     client.memory = undefined;
     client.turn('go on');
-    expect(client.history.filter((entry) => entry.role === 'assistant').map((entry) => entry.text)).toEqual([
-      'one',
-      'two',
-      'three',
-    ]);
+    expect(
+      client.history
+        .filter((entry) => entry.role === 'assistant')
+        .map((entry) => entry.text),
+    ).toEqual(['one', 'two', 'three']);
   });
 
   it('gives failures, silence and mere thoughts once each, although the history shows none of them', () => {
     const client = new Client(
-      script('x', [callTool('a'), fail(500), empty(), thinkOnly(), stall(), say('at last')]),
+      script('x', [
+        callTool('a'),
+        fail(500),
+        empty(),
+        thinkOnly(),
+        stall(),
+        say('at last'),
+      ]),
     );
     client.step();
     const replies = [1, 2, 3, 4, 5].map(() => client.step());
     expect(
-      replies.map((reply) => reply.error?.kind ?? reply.breakage?.kind ?? reply.text ?? 'nothing'),
+      replies.map(
+        (reply) => reply.error?.kind ?? reply.breakage?.kind ?? reply.text ?? 'nothing',
+      ),
     ).toEqual(['server-error', 'nothing', 'nothing', 'stall', 'at last']);
   });
 
   it('takes the beginning of a broken answer, which some clients keep, for that answer', () => {
     const client = new Client(
-      script('x', [callTool('a'), stall({ text: 'I was saying something' }), say('next')]),
+      script('x', [
+        callTool('a'),
+        stall({ text: 'I was saying something' }),
+        say('next'),
+      ]),
     );
     client.step();
     client.step();
-    client.history.push(message('assistant', { text: 'I was say' }), message('user', { text: 'go on' }));
+    client.history.push(
+      message('assistant', { text: 'I was say' }),
+      message('user', { text: 'go on' }),
+    );
     client.memory = undefined;
     expect(client.step().text).toBe('next');
   });
 
   it('does not take for its own what a host puts in the place of an answer that broke off', () => {
-    const client = new Client(script('x', [callTool('a'), fail(400, { times: 3 }), say('next')]));
+    const client = new Client(
+      script('x', [callTool('a'), fail(400, { times: 3 }), say('next')]),
+    );
     client.step();
     client.step();
     const text = '[The previous response was interrupted before it completed.]';
-    client.history.push(message('assistant', { text }), message('user', { text: 'go on' }));
-    expect([1, 2, 3].map(() => client.step()).map(({ error, text: said }) => error?.status ?? said)).toEqual([
-      400,
-      400,
-      'next',
-    ]);
+    client.history.push(
+      message('assistant', { text }),
+      message('user', { text: 'go on' }),
+    );
+    expect(
+      [1, 2, 3]
+        .map(() => client.step())
+        .map(({ error, text: said }) => error?.status ?? said),
+    ).toEqual([400, 400, 'next']);
   });
 
   it.each([
     ['of a few steps', [fail(500), callTool('a'), say('end')]],
     ['of one answer', [fail(500), say('end')]],
-  ])('tells a story %s anew to a client that begins anew with the same words', (_length, steps) => {
-    const client = new Client(script('x', steps));
-    const tell = () => steps.map(() => client.step()).map((reply) => reply.error?.kind ?? reply.finish);
-    const once = tell();
-    expect(once[0]).toBe('server-error');
-    client.history = [message('user', { text: 'go' })];
-    expect(tell()).toEqual(once);
-  });
+  ])(
+    'tells a story %s anew to a client that begins anew with the same words',
+    (_length, steps) => {
+      const client = new Client(script('x', steps));
+      const tell = () =>
+        steps.map(() => client.step()).map((reply) => reply.error?.kind ?? reply.finish);
+      const once = tell();
+      expect(once[0]).toBe('server-error');
+      client.history = [message('user', { text: 'go' })];
+      expect(tell()).toEqual(once);
+    },
+  );
 
   it('counts its own replies with the server cursor, whatever the client does to the history', () => {
-    const client = new Client(script('x', [callTool('a'), say('one'), say('two')], { cursor: 'server' }));
+    const client = new Client(
+      script('x', [callTool('a'), say('one'), say('two')], { cursor: 'server' }),
+    );
     client.step();
     client.history = [message('user', { text: 'A summary of what happened.' })];
     expect(client.step().text).toBe('one');

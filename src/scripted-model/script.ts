@@ -3,7 +3,14 @@
 import { createHash } from 'node:crypto';
 import type { ModelMessage, ModelReply, ModelRequest, ToolCall } from './model.ts';
 import { callReply, isTraceless, textReply } from './model.ts';
-import { always, inOrder, type Position, type Situation, type Step, say } from './steps.ts';
+import {
+  always,
+  inOrder,
+  type Position,
+  type Situation,
+  type Step,
+  say,
+} from './steps.ts';
 import {
   type FamilyName,
   familyFor,
@@ -27,11 +34,21 @@ export type ScriptOptions = Readonly<{
 }>;
 
 /** What `script` gives. */
-export type Script = Required<Omit<ScriptOptions, 'afterwards'>> & Readonly<{ name: string; steps: Step }>;
+export type Script = Required<Omit<ScriptOptions, 'afterwards'>> &
+  Readonly<{ name: string; steps: Step }>;
 
 /** A story: the steps that the model plays, one after the other. */
-export function script(name: string, steps: readonly Step[], options: ScriptOptions = {}): Script {
-  const { cursor = 'history', afterwards = say('That is all.'), aside = 'Scripted work', family } = options;
+export function script(
+  name: string,
+  steps: readonly Step[],
+  options: ScriptOptions = {},
+): Script {
+  const {
+    cursor = 'history',
+    afterwards = say('That is all.'),
+    aside = 'Scripted work',
+    family,
+  } = options;
   return { name, steps: inOrder(...steps, always(afterwards)), cursor, aside, family };
 }
 
@@ -41,8 +58,12 @@ type Chosen = Readonly<{ script: Script; from: number }>;
 const scriptMarker = /(?:SCENARIO:|\[script:)\s*([\w.-]*\w)/;
 
 /** The last one that a human message names (again: nothing starts anew), else named like the model, else the first. */
-function chooseScript(scripts: readonly Script[], request: ModelRequest): Chosen | undefined {
-  const named = (name: string | undefined) => scripts.find((candidate) => candidate.name === name);
+function chooseScript(
+  scripts: readonly Script[],
+  request: ModelRequest,
+): Chosen | undefined {
+  const named = (name: string | undefined) =>
+    scripts.find((candidate) => candidate.name === name);
   let chosen: Chosen | undefined;
   for (const [from, { role, text }] of request.messages.entries()) {
     const found = role === 'user' ? named(scriptMarker.exec(text)?.[1]) : undefined;
@@ -61,11 +82,17 @@ export const writeCallId = ({ conversation, serial, position }: Anchor, index: n
   `call_${conversation}_${serial}_at-${position.join('-')}_${index}`;
 
 function readAnchor({ toolCalls }: ModelMessage): Anchor | undefined {
-  const found = toolCalls.map(({ id }) => anchoredId.exec(id)).find((match) => match !== null);
+  const found = toolCalls
+    .map(({ id }) => anchoredId.exec(id))
+    .find((match) => match !== null);
   if (!found) return undefined;
   const [, conversation = '', serial = '', place = ''] = found;
   const parts = place.match(/\w+/g) ?? [];
-  return { conversation, serial, position: parts.map((part) => (/^\d+$/.test(part) ? Number(part) : part)) };
+  return {
+    conversation,
+    serial,
+    position: parts.map((part) => (/^\d+$/.test(part) ? Number(part) : part)),
+  };
 }
 
 /** What hosts put in the place of an answer that broke off. */
@@ -78,11 +105,22 @@ type Moment = Readonly<{ before: Situation; said: ModelMessage }>;
 type Snapshots = ReadonlyMap<string, KnownTodos>;
 
 /** Messages before `from` teach todos, but are no moments. */
-function readConversation(request: ModelRequest, { script: told, from }: Chosen, snapshots: Snapshots) {
+function readConversation(
+  request: ModelRequest,
+  { script: told, from }: Chosen,
+  snapshots: Snapshots,
+) {
   const family = familyFor(request.tools, told.family);
   const moments: Moment[] = [];
   const calls = new Map<string, ToolCall>();
-  let now: Situation = { request, family, todos: [], heard: '', results: [], isContinued: false };
+  let now: Situation = {
+    request,
+    family,
+    todos: [],
+    heard: '',
+    results: [],
+    isContinued: false,
+  };
   let hasStopped = false;
   for (const [index, message] of request.messages.entries()) {
     const { role, text, toolCalls, toolResults } = message;
@@ -143,9 +181,18 @@ function positionInHistory(steps: Step, moments: readonly Moment[]): Position {
   return position;
 }
 
-export function answerRequest(chosen: Chosen, request: ModelRequest, serial: string, memory?: ScriptMemory) {
+export function answerRequest(
+  chosen: Chosen,
+  request: ModelRequest,
+  serial: string,
+  memory?: ScriptMemory,
+) {
   const { steps, cursor } = chosen.script;
-  const { moments, now } = readConversation(request, chosen, memory?.snapshots ?? new Map());
+  const { moments, now } = readConversation(
+    request,
+    chosen,
+    memory?.snapshots ?? new Map(),
+  );
   const byServer = cursor === 'server';
   // The first words again, after the story had gone on: it is told anew.
   const isToldAnew = moments.length === 0 && (memory?.answered || memory?.basis !== '');
@@ -153,7 +200,9 @@ export function answerRequest(chosen: Chosen, request: ModelRequest, serial: str
   const base = byServer ? [] : positionInHistory(steps, moments);
   const basis = base.join('-');
   const position = kept?.basis === basis ? kept.reached : base;
-  const snapshots = new Map([...(kept?.snapshots ?? []), [serial, now.todos] as const].slice(-mostSnapshots));
+  const snapshots = new Map(
+    [...(kept?.snapshots ?? []), [serial, now.todos] as const].slice(-mostSnapshots),
+  );
 
   const move = steps.next(position, now);
   const reply = move?.reply ?? textReply('That is all.');
@@ -169,7 +218,11 @@ export function answerRequest(chosen: Chosen, request: ModelRequest, serial: str
   // What leaves a trace is read off the next request; the rest only memory can tell.
   const answered = !then || (!byServer && !isTraceless(reply));
   const reached = then && !answered ? then : position;
-  return { reply, position: then ?? position, memory: { basis, reached, answered, snapshots } };
+  return {
+    reply,
+    position: then ?? position,
+    memory: { basis, reached, answered, snapshots },
+  };
 }
 
 type Segments = readonly Readonly<{ digest: string; tokens: number }>[];
@@ -181,15 +234,26 @@ export const tokensOf = (text = '') => Math.ceil(text.length / 4);
 
 /** In the order of providers' cached prefixes. */
 export function segmentsOf({ tools, system, messages }: ModelRequest): Segments {
-  const texts = [JSON.stringify(tools), system, ...messages.map((message) => JSON.stringify(message))];
+  const texts = [
+    JSON.stringify(tools),
+    system,
+    ...messages.map((message) => JSON.stringify(message)),
+  ];
   return texts.map((text) => ({ digest: digest(text), tokens: tokensOf(text) }));
 }
 
-export const sumTokens = (segments: Segments) => segments.reduce((sum, { tokens }) => sum + tokens, 0);
+export const sumTokens = (segments: Segments) =>
+  segments.reduce((sum, { tokens }) => sum + tokens, 0);
 
 export function outsideReply(reply: ModelReply, serial: string, aside?: Script) {
   const anchor: Anchor = { conversation: serial, serial, position: [] };
-  return { reply, anchor, isAside: aside !== undefined, script: aside?.name, cachedTokens: 0 };
+  return {
+    reply,
+    anchor,
+    isAside: aside !== undefined,
+    script: aside?.name,
+    cachedTokens: 0,
+  };
 }
 
 type HttpHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -200,7 +264,12 @@ export function createStoryteller(scripts: readonly Script[]) {
   const conversations = new Map<string, { memory: ScriptMemory; segments: Segments }>();
 
   /** The prefix that the request before had too counts as cached. */
-  return (request: ModelRequest, headers: HttpHeaders, serial: string, segments: Segments) => {
+  return (
+    request: ModelRequest,
+    headers: HttpHeaders,
+    serial: string,
+    segments: Segments,
+  ) => {
     const chosen = chooseScript(scripts, request);
     if (!chosen) return outsideReply(textReply('There is no script.'), serial);
     const { script: told, from } = chosen;
@@ -212,14 +281,23 @@ export function createStoryteller(scripts: readonly Script[]) {
     const anchors = messages.slice(from).map(readAnchor);
     const anchored = anchors.findLast((anchor) => anchor !== undefined)?.conversation;
     const byHistory = told.cursor === 'history';
-    const key = (byHistory ? anchored : undefined) ?? conversationKey(request, chosen, headers);
+    const key =
+      (byHistory ? anchored : undefined) ?? conversationKey(request, chosen, headers);
     const known = conversations.get(key);
-    const { reply, position, memory } = answerRequest(chosen, request, serial, known?.memory);
+    const { reply, position, memory } = answerRequest(
+      chosen,
+      request,
+      serial,
+      known?.memory,
+    );
     // From its first call on it is known by the token in its call ids.
-    const isFirstCall = byHistory && anchored === undefined && (reply.calls ?? []).length > 0;
+    const isFirstCall =
+      byHistory && anchored === undefined && (reply.calls ?? []).length > 0;
     for (const name of isFirstCall ? [key, serial] : [key])
       keepNewest(conversations, name, { memory, segments }, mostConversations);
-    const differs = segments.findIndex((segment, at) => segment.digest !== known?.segments[at]?.digest);
+    const differs = segments.findIndex(
+      (segment, at) => segment.digest !== known?.segments[at]?.digest,
+    );
     const cachedTokens = sumTokens(differs < 0 ? segments : segments.slice(0, differs));
     const anchor: Anchor = { conversation: anchored ?? serial, serial, position };
     return { reply, anchor, isAside: false, script: told.name, cachedTokens };
@@ -228,13 +306,24 @@ export function createStoryteller(scripts: readonly Script[]) {
 
 const conversationMarker = /\[conversation:\s*([\w.-]+)\s*\]/;
 /** Of Claude Code and Codex. */
-const sessionHeaders = ['x-claude-code-session-id', 'session_id', 'session-id', 'x-session-id'];
+const sessionHeaders = [
+  'x-claude-code-session-id',
+  'session_id',
+  'session-id',
+  'x-session-id',
+];
 
 /** Before its first call: a marker, the client's session, or the first words. */
-function conversationKey(request: ModelRequest, { script: told, from }: Chosen, headers: HttpHeaders) {
+function conversationKey(
+  request: ModelRequest,
+  { script: told, from }: Chosen,
+  headers: HttpHeaders,
+) {
   const { messages, conversation = '' } = request;
   const isHuman = ({ role }: ModelMessage) => role === 'user';
-  const markers = messages.filter(isHuman).map(({ text }) => conversationMarker.exec(text)?.[1]);
+  const markers = messages
+    .filter(isHuman)
+    .map(({ text }) => conversationMarker.exec(text)?.[1]);
   const names = [...markers, ...sessionHeaders.map((name) => headers[name])];
   const beginning = messages.slice(from).find(isHuman)?.text ?? '';
   const byName = names.find((name) => name !== undefined);
@@ -252,7 +341,12 @@ const calmAnswer: Readonly<Record<string, unknown>> = {
 };
 
 const deepest = 8;
-const smallest: Readonly<Record<string, unknown>> = { string: '', boolean: false, array: [], null: null };
+const smallest: Readonly<Record<string, unknown>> = {
+  string: '',
+  boolean: false,
+  array: [],
+  null: null,
+};
 
 /** The smallest value that fits a JSON Schema or Gemini's dialect with upper-case types. */
 function sampleOf(schema: unknown, depth = 0): unknown {
@@ -263,10 +357,14 @@ function sampleOf(schema: unknown, depth = 0): unknown {
   const [variant] = [anyOf, oneOf].flatMap((list) => (Array.isArray(list) ? list : []));
   if (variant !== undefined && depth < deepest) return sampleOf(variant, depth + 1);
   const type = textOf(schema, 'type').toLowerCase();
-  if (type === 'number' || type === 'integer') return typeof minimum === 'number' ? minimum : 0;
+  if (type === 'number' || type === 'integer')
+    return typeof minimum === 'number' ? minimum : 0;
   if (Object.hasOwn(smallest, type)) return smallest[type];
-  const properties = depth < deepest ? Object.entries(recordOf(schema, 'properties')) : [];
+  const properties =
+    depth < deepest ? Object.entries(recordOf(schema, 'properties')) : [];
   const sample = (name: string, inner: unknown): unknown =>
     Object.hasOwn(calmAnswer, name) ? calmAnswer[name] : sampleOf(inner, depth + 1);
-  return Object.fromEntries(properties.map(([name, inner]) => [name, sample(name, inner)]));
+  return Object.fromEntries(
+    properties.map(([name, inner]) => [name, sample(name, inner)]),
+  );
 }

@@ -9,10 +9,24 @@ import * as zlib from 'node:zlib';
 import { anthropicWire } from './anthropic.ts';
 import { openaiError, type Report, reportFailure } from './failures.ts';
 import { geminiWire } from './gemini.ts';
-import type { ModelFailure, ModelReply, ModelRequest, Usage, Wire, WireEvent } from './model.ts';
+import type {
+  ModelFailure,
+  ModelReply,
+  ModelRequest,
+  Usage,
+  Wire,
+  WireEvent,
+} from './model.ts';
 import { createStoredItems, openaiChatWire, openaiResponsesWire } from './openai.ts';
 import type { Script } from './script.ts';
-import { createStoryteller, outsideReply, segmentsOf, sumTokens, tokensOf, writeCallId } from './script.ts';
+import {
+  createStoryteller,
+  outsideReply,
+  segmentsOf,
+  sumTokens,
+  tokensOf,
+  writeCallId,
+} from './script.ts';
 import { recordOf } from './values.ts';
 
 /** What the server plays, and how it behaves. */
@@ -62,7 +76,8 @@ export async function startScriptedModel(options: ScriptedModelOptions) {
       const message = `The scripted model failed: ${String(error)}`;
       options.log?.(message);
       if (response.headersSent) response.destroy();
-      else sendJson(response, { status: 500, body: openaiError(message, 'server_error') });
+      else
+        sendJson(response, { status: 500, body: openaiError(message, 'server_error') });
     });
   });
   // A test that ends must not wait for pooled connections.
@@ -90,22 +105,36 @@ export async function startScriptedModel(options: ScriptedModelOptions) {
 const mostLoggedBytes = 128 * 1024 * 1024;
 
 /** Tool names come from outside: the line for people has no control characters. */
-function createLog(requests: LoggedRequest[], { keepRequests = 1000, log, onRequest }: ScriptedModelOptions) {
+function createLog(
+  requests: LoggedRequest[],
+  { keepRequests = 1000, log, onRequest }: ScriptedModelOptions,
+) {
   const sizes: number[] = [];
   let total = 0;
   return (request: LoggedRequest, bytes: number): void => {
     requests.push(request);
     sizes.push(bytes);
     total += bytes;
-    while (requests.length > 1 && (requests.length > keepRequests || total > mostLoggedBytes)) {
+    while (
+      requests.length > 1 &&
+      (requests.length > keepRequests || total > mostLoggedBytes)
+    ) {
       requests.shift();
       total -= sizes.shift() ?? 0;
     }
     onRequest?.(request);
     const { protocol, script, isAside, reply } = request;
     const calls = (reply.calls ?? []).map(({ name }) => name).join(', ');
-    const said = reply.error?.kind ?? reply.breakage?.kind ?? (calls || JSON.stringify(reply.text ?? ''));
-    log?.(`${protocol} ${script ?? '-'}${isAside ? ' (aside)' : ''}: ${said}`.replace(/\p{Cc}/gu, ''));
+    const said =
+      reply.error?.kind ??
+      reply.breakage?.kind ??
+      (calls || JSON.stringify(reply.text ?? ''));
+    log?.(
+      `${protocol} ${script ?? '-'}${isAside ? ' (aside)' : ''}: ${said}`.replace(
+        /\p{Cc}/gu,
+        '',
+      ),
+    );
   };
 }
 
@@ -116,7 +145,11 @@ function sendJson(response: ServerResponse, { body, status = 200, headers }: Ans
   response.end(JSON.stringify(body));
 }
 
-function modelsFor(path: string, isAnthropic: boolean, known: readonly string[]): unknown {
+function modelsFor(
+  path: string,
+  isAnthropic: boolean,
+  known: readonly string[],
+): unknown {
   const [isListed, name] = /\/models(?:\/([^/:]+))?$/.exec(path) ?? [];
   if (isListed === undefined) return undefined;
   const created = 1_700_000_000;
@@ -124,20 +157,40 @@ function modelsFor(path: string, isAnthropic: boolean, known: readonly string[])
   const limits = { inputTokenLimit: 1_048_576, outputTokenLimit: 65_536 };
   const supportedGenerationMethods = ['generateContent', 'countTokens'];
   const entry = (id: string) => {
-    if (isGemini) return { name: `models/${id}`, displayName: id, ...limits, supportedGenerationMethods };
+    if (isGemini)
+      return {
+        name: `models/${id}`,
+        displayName: id,
+        ...limits,
+        supportedGenerationMethods,
+      };
     if (!isAnthropic) return { id, object: 'model', created, owned_by: 'scripted' };
-    return { type: 'model', id, display_name: id, created_at: new Date(created * 1000).toISOString() };
+    return {
+      type: 'model',
+      id,
+      display_name: id,
+      created_at: new Date(created * 1000).toISOString(),
+    };
   };
   if (name !== undefined) return entry(decodeURIComponent(name));
   const data = known.map(entry);
   if (isGemini) return { models: data };
   // Codex reads its own list from `models`; an empty one means "use what you know".
   if (!isAnthropic) return { object: 'list', data, models: [] };
-  return { data, has_more: false, first_id: known[0] ?? null, last_id: known.at(-1) ?? null };
+  return {
+    data,
+    has_more: false,
+    first_id: known[0] ?? null,
+    last_id: known.at(-1) ?? null,
+  };
 }
 
 /** By the ending: base URLs bring prefixes such as /v1 or a proxy's path. `count`: only tokens are asked for. */
-const endpoints: readonly (readonly [ending: RegExp, Wire, count?: (tokens: number) => object])[] = [
+const endpoints: readonly (readonly [
+  ending: RegExp,
+  Wire,
+  count?: (tokens: number) => object,
+])[] = [
   [/\/chat\/completions$/, openaiChatWire],
   [/\/responses$/, openaiResponsesWire],
   [
@@ -154,7 +207,10 @@ const endpoints: readonly (readonly [ending: RegExp, Wire, count?: (tokens: numb
 function routeOf(path: string) {
   for (const [ending, wire, count] of endpoints) {
     const [found, model = '', action] = ending.exec(path) ?? [];
-    const inPath = { model: decodeURIComponent(model), stream: action === 'streamGenerate' };
+    const inPath = {
+      model: decodeURIComponent(model),
+      stream: action === 'streamGenerate',
+    };
     if (found !== undefined) return { wire, count, inPath };
   }
   return undefined;
@@ -173,7 +229,12 @@ function createHandler(options: ScriptedModelOptions, log: ReturnType<typeof cre
   let served = 0;
 
   type Route = NonNullable<ReturnType<typeof routeOf>>;
-  async function generate(incoming: IncomingMessage, response: ServerResponse, url: URL, route: Route) {
+  async function generate(
+    incoming: IncomingMessage,
+    response: ServerResponse,
+    url: URL,
+    route: Route,
+  ) {
     const { wire, count, inPath } = route;
     const { headers } = incoming;
     // Across restarts too: clients keep ids from before.
@@ -186,14 +247,26 @@ function createHandler(options: ScriptedModelOptions, log: ReturnType<typeof cre
     const refuse = (failure: ModelFailure) => sendJson(response, report(failure));
 
     const read = await readBody(incoming);
-    const keys = [...keyHeaders.map((name) => headers[name]), url.searchParams.get('key')];
-    if (apiKey !== undefined && !keys.includes(apiKey) && !keys.includes(`Bearer ${apiKey}`))
+    const keys = [
+      ...keyHeaders.map((name) => headers[name]),
+      url.searchParams.get('key'),
+    ];
+    if (
+      apiKey !== undefined &&
+      !keys.includes(apiKey) &&
+      !keys.includes(`Bearer ${apiKey}`)
+    )
       return refuse({ kind: 'authentication' });
-    if (read.problem !== undefined) return refuse({ kind: 'invalid-request', message: read.problem });
+    if (read.problem !== undefined)
+      return refuse({ kind: 'invalid-request', message: read.problem });
     const stores = wire === openaiResponsesWire;
     const { body, problem } = stores ? storedItems.expand(read.body) : read;
-    if (problem !== undefined) return refuse({ kind: 'invalid-request', status: 404, message: problem });
-    const request = wire.parseRequest((count && recordOf(body)['generateContentRequest']) ?? body, inPath);
+    if (problem !== undefined)
+      return refuse({ kind: 'invalid-request', status: 404, message: problem });
+    const request = wire.parseRequest(
+      (count && recordOf(body)['generateContentRequest']) ?? body,
+      inPath,
+    );
     const segments = segmentsOf(request);
     const tokens = sumTokens(segments);
     if (count) return sendJson(response, { body: count(tokens) });
@@ -212,13 +285,23 @@ function createHandler(options: ScriptedModelOptions, log: ReturnType<typeof cre
       usage: reply.usage ?? estimateUsage(tokens, cachedTokens, reply),
     });
     if (stores && !reply.error) storedItems.remember(body, whole);
-    const shown = Object.entries(headers).filter(([name, value]) => value && !secretHeaders.includes(name));
-    const harmless = Object.fromEntries(shown.map(([name, value]) => [name, String(value)]));
+    const shown = Object.entries(headers).filter(
+      ([name, value]) => value && !secretHeaders.includes(name),
+    );
+    const harmless = Object.fromEntries(
+      shown.map(([name, value]) => [name, String(value)]),
+    );
     // Without the query, where Gemini clients may put their key.
-    const about = { at: Date.now(), path: url.pathname, headers: harmless, body: read.body };
+    const about = {
+      at: Date.now(),
+      path: url.pathname,
+      headers: harmless,
+      body: read.body,
+    };
     log({ ...request, ...about, reply, isAside, script }, read.bytes);
     // Gemini streams a JSON array unless asked for events.
-    const asArray = wire === geminiWire && request.stream && url.searchParams.get('alt') !== 'sse';
+    const asArray =
+      wire === geminiWire && request.stream && url.searchParams.get('alt') !== 'sse';
     await sendReply(response, reply, {
       whole: asArray ? events.map(({ data }) => data) : whole,
       events: request.stream && !asArray ? events : undefined,
@@ -234,13 +317,17 @@ function createHandler(options: ScriptedModelOptions, log: ReturnType<typeof cre
     if (method === 'GET' || method === 'HEAD') {
       const listed = models ?? scripts.map(({ name }) => name);
       const isAnthropic = headers['anthropic-version'] !== undefined;
-      const body = path === '/' ? { name: 'scripted model' } : modelsFor(path, isAnthropic, listed);
+      const body =
+        path === '/' ? { name: 'scripted model' } : modelsFor(path, isAnthropic, listed);
       if (body) return sendJson(response, { body });
     }
     const route = method === 'POST' ? routeOf(path) : undefined;
     if (route) return generate(incoming, response, url, route);
     const message = `Unknown request URL: ${method} ${path}`;
-    sendJson(response, { status: 404, body: openaiError(message, 'invalid_request_error', 'unknown_url') });
+    sendJson(response, {
+      status: 404,
+      body: openaiError(message, 'invalid_request_error', 'unknown_url'),
+    });
   };
 }
 
@@ -268,13 +355,16 @@ async function readBody(incoming: IncomingMessage) {
   let size = 0;
   for await (const chunk of incoming) {
     size += (chunk as Buffer).length;
-    if (size > mostBytes) return { problem: `The body is larger than ${mostBytes} bytes.` };
+    if (size > mostBytes)
+      return { problem: `The body is larger than ${mostBytes} bytes.` };
     chunks.push(chunk as Buffer);
   }
   const bytes = Buffer.concat(chunks);
   try {
     const decode = decoders[incoming.headers['content-encoding'] ?? ''];
-    const text = (decode?.(bytes, { maxOutputLength: mostBytes }) ?? bytes).toString('utf8');
+    const text = (decode?.(bytes, { maxOutputLength: mostBytes }) ?? bytes).toString(
+      'utf8',
+    );
     return { body: text === '' ? {} : (JSON.parse(text) as unknown), bytes: text.length };
   } catch (error) {
     // The client's mistake, which it is told.
@@ -295,10 +385,15 @@ function eventText({ event, data }: WireEvent): string {
   return `${event === undefined ? '' : `event: ${event}\n`}data: ${body}\n\n`;
 }
 
-async function sendReply(response: ServerResponse, reply: ModelReply, sending: Sending): Promise<void> {
+async function sendReply(
+  response: ServerResponse,
+  reply: ModelReply,
+  sending: Sending,
+): Promise<void> {
   const { breakage, delays = {} } = reply;
   const { whole, events, report, latencyMs } = sending;
-  const overload = breakage?.kind === 'error-event' ? report({ kind: 'overload' }) : undefined;
+  const overload =
+    breakage?.kind === 'error-event' ? report({ kind: 'overload' }) : undefined;
   const failed = reply.error ? report(reply.error) : !events && overload;
   // Nothing is written to a closed connection.
   const closing = new AbortController();
@@ -314,7 +409,10 @@ async function sendReply(response: ServerResponse, reply: ModelReply, sending: S
     if (!events && !breakage) return sendJson(response, { body: whole });
     const sent = events?.slice(0, breakage?.afterEvents) ?? [];
     if (events && (breakage?.kind !== 'stall' || sent.length > 0)) {
-      const headers = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' };
+      const headers = {
+        'content-type': 'text/event-stream; charset=utf-8',
+        'cache-control': 'no-cache',
+      };
       response.writeHead(200, headers).flushHeaders();
       for (const event of sent) {
         await wait(delays.perEventMs);

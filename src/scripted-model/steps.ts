@@ -1,8 +1,22 @@
 // The words of the script language. Steps are pure and their whole state is the position, so a story can be replayed.
 import { createHash } from 'node:crypto';
-import type { Breakage, ModelFailure, ModelReply, ModelRequest, ToolResult, Usage } from './model.ts';
+import type {
+  Breakage,
+  ModelFailure,
+  ModelReply,
+  ModelRequest,
+  ToolResult,
+  Usage,
+} from './model.ts';
 import { callReply, textReply } from './model.ts';
-import type { Intention, KnownTodo, KnownTodos, NewTodo, TodoFamily, TodoStatus } from './todo-families.ts';
+import type {
+  Intention,
+  KnownTodo,
+  KnownTodos,
+  NewTodo,
+  TodoFamily,
+  TodoStatus,
+} from './todo-families.ts';
 import {
   expressIntention,
   findOffer,
@@ -45,7 +59,8 @@ const madeOf = (steps: readonly Step[], next: Step['next']): Step => ({
   next,
 });
 
-const lastMove = (reply: ModelReply | undefined): Move | undefined => reply && { reply, position: 'over' };
+const lastMove = (reply: ModelReply | undefined): Move | undefined =>
+  reply && { reply, position: 'over' };
 const withTools = (next: Step['next']): Step => ({ needsTools: true, next });
 const onlyMove = (build: (now: Situation) => ModelReply | undefined) =>
   withTools((_position, now) => lastMove(build(now)));
@@ -57,7 +72,8 @@ function inRounds(steps: readonly Step[], count: number): Step {
     let inner: Position = position.slice(1);
     for (let index = numberAt(position); index < count; index += 1) {
       const move = steps[index % steps.length]?.next(inner, now);
-      if (move && move.position !== 'over') return { ...move, position: [index, ...move.position] };
+      if (move && move.position !== 'over')
+        return { ...move, position: [index, ...move.position] };
       if (move) return { ...move, position: index + 1 < count ? [index + 1] : 'over' };
       if (count > steps.length && inner.length === 0) return undefined;
       inner = [];
@@ -69,7 +85,8 @@ function inRounds(steps: readonly Step[], count: number): Step {
 /** One after the other. */
 export const inOrder = (...steps: Step[]) => inRounds(steps, steps.length);
 /** The steps, so many times over. */
-export const repeat = (times: number, ...steps: Step[]) => inRounds([inOrder(...steps)], times);
+export const repeat = (times: number, ...steps: Step[]) =>
+  inRounds([inOrder(...steps)], times);
 /** The steps, over and over. */
 export const always = (...steps: Step[]) => repeat(Number.POSITIVE_INFINITY, ...steps);
 
@@ -78,7 +95,10 @@ export function firstOf(...steps: Step[]): Step {
   return madeOf(steps, (position, now) => {
     for (const index of position.length > 0 ? [numberAt(position)] : steps.keys()) {
       const move = steps[index]?.next(position.slice(1), now);
-      if (move) return move.position === 'over' ? move : { ...move, position: [index, ...move.position] };
+      if (move)
+        return move.position === 'over'
+          ? move
+          : { ...move, position: [index, ...move.position] };
     }
     return undefined;
   });
@@ -93,19 +113,25 @@ export function when(condition: (now: Situation) => boolean, ...steps: Step[]): 
 }
 
 /** Only if the model had stopped and was spoken to again. */
-export const whenContinued = (...steps: Step[]) => when(({ isContinued }) => isContinued, ...steps);
+export const whenContinued = (...steps: Step[]) =>
+  when(({ isContinued }) => isContinued, ...steps);
 /** Only if a tool that it just called answered with an error. */
 export const whenToolFailed = (...steps: Step[]) =>
   when(({ results }) => results.some(({ isError }) => isError), ...steps);
 /** Only if what was said since the model last spoke has this text or pattern. */
 export const whenTold = (wanted: string | RegExp, ...steps: Step[]) =>
-  when(({ heard }) => (typeof wanted === 'string' ? heard.includes(wanted) : wanted.test(heard)), ...steps);
+  when(
+    ({ heard }) =>
+      typeof wanted === 'string' ? heard.includes(wanted) : wanted.test(heard),
+    ...steps,
+  );
 
 /** Only if what was said since the model last spoke names this todo, by title or id. */
 export function whenNamed(title: string, ...steps: Step[]): Step {
   const wanted = normalised(title);
   const isNamed = ({ todos, heard }: Situation) =>
-    normalised(heard).includes(wanted) || normalised(firstNamed(todos, heard)?.title ?? '') === wanted;
+    normalised(heard).includes(wanted) ||
+    normalised(firstNamed(todos, heard)?.title ?? '') === wanted;
   return when(isNamed, ...steps);
 }
 
@@ -119,7 +145,8 @@ export const say = (text: string) => speech(textReply(text));
 /** Asks in plain text, which no tool carries. */
 export const ask = (question: string) => say(question);
 /** Refuses. */
-export const refuse = (text = 'I cannot help with that.') => speech(textReply(text, 'refusal'));
+export const refuse = (text = 'I cannot help with that.') =>
+  speech(textReply(text, 'refusal'));
 /** Is ended by the filter of its provider. */
 export const filtered = (text = '') => speech(textReply(text, 'content-filter'));
 /** Is cut off at the output limit. */
@@ -140,7 +167,8 @@ function changing(step: Step, change: (reply: ModelReply) => Partial<ModelReply>
 /** With this text before whatever else the reply holds. */
 export const withText = (text: string, step: Step) => changing(step, () => ({ text }));
 /** With these thoughts before whatever else the reply holds. */
-export const withThinking = (thinking: string, step: Step) => changing(step, () => ({ thinking }));
+export const withThinking = (thinking: string, step: Step) =>
+  changing(step, () => ({ thinking }));
 /** With exactly these tokens. */
 export const withUsage = (usage: Usage, step: Step) => changing(step, () => ({ usage }));
 /** With a pause before each event of the stream. */
@@ -151,7 +179,9 @@ export const after = (beforeMs: number, step: Step) =>
   changing(step, ({ delays }) => ({ delays: { ...delays, beforeMs } }));
 
 /** Clients show no trace of a failure: it happens so often per conversation and server, then the script goes on. */
-type FailureOptions = Pick<ModelFailure, 'retryAfterSeconds' | 'message'> & { readonly times?: number };
+type FailureOptions = Pick<ModelFailure, 'retryAfterSeconds' | 'message'> & {
+  readonly times?: number;
+};
 
 function failing(failure: ModelFailure, { times = 1, ...more }: FailureOptions): Step {
   return repeat(times, speech({ finish: 'stop', error: { ...failure, ...more } }));
@@ -168,7 +198,8 @@ const kindByStatus: Readonly<Record<number, ModelFailure['kind']>> = {
 
 /** Fails with this HTTP status, in the words of the provider. */
 export function fail(status: number, options: FailureOptions = {}): Step {
-  const kind = kindByStatus[status] ?? (status >= 500 ? 'server-error' : 'invalid-request');
+  const kind =
+    kindByStatus[status] ?? (status >= 500 ? 'server-error' : 'invalid-request');
   return failing({ kind, status }, options);
 }
 
@@ -176,9 +207,11 @@ export function fail(status: number, options: FailureOptions = {}): Step {
 export const rateLimit = (retryAfterSeconds: number, options: FailureOptions = {}) =>
   fail(429, { ...options, retryAfterSeconds });
 /** Is overloaded, with each provider's own status (529 or 503). */
-export const overload = (options: FailureOptions = {}) => failing({ kind: 'overload' }, options);
+export const overload = (options: FailureOptions = {}) =>
+  failing({ kind: 'overload' }, options);
 /** Says that the conversation is too long. */
-export const contextOverflow = (options: FailureOptions = {}) => failing({ kind: 'context-length' }, options);
+export const contextOverflow = (options: FailureOptions = {}) =>
+  failing({ kind: 'context-length' }, options);
 
 /** The stream breaks after so many events, in the middle of this text. */
 type BreakageOptions = Readonly<{ afterEvents?: number; text?: string }>;
@@ -204,7 +237,10 @@ export const theNext = { pick: 'next' } as const;
 export const theNamed = { pick: 'named' } as const;
 type TodoReference = string | typeof theNext | typeof theNamed;
 
-function express({ family, todos, request }: Situation, intention: Intention): ModelReply | undefined {
+function express(
+  { family, todos, request }: Situation,
+  intention: Intention,
+): ModelReply | undefined {
   if (!family) return textReply('I have no todo tool.');
   const calls = expressIntention(family, intention, todos, request.tools);
   return calls.length > 0 ? callReply(calls) : undefined;
@@ -224,21 +260,32 @@ function lookingUp(
 
 const hasNoList = ({ todos }: Situation) => todos.length === 0;
 
-function setting(reference: TodoReference, statusOf: (todo: KnownTodo) => TodoStatus, note?: string): Step {
+function setting(
+  reference: TodoReference,
+  statusOf: (todo: KnownTodo) => TodoStatus,
+  note?: string,
+): Step {
   const isTitle = typeof reference === 'string';
   function find({ todos, heard }: Situation) {
     if (isTitle) return findTodo(todos, reference);
-    return (reference.pick === 'named' ? firstNamed(todos, heard) : undefined) ?? nextOpen(todos);
+    return (
+      (reference.pick === 'named' ? firstNamed(todos, heard) : undefined) ??
+      nextOpen(todos)
+    );
   }
   function needsList(now: Situation) {
     const known = find(now);
     return known ? known.id === undefined : isTitle || hasNoList(now);
   }
   return lookingUp(needsList, (now) => {
-    const todo = find(now) ?? (isTitle ? { title: reference, status: 'pending' as const } : undefined);
+    const todo =
+      find(now) ??
+      (isTitle ? { title: reference, status: 'pending' as const } : undefined);
     if (!todo) return undefined;
     const outcome = note ?? `Finished: ${todo.title}`;
-    return lastMove(express(now, { kind: 'set', todo, status: statusOf(todo), note: outcome }));
+    return lastMove(
+      express(now, { kind: 'set', todo, status: statusOf(todo), note: outcome }),
+    );
   });
 }
 
@@ -249,21 +296,30 @@ export function plan(...items: (string | NewTodo)[]): Step {
 }
 
 /** Begins a todo. */
-export const start = (todo: TodoReference = theNext) => setting(todo, () => 'in_progress', '');
+export const start = (todo: TodoReference = theNext) =>
+  setting(todo, () => 'in_progress', '');
 /** Completes a todo. */
 export const complete = (todo: TodoReference = theNext, outcome?: string) =>
   setting(todo, () => 'completed', outcome);
 /** Cancels a todo, with the reason. */
-export const cancel = (todo: TodoReference, reason: string) => setting(todo, () => 'cancelled', reason);
+export const cancel = (todo: TodoReference, reason: string) =>
+  setting(todo, () => 'cancelled', reason);
 /** Says that a todo is blocked, with the reason. */
-export const blockTodo = (todo: TodoReference, reason: string) => setting(todo, () => 'blocked', reason);
+export const blockTodo = (todo: TodoReference, reason: string) =>
+  setting(todo, () => 'blocked', reason);
 /** Moves a todo between pending and in progress; a settled one is reopened. */
 export const toggle = (todo: TodoReference = theNext) =>
-  setting(todo, ({ status }) => (status === 'in_progress' ? 'pending' : 'in_progress'), 'toggled');
+  setting(
+    todo,
+    ({ status }) => (status === 'in_progress' ? 'pending' : 'in_progress'),
+    'toggled',
+  );
 
 /** Writes a whole list, made from the known one. Single-call families say the differences. */
 export const rewriteList = (change: (todos: KnownTodos) => KnownTodos) =>
-  lookingUp(hasNoList, (now) => lastMove(express(now, { kind: 'write', todos: change(now.todos) })));
+  lookingUp(hasNoList, (now) =>
+    lastMove(express(now, { kind: 'write', todos: change(now.todos) })),
+  );
 
 /** Writes the list without this todo. */
 export const drop = (title: string) =>
@@ -271,7 +327,9 @@ export const drop = (title: string) =>
 /** Writes the list with another title for this todo. */
 export const reword = (title: string, newTitle: string) =>
   rewriteList((todos) =>
-    todos.map((todo) => (todo === findTodo(todos, title) ? { ...todo, title: newTitle } : todo)),
+    todos.map((todo) =>
+      todo === findTodo(todos, title) ? { ...todo, title: newTitle } : todo,
+    ),
   );
 /** Writes the list as it is. */
 export const duplicateWrite = () => rewriteList((todos) => todos);
@@ -281,12 +339,19 @@ export function bulkClaim(...titles: string[]): Step {
   const hasNoId = ({ todos }: Situation) => !todos.some(({ id }) => id !== undefined);
   return lookingUp(hasNoId, (now) => {
     const { todos, family } = now;
-    const named = titles.map((title) => findTodo(todos, title)).filter((todo) => todo !== undefined);
+    const named = titles
+      .map((title) => findTodo(todos, title))
+      .filter((todo) => todo !== undefined);
     const claimed = titles.length > 0 ? named : todos.filter(isOpen);
     if (family?.byId)
-      return parallel(...claimed.map(({ id, title }) => complete(id ?? title))).next(['looked'], now);
+      return parallel(...claimed.map(({ id, title }) => complete(id ?? title))).next(
+        ['looked'],
+        now,
+      );
     const status = 'completed' as const;
-    const list = todos.map((todo) => (claimed.includes(todo) ? { ...todo, status } : todo));
+    const list = todos.map((todo) =>
+      claimed.includes(todo) ? { ...todo, status } : todo,
+    );
     return lastMove(express(now, { kind: 'write', todos: list }));
   });
 }
@@ -306,11 +371,19 @@ export const verify = (title?: string) =>
 /** The honest worker: these steps for each open todo, those added or reopened on the way too, until none is left. */
 export function untilAllDone(perTodo: (title: string) => readonly Step[]): Step {
   // Short, since it travels in the position.
-  const tokenOf = ({ title }: KnownTodo) => `t${createHash('sha1').update(title).digest('hex').slice(0, 8)}`;
-  function workOn(todo: KnownTodo | undefined, inner: Position, now: Situation): Move | undefined {
+  const tokenOf = ({ title }: KnownTodo) =>
+    `t${createHash('sha1').update(title).digest('hex').slice(0, 8)}`;
+  function workOn(
+    todo: KnownTodo | undefined,
+    inner: Position,
+    now: Situation,
+  ): Move | undefined {
     const move = todo && inOrder(...perTodo(todo.title)).next(inner, now);
     if (!move) return undefined;
-    return { ...move, position: move.position === 'over' ? ['next'] : [tokenOf(todo), ...move.position] };
+    return {
+      ...move,
+      position: move.position === 'over' ? ['next'] : [tokenOf(todo), ...move.position],
+    };
   }
   return lookingUp(hasNoList, (now, position) => {
     const current = now.todos.find((todo) => tokenOf(todo) === position[0]);
@@ -320,12 +393,17 @@ export function untilAllDone(perTodo: (title: string) => readonly Step[]): Step 
 }
 
 /** Calls any tool. Models call tools that are not offered too, and hosts must cope. */
-export const callTool = (name: string, input: unknown = {}) => callFirst([name], () => input);
+export const callTool = (name: string, input: unknown = {}) =>
+  callFirst([name], () => input);
 
 /** The first that is offered, else the first; `build` names arguments as its schema does. */
 function callFirst(
   names: readonly string[],
-  build: (named: (pattern: RegExp, usual: string) => string, properties: object, tool: string) => unknown,
+  build: (
+    named: (pattern: RegExp, usual: string) => string,
+    properties: object,
+    tool: string,
+  ) => unknown,
 ): Step {
   return onlyMove(({ request }) => {
     const tool = names.find((name) => findOffer(request.tools, name)) ?? names[0] ?? '';
@@ -339,19 +417,34 @@ function callFirst(
 }
 
 /** Where a tool takes only absolute paths, they stand in the folder that the host told the model. */
-function inFolder({ messages }: ModelRequest, properties: object, input: unknown): unknown {
+function inFolder(
+  { messages }: ModelRequest,
+  properties: object,
+  input: unknown,
+): unknown {
   if (!isRecord(input)) return input;
-  const told = messages.map(({ text }) => /working in the directory: (\/\S*)/.exec(text)?.[1]).find(Boolean);
+  const told = messages
+    .map(({ text }) => /working in the directory: (\/\S*)/.exec(text)?.[1])
+    .find(Boolean);
   const placed = Object.entries(input).map(([name, value]) => {
     const { description } = recordOf(properties, name);
     const isRelative = typeof value === 'string' && !value.startsWith('/');
-    const isPlaced = told && isRelative && /^the absolute path/i.test(String(description));
+    const isPlaced =
+      told && isRelative && /^the absolute path/i.test(String(description));
     return [name, isPlaced ? `${told}/${value}` : value];
   });
   return Object.fromEntries(placed);
 }
 
-const shells = ['run_command', 'shell', 'Bash', 'bash', 'run_shell_command', 'exec_command', 'local_shell'];
+const shells = [
+  'run_command',
+  'shell',
+  'Bash',
+  'bash',
+  'run_shell_command',
+  'exec_command',
+  'local_shell',
+];
 const fileTools = ['write_file', 'Write', 'write', 'create_file', 'create'];
 
 /** Writes a file with the tool that is offered for it; without one, by a command. */
@@ -359,13 +452,22 @@ export function writeFile(path: string, content: string): Step {
   const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
   return callFirst([...fileTools, ...shells], (named, properties, tool) => {
     if (!fileTools.includes(tool))
-      return commandInput(`printf %s ${quote(content)} > ${quote(path)}`)(named, properties);
-    return { [named(/path|file/i, 'path')]: path, [named(/content|text/i, 'content')]: content };
+      return commandInput(`printf %s ${quote(content)} > ${quote(path)}`)(
+        named,
+        properties,
+      );
+    return {
+      [named(/path|file/i, 'path')]: path,
+      [named(/content|text/i, 'content')]: content,
+    };
   });
 }
 
 /** Runs a command with the tool that is offered for it. */
-export function runCommand(command: string, more: Readonly<Record<string, unknown>> = {}): Step {
+export function runCommand(
+  command: string,
+  more: Readonly<Record<string, unknown>> = {},
+): Step {
   return callFirst(shells, commandInput(command, more));
 }
 
@@ -373,8 +475,14 @@ function commandInput(command: string, more: Readonly<Record<string, unknown>> =
   return (named: (pattern: RegExp, usual: string) => string, properties: object) => {
     const name = named(/command|cmd/i, 'command');
     const wantsWords = recordOf(properties, name)['type'] === 'array';
-    const description = isRecord(recordOf(properties)['description']) ? 'Run a command' : undefined;
-    return { [name]: wantsWords ? ['bash', '-lc', command] : command, description, ...more };
+    const description = isRecord(recordOf(properties)['description'])
+      ? 'Run a command'
+      : undefined;
+    return {
+      [name]: wantsWords ? ['bash', '-lc', command] : command,
+      description,
+      ...more,
+    };
   };
 }
 
@@ -392,7 +500,8 @@ export function parallel(...steps: Step[]): Step {
       // What only the system knows, such as ids, is not foreseen.
       if (now.family?.byId !== false) continue;
       const result = { id: '', text: '', isError: false };
-      for (const call of move.reply.calls ?? []) todos = learnFromCall(todos, call, result);
+      for (const call of move.reply.calls ?? [])
+        todos = learnFromCall(todos, call, result);
     }
     const calls = replies.flatMap((reply) => reply.calls ?? []);
     const text = joinTexts(replies.map((reply) => reply.text ?? ''));

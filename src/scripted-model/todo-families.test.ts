@@ -18,7 +18,11 @@ const TODOS: KnownTodos = [
   { id: '2', title: 'Write tests', status: 'pending' },
 ];
 
-function express(tools: readonly ToolOffer[], intention: Intention, todos: KnownTodos = []) {
+function express(
+  tools: readonly ToolOffer[],
+  intention: Intention,
+  todos: KnownTodos = [],
+) {
   const family = familyFor(tools);
   return family && expressIntention(family, intention, todos, tools);
 }
@@ -53,19 +57,32 @@ describe('which tools are offered decides the family', () => {
 
 describe('a plan and a completion in the words of each family', () => {
   const create: Intention = { kind: 'create', items: [{ title: 'Write docs' }] };
-  const finish: Intention = { kind: 'set', todo: TODOS[1]!, status: 'completed', note: 'All green' };
+  const finish: Intention = {
+    kind: 'set',
+    todo: TODOS[1]!,
+    status: 'completed',
+    note: 'All green',
+  };
 
   it('LangChain: by the name of Gemini’s tool, with the key that its schema has', () => {
-    const items = { properties: { content: { type: 'string' }, status: { type: 'string' } } };
+    const items = {
+      properties: { content: { type: 'string' }, status: { type: 'string' } },
+    };
     const schema = { properties: { todos: { type: 'array', items } } };
     expect(express([{ name: 'write_todos', schema }], create)).toEqual([
-      { name: 'write_todos', input: { todos: [{ content: 'Write docs', status: 'pending' }] } },
+      {
+        name: 'write_todos',
+        input: { todos: [{ content: 'Write docs', status: 'pending' }] },
+      },
     ]);
   });
 
   it('Copilot CLI: in SQL, with quotes doubled, and what it wrote is what it knows', () => {
     const tools = offers('sql');
-    const titled: Intention = { kind: 'create', items: [{ title: "Don't; stop" }, { title: 'Write docs' }] };
+    const titled: Intention = {
+      kind: 'create',
+      items: [{ title: "Don't; stop" }, { title: 'Write docs' }],
+    };
     const [made] = express(tools, titled) ?? [];
     expect(made?.input).toMatchObject({
       query: expect.stringContaining("('todo-1', 'Don''t; stop', '', 'pending')"),
@@ -76,15 +93,22 @@ describe('a plan and a completion in the words of each family', () => {
       { id: 'todo-2', title: 'Write docs' },
     ]);
     const [done] =
-      express(tools, { kind: 'set', todo: known[0]!, status: 'completed', note: '' }, known) ?? [];
-    expect(done?.input).toMatchObject({ query: "UPDATE todos SET status = 'done' WHERE id = 'todo-1'" });
+      express(
+        tools,
+        { kind: 'set', todo: known[0]!, status: 'completed', note: '' },
+        known,
+      ) ?? [];
+    expect(done?.input).toMatchObject({
+      query: "UPDATE todos SET status = 'done' WHERE id = 'todo-1'",
+    });
     const after = learnFromCall(known, done!, result('1 row(s) updated.'));
     expect(after.map(({ status }) => status)).toEqual(['completed', 'pending']);
     expect(learnFromCall(known, done!, result('SQL Error', true))).toEqual(known);
     const [gone] = express(tools, { kind: 'write', todos: [after[0]!] }, after) ?? [];
     expect(gone?.input).toMatchObject({ query: "DELETE FROM todos WHERE id = 'todo-2'" });
     const [read] = express(tools, { kind: 'list' }) ?? [];
-    const table = '| id | title | status |\n| --- | --- | --- |\n| todo-9 | Old one | in_progress |';
+    const table =
+      '| id | title | status |\n| --- | --- | --- |\n| todo-9 | Old one | in_progress |';
     expect(learnFromCall([], read!, result(table))).toEqual([
       { id: 'todo-9', title: 'Old one', status: 'in_progress' },
     ]);
@@ -93,10 +117,16 @@ describe('a plan and a completion in the words of each family', () => {
   it('ours: one call per todo, by id, under the offered name', () => {
     const tools = offers('mcp__untildone__create_todo', 'mcp__untildone__complete_todo');
     expect(express(tools, create)).toEqual([
-      { name: 'mcp__untildone__create_todo', input: { items: [{ title: 'Write docs' }] } },
+      {
+        name: 'mcp__untildone__create_todo',
+        input: { items: [{ title: 'Write docs' }] },
+      },
     ]);
     expect(express(tools, finish, TODOS)).toEqual([
-      { name: 'mcp__untildone__complete_todo', input: { todoId: '2', outcome: 'All green' } },
+      {
+        name: 'mcp__untildone__complete_todo',
+        input: { todoId: '2', outcome: 'All green' },
+      },
     ]);
   });
 
@@ -110,7 +140,10 @@ describe('a plan and a completion in the words of each family', () => {
   });
 
   it('Claude Code tasks: a whole list becomes its differences', () => {
-    const write: Intention = { kind: 'write', todos: [{ id: '2', title: 'Test it', status: 'pending' }] };
+    const write: Intention = {
+      kind: 'write',
+      todos: [{ id: '2', title: 'Test it', status: 'pending' }],
+    };
     expect(express(offers('TaskCreate'), write, TODOS)).toEqual([
       { name: 'TaskUpdate', input: { taskId: '1', status: 'deleted' } },
       { name: 'TaskUpdate', input: { taskId: '2', subject: 'Test it' } },
@@ -130,9 +163,14 @@ describe('a plan and a completion in the words of each family', () => {
   });
 
   it('gives ids where the schema requires them, as Qwen Code does', () => {
-    const schema = { properties: { todos: { items: { required: ['id', 'content', 'status'] } } } };
+    const schema = {
+      properties: { todos: { items: { required: ['id', 'content', 'status'] } } },
+    };
     expect(express([{ name: 'todo_write', schema }], create)).toEqual([
-      { name: 'todo_write', input: { todos: [{ id: '1', content: 'Write docs', status: 'pending' }] } },
+      {
+        name: 'todo_write',
+        input: { todos: [{ id: '1', content: 'Write docs', status: 'pending' }] },
+      },
     ]);
   });
 
@@ -148,11 +186,19 @@ describe('a plan and a completion in the words of each family', () => {
 });
 
 describe('what the results teach', () => {
-  const learn = (todos: KnownTodos, name: string, input: unknown, text: string, isError = false) =>
-    learnFromCall(todos, { name, input }, result(text, isError));
+  const learn = (
+    todos: KnownTodos,
+    name: string,
+    input: unknown,
+    text: string,
+    isError = false,
+  ) => learnFromCall(todos, { name, input }, result(text, isError));
 
   it('ids from create_todo, also when MCP wraps the JSON in text parts', () => {
-    const json = JSON.stringify({ created: [{ id: 'u-1', title: 'A', order: 1 }], totalPending: 1 });
+    const json = JSON.stringify({
+      created: [{ id: 'u-1', title: 'A', order: 1 }],
+      totalPending: 1,
+    });
     const wrapped = JSON.stringify({ content: [{ type: 'text', text: json }] });
     const expected = [{ id: 'u-1', title: 'A', status: 'pending' }];
     expect(learn([], 'create_todo', {}, json)).toEqual(expected);
@@ -167,19 +213,36 @@ describe('what the results teach', () => {
       status: 'in_progress',
       verification: 'failed',
     });
-    expect(learn(TODOS, 'complete_todo', { todoId: '2' }, answer)[1]?.status).toBe('in_progress');
+    expect(learn(TODOS, 'complete_todo', { todoId: '2' }, answer)[1]?.status).toBe(
+      'in_progress',
+    );
   });
 
   it('nothing from an error, a refusal in prose or a missing result', () => {
-    expect(learn(TODOS, 'complete_todo', { todoId: '2' }, 'Unknown todo id.')).toBe(TODOS);
-    expect(learn(TODOS, 'TaskUpdate', { taskId: '2', status: 'completed' }, 'denied by hook', true)).toBe(
+    expect(learn(TODOS, 'complete_todo', { todoId: '2' }, 'Unknown todo id.')).toBe(
       TODOS,
     );
-    expect(learnFromCall(TODOS, { name: 'todowrite', input: { todos: [] } }, undefined)).toBe(TODOS);
+    expect(
+      learn(
+        TODOS,
+        'TaskUpdate',
+        { taskId: '2', status: 'completed' },
+        'denied by hook',
+        true,
+      ),
+    ).toBe(TODOS);
+    expect(
+      learnFromCall(TODOS, { name: 'todowrite', input: { todos: [] } }, undefined),
+    ).toBe(TODOS);
   });
 
   it('ids from the text of TaskCreate and the lines of TaskList', () => {
-    const created = learn([], 'TaskCreate', { subject: 'A' }, 'Task #7 created successfully: A');
+    const created = learn(
+      [],
+      'TaskCreate',
+      { subject: 'A' },
+      'Task #7 created successfully: A',
+    );
     expect(created).toEqual([{ id: '7', title: 'A', status: 'pending' }]);
     expect(learn(created, 'TaskList', {}, '#7 [in_progress] A\n#8 [pending] B')).toEqual([
       { id: '7', title: 'A', status: 'in_progress' },

@@ -57,8 +57,10 @@ export type TodoFamily = Readonly<{
   say: Sayings;
 }>;
 
-export const isOpen = ({ status }: KnownTodo) => status === 'pending' || status === 'in_progress';
-export const normalised = (title: string) => title.trim().replace(/\s+/g, ' ').toLowerCase();
+export const isOpen = ({ status }: KnownTodo) =>
+  status === 'pending' || status === 'in_progress';
+export const normalised = (title: string) =>
+  title.trim().replace(/\s+/g, ' ').toLowerCase();
 
 /** Open todos before settled ones. */
 export function findTodo(todos: KnownTodos, reference: string): KnownTodo | undefined {
@@ -86,8 +88,11 @@ export function firstNamed(todos: KnownTodos, text: string): KnownTodo | undefin
   return found.toSorted((one, other) => one.place - other.place)[0]?.todo;
 }
 
-const changed = (todos: KnownTodos, todo: KnownTodo, change: Partial<KnownTodo>): KnownTodos =>
-  todos.map((one) => (one === todo ? { ...one, ...change } : one));
+const changed = (
+  todos: KnownTodos,
+  todo: KnownTodo,
+  change: Partial<KnownTodo>,
+): KnownTodos => todos.map((one) => (one === todo ? { ...one, ...change } : one));
 
 /** Ids, once seen, stay. */
 function merged(todos: KnownTodos, seen: KnownTodos): KnownTodos {
@@ -99,7 +104,10 @@ function merged(todos: KnownTodos, seen: KnownTodos): KnownTodos {
   }, todos);
 }
 
-const otherWords: Readonly<Record<string, TodoStatus>> = { done: 'completed', deleted: 'cancelled' };
+const otherWords: Readonly<Record<string, TodoStatus>> = {
+  done: 'completed',
+  deleted: 'cancelled',
+};
 const readStatus = (word: unknown) =>
   statuses.find((status) => status === word) ?? otherWords[textOf(word)] ?? 'pending';
 
@@ -108,7 +116,8 @@ function readTodos(value: unknown): KnownTodos {
   const entries = lists.flatMap((list) => recordsOf(list));
   return entries.flatMap(({ id, title, content, step, description, subject, status }) => {
     const named = textOf(title ?? content ?? step ?? description ?? subject);
-    const known = typeof id === 'string' || typeof id === 'number' ? { id: String(id) } : {};
+    const known =
+      typeof id === 'string' || typeof id === 'number' ? { id: String(id) } : {};
     return named === '' ? [] : [{ title: named, status: readStatus(status), ...known }];
   });
 }
@@ -128,7 +137,11 @@ type WholeList = Readonly<{
 }>;
 
 const wholeLists = {
-  'claude-list': { tool: 'TodoWrite', words: 3, extras: ({ title }) => ({ activeForm: title }) },
+  'claude-list': {
+    tool: 'TodoWrite',
+    words: 3,
+    extras: ({ title }) => ({ activeForm: title }),
+  },
   opencode: { tool: 'todowrite', words: 4, extras: () => ({ priority: 'medium' }) },
   codex: { tool: 'update_plan', words: 3, listKey: 'plan', titleKey: 'step' },
   gemini: { tool: 'write_todos', words: 5, titleKey: 'description' },
@@ -138,9 +151,15 @@ const wholeLists = {
 
 function writeWholeList(shape: WholeList, todos: KnownTodos, offered: Offered): Calls {
   const { tool, listKey = 'todos', words, extras } = shape;
-  const { required, properties } = recordOf(offered(tool)?.schema, 'properties', listKey, 'items');
+  const { required, properties } = recordOf(
+    offered(tool)?.schema,
+    'properties',
+    listKey,
+    'items',
+  );
   // LangChain's tool has the name of Gemini's, and the key of most others.
-  const titleKey = 'content' in recordOf(properties) ? 'content' : (shape.titleKey ?? 'content');
+  const titleKey =
+    'content' in recordOf(properties) ? 'content' : (shape.titleKey ?? 'content');
   const mustHaveId = Array.isArray(required) && required.includes('id');
   const isKnown = ({ status }: KnownTodo) => statuses.indexOf(status) < words;
   const kept = todos.filter((todo) => isKnown(todo) || todo.status !== 'cancelled');
@@ -169,21 +188,31 @@ const inOurTools: Sayings = {
   create: ({ items }) => [{ name: 'create_todo', input: { items } }],
   set({ todo, status, note }) {
     const todoId = idOf(todo);
-    if (status === 'completed') return [{ name: 'complete_todo', input: { todoId, outcome: note } }];
-    if (status === 'cancelled') return [{ name: 'complete_todo', input: { todoId, outcome: note, status } }];
+    if (status === 'completed')
+      return [{ name: 'complete_todo', input: { todoId, outcome: note } }];
+    if (status === 'cancelled')
+      return [{ name: 'complete_todo', input: { todoId, outcome: note, status } }];
     const reason = status === 'blocked' ? note : undefined;
     return [{ name: 'update_todo', input: { todoId, status, reason } }];
   },
-  write: ({ todos }, _known, offered) => writeWholeList(wholeLists['todo-write'], todos, offered),
+  write: ({ todos }, _known, offered) =>
+    writeWholeList(wholeLists['todo-write'], todos, offered),
   list: () => [{ name: 'list_todo', input: { status: 'all' } }],
   pause: ({ reason }) => [{ name: 'todo_pause', input: { reason } }],
   verify: ({ todo }) => [{ name: 'todo_verify', input: { todoId: todo && idOf(todo) } }],
 };
 
 /** Tasks cannot be blocked: such a one stays pending with the note as its description. */
-const taskWords: Partial<Record<TodoStatus, string>> = { cancelled: 'deleted', blocked: 'pending' };
+const taskWords: Partial<Record<TodoStatus, string>> = {
+  cancelled: 'deleted',
+  blocked: 'pending',
+};
 
-type TaskChange = Readonly<{ status?: TodoStatus; subject?: string; description?: string | undefined }>;
+type TaskChange = Readonly<{
+  status?: TodoStatus;
+  subject?: string;
+  description?: string | undefined;
+}>;
 
 function updateTask(todo: KnownTodo, { status, ...change }: TaskChange): PlannedCall {
   const word = status && (taskWords[status] ?? status);
@@ -206,10 +235,14 @@ const inTasks: Sayings = {
       if (!then) return [updateTask(todo, { status: 'cancelled' })];
       const { title: subject, status } = then;
       const renamed = subject === todo.title ? [] : [updateTask(todo, { subject })];
-      return status === todo.status ? renamed : [...renamed, updateTask(todo, { status })];
+      return status === todo.status
+        ? renamed
+        : [...renamed, updateTask(todo, { status })];
     });
     const [first] = known;
-    return calls.length > 0 || !first ? calls : [updateTask(first, { status: first.status })];
+    return calls.length > 0 || !first
+      ? calls
+      : [updateTask(first, { status: first.status })];
   },
   list: () => [{ name: 'TaskList', input: {} }],
 };
@@ -219,29 +252,39 @@ function sqlCall(query: string): PlannedCall {
   return { name: 'sql', input: { description: 'Update the todos', query } };
 }
 const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`;
-const sqlStatus = (status: TodoStatus) => quoted(status === 'completed' ? 'done' : status);
+const sqlStatus = (status: TodoStatus) =>
+  quoted(status === 'completed' ? 'done' : status);
 
 function inSql(todo: KnownTodo, change: Partial<KnownTodo>): string {
   const place = `WHERE id = ${quoted(idOf(todo))}`;
   if (change.status === 'cancelled') return `DELETE FROM todos ${place}`;
   const { title, status } = change;
-  const sets = [title && `title = ${quoted(title)}`, status && `status = ${sqlStatus(status)}`];
+  const sets = [
+    title && `title = ${quoted(title)}`,
+    status && `status = ${sqlStatus(status)}`,
+  ];
   return `UPDATE todos SET ${sets.filter(Boolean).join(', ')} ${place}`;
 }
 
 const inTable: Sayings = {
   create({ items }, known) {
     const rows = items.map(({ title, context = '' }, index) =>
-      [`todo-${known.length + index + 1}`, title, context, 'pending'].map(quoted).join(', '),
+      [`todo-${known.length + index + 1}`, title, context, 'pending']
+        .map(quoted)
+        .join(', '),
     );
     const values = rows.map((row) => `(${row})`).join(', ');
-    return [sqlCall(`INSERT INTO todos (id, title, description, status) VALUES ${values}`)];
+    return [
+      sqlCall(`INSERT INTO todos (id, title, description, status) VALUES ${values}`),
+    ];
   },
   set: ({ todo, status }) => [sqlCall(inSql(todo, { status }))],
   /** The differences in one call. Without any the first status is repeated. */
   write({ todos }, known) {
     const changes = known.flatMap((todo) => {
-      const then = todos.find(({ id }) => id === todo.id) ?? ({ ...todo, status: 'cancelled' } as const);
+      const then =
+        todos.find(({ id }) => id === todo.id) ??
+        ({ ...todo, status: 'cancelled' } as const);
       const change = {
         ...(then.title !== todo.title && { title: then.title }),
         ...(then.status !== todo.status && { status: then.status }),
@@ -249,7 +292,8 @@ const inTable: Sayings = {
       return Object.keys(change).length === 0 ? [] : inSql(todo, change);
     });
     const [first] = known;
-    if (changes.length === 0 && first) return [sqlCall(inSql(first, { status: first.status }))];
+    if (changes.length === 0 && first)
+      return [sqlCall(inSql(first, { status: first.status }))];
     return changes.length === 0 ? [] : [sqlCall(changes.join('; '))];
   },
   list: () => [sqlCall('SELECT id, title, status FROM todos')],
@@ -261,7 +305,12 @@ const families: readonly TodoFamily[] = [
   { name: 'claude-tasks', byId: true, mark: 'TaskCreate', say: inTasks },
   { name: 'sql', byId: true, mark: 'sql', say: inTable },
   ...Object.entries(wholeLists).map(([name, shape]) => {
-    return { name: name as FamilyName, byId: false, mark: shape.tool, say: inWholeLists(shape) };
+    return {
+      name: name as FamilyName,
+      byId: false,
+      mark: shape.tool,
+      say: inWholeLists(shape),
+    };
   }),
 ];
 
@@ -269,7 +318,13 @@ export const familyFor = (tools: readonly ToolOffer[], forced?: FamilyName) =>
   families.find(({ name, mark }) => name === (forced ?? name) && findOffer(tools, mark));
 
 /** Nobody calls them where they are not offered. */
-const optionalTools = ['list_todo', 'todo_pause', 'todo_verify', 'todo_write', 'TaskList'];
+const optionalTools = [
+  'list_todo',
+  'todo_pause',
+  'todo_verify',
+  'todo_write',
+  'TaskList',
+];
 
 export function expressIntention(
   { say }: TodoFamily,
@@ -282,25 +337,36 @@ export function expressIntention(
   const calls = say[intention.kind]?.(intention as never, todos, offered) ?? [];
   return calls.flatMap(({ name, input }) => {
     const offer = offered(name);
-    return offer || !optionalTools.includes(name) ? [{ name: offer?.name ?? name, input }] : [];
+    return offer || !optionalTools.includes(name)
+      ? [{ name: offer?.name ?? name, input }]
+      : [];
   });
 }
 
 const searchPrefix = 'select:';
 
 /** The search that must be made before these calls; undefined: none. Todo tools are searched for together. */
-export function searchBefore(calls: Calls, tools: readonly ToolOffer[]): PlannedCall | undefined {
+export function searchBefore(
+  calls: Calls,
+  tools: readonly ToolOffer[],
+): PlannedCall | undefined {
   const hidden = tools.filter(({ foundBy }) => foundBy !== undefined);
   const isTodoTool = ({ name }: ToolOffer) => Object.hasOwn(lessons, name);
   const needed = hidden.filter(({ name }) => calls.some((call) => call.name === name));
   const search = needed[0]?.foundBy;
   if (search === undefined) return undefined;
-  const wanted = needed.some(isTodoTool) ? [...needed, ...hidden.filter(isTodoTool)] : needed;
+  const wanted = needed.some(isTodoTool)
+    ? [...needed, ...hidden.filter(isTodoTool)]
+    : needed;
   const names = [...new Set(wanted.map(({ name }) => name))];
-  return { name: search, input: { query: searchPrefix + names.join(','), max_results: names.length } };
+  return {
+    name: search,
+    input: { query: searchPrefix + names.join(','), max_results: names.length },
+  };
 }
 
-export const isSearch = ({ input }: PlannedCall) => textOf(input, 'query').startsWith(searchPrefix);
+export const isSearch = ({ input }: PlannedCall) =>
+  textOf(input, 'query').startsWith(searchPrefix);
 
 /** Must not throw. */
 type Learn = (todos: KnownTodos, input: unknown, resultText: string) => KnownTodos;
@@ -331,19 +397,26 @@ function learnStatement(todos: KnownTodos, statement: string): KnownTodos {
   if (statement.startsWith('INSERT'))
     return merged(
       todos,
-      texts.flatMap((id, index) => (index % 4 === 0 ? readTodos([{ id, title: texts[index + 1] }]) : [])),
+      texts.flatMap((id, index) =>
+        index % 4 === 0 ? readTodos([{ id, title: texts[index + 1] }]) : [],
+      ),
     );
   const known = todos.find(({ id }) => id === texts.at(-1));
   if (known === undefined || statement.startsWith('SELECT')) return todos;
-  if (statement.startsWith('DELETE')) return changed(todos, known, { status: 'cancelled' });
+  if (statement.startsWith('DELETE'))
+    return changed(todos, known, { status: 'cancelled' });
   const title = /title = /.test(statement) ? texts[0] : known.title;
   const status = /status = '(\w+)'/.exec(statement)?.[1] ?? known.status;
-  return changed(todos, known, { title: title ?? known.title, status: readStatus(status) });
+  return changed(todos, known, {
+    title: title ?? known.title,
+    status: readStatus(status),
+  });
 }
 
 /** What the result of each tool teaches. */
 const lessons: Readonly<Record<string, Learn>> = {
-  create_todo: (todos, _input, text) => merged(todos, readTodos(recordsOf(jsonWithin(text), 'created'))),
+  create_todo: (todos, _input, text) =>
+    merged(todos, readTodos(recordsOf(jsonWithin(text), 'created'))),
   list_todo: (todos, _input, text) => merged(todos, readTodos(jsonWithin(text))),
   complete_todo: learnStatus,
   update_todo: learnStatus,
@@ -351,39 +424,58 @@ const lessons: Readonly<Record<string, Learn>> = {
   /** The text of the result tells the number. */
   TaskCreate(todos, input, text) {
     const [, id] = /#(\w+)/.exec(text) ?? [];
-    return id === undefined ? todos : merged(todos, readTodos([{ id, title: textOf(input, 'subject') }]));
+    return id === undefined
+      ? todos
+      : merged(todos, readTodos([{ id, title: textOf(input, 'subject') }]));
   },
 
   TaskUpdate(todos, input, text) {
     const known = findTodo(todos, textOf(input, 'taskId'));
     if (!known || /not found/i.test(text)) return todos;
     const { subject, status = known.status } = recordOf(input);
-    return changed(todos, known, { title: textOf(subject) || known.title, status: readStatus(status) });
+    return changed(todos, known, {
+      title: textOf(subject) || known.title,
+      status: readStatus(status),
+    });
   },
 
   TaskList(todos, _input, text) {
     const inJson = readTodos(jsonWithin(text));
     const lines = text.matchAll(/#(\w+)[.:]?\s*\[(\w+)\]\s*(.+)/g);
-    const inLines = Array.from(lines, ([, id, status, title = '']) => ({ id, status, title: title.trim() }));
+    const inLines = Array.from(lines, ([, id, status, title = '']) => ({
+      id,
+      status,
+      title: title.trim(),
+    }));
     return merged(todos, inJson.length > 0 ? inJson : readTodos(inLines));
   },
 
   /** Only what this family itself writes is understood. */
   sql(todos, input, text) {
-    const told = Array.from(text.matchAll(/^\| (\S+) \| (.+?) \| (\w+) \|$/gm), ([, id, title, status]) => {
-      return { id, title, status };
-    }).filter(({ id }) => id !== 'id' && id !== '---');
+    const told = Array.from(
+      text.matchAll(/^\| (\S+) \| (.+?) \| (\w+) \|$/gm),
+      ([, id, title, status]) => {
+        return { id, title, status };
+      },
+    ).filter(({ id }) => id !== 'id' && id !== '---');
     return textOf(input, 'query')
       .split(/;\s*(?=UPDATE|DELETE)/)
       .reduce(learnStatement, merged(todos, readTodos(told)));
   },
 
-  ...Object.fromEntries(Object.values(wholeLists).map(({ tool }) => [tool, learnWholeList])),
+  ...Object.fromEntries(
+    Object.values(wholeLists).map(({ tool }) => [tool, learnWholeList]),
+  ),
 };
 
-export function learnFromCall(todos: KnownTodos, { name, input }: PlannedCall, result?: ToolResult) {
+export function learnFromCall(
+  todos: KnownTodos,
+  { name, input }: PlannedCall,
+  result?: ToolResult,
+) {
   if (!result || result.isError) return todos;
-  const [, learn] = Object.entries(lessons).find(([baseName]) => hasBaseName(name, baseName)) ?? [];
+  const [, learn] =
+    Object.entries(lessons).find(([baseName]) => hasBaseName(name, baseName)) ?? [];
   return learn?.(todos, input, result.text) ?? todos;
 }
 
@@ -392,6 +484,12 @@ const hasBaseName = (toolName: string, baseName: string) =>
   toolName.endsWith(baseName) && /^$|[_\-.:/]$/.test(toolName.slice(0, -baseName.length));
 
 /** An exact name wins over a prefixed one. */
-export function findOffer(tools: readonly ToolOffer[], baseName: string): ToolOffer | undefined {
-  return tools.find(({ name }) => name === baseName) ?? tools.find(({ name }) => hasBaseName(name, baseName));
+export function findOffer(
+  tools: readonly ToolOffer[],
+  baseName: string,
+): ToolOffer | undefined {
+  return (
+    tools.find(({ name }) => name === baseName) ??
+    tools.find(({ name }) => hasBaseName(name, baseName))
+  );
 }

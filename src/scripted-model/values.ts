@@ -12,14 +12,17 @@ const reader =
     read(path.reduce((inner, key) => (isRecord(inner) ? inner[key] : undefined), value));
 
 export const recordOf = reader((found): JsonRecord => (isRecord(found) ? found : {}));
-export const recordsOf = reader((found) => (Array.isArray(found) ? found.filter(isRecord) : []));
+export const recordsOf = reader((found) =>
+  Array.isArray(found) ? found.filter(isRecord) : [],
+);
 export const textOf = reader((found) => (typeof found === 'string' ? found : ''));
 
 /** A string, or a list of parts with a `text`. */
 export const contentText = (content: unknown) =>
   textOf(content) || joinTexts(recordsOf(content).map((part) => textOf(part, 'text')));
 
-export const joinTexts = (texts: readonly string[]) => texts.filter((text) => text !== '').join('\n');
+export const joinTexts = (texts: readonly string[]) =>
+  texts.filter((text) => text !== '').join('\n');
 
 export function parseJson(text: string): unknown {
   try {
@@ -48,11 +51,18 @@ export function jsonWithin(text: string): unknown {
 function unwrapped(value: unknown): unknown {
   const { structuredContent, content } = recordOf(value);
   if (isRecord(structuredContent)) return structuredContent;
-  const texts = recordsOf(Array.isArray(value) ? value : content).filter(({ type }) => type === 'text');
+  const texts = recordsOf(Array.isArray(value) ? value : content).filter(
+    ({ type }) => type === 'text',
+  );
   return texts.length === 0 ? value : (jsonWithin(contentText(texts)) ?? value);
 }
 
-export function keepNewest<Value>(map: Map<string, Value>, key: string, value: Value, most: number): void {
+export function keepNewest<Value>(
+  map: Map<string, Value>,
+  key: string,
+  value: Value,
+  most: number,
+): void {
   map.delete(key);
   map.set(key, value);
   for (const oldest of map.keys()) {

@@ -16,15 +16,29 @@ export type Looked = Pick<Seen, 'result'> & Readonly<{ sentence: string }>;
 /** Runs a check once; null: it was interrupted, or only a human could answer it. */
 export type LookBefore = (check: string, signal: AbortSignal) => Promise<Looked | null>;
 
-type Place = Readonly<{ directory: string; environment: Environment; sessionId: string; clock: Clock }>;
+type Place = Readonly<{
+  directory: string;
+  environment: Environment;
+  sessionId: string;
+  clock: Clock;
+}>;
 
-export function createLookBefore({ checks = {} }: Pick<Policy, 'checks'>, place: Place): LookBefore {
+export function createLookBefore(
+  { checks = {} }: Pick<Policy, 'checks'>,
+  place: Place,
+): LookBefore {
   const { directory, environment, sessionId, clock } = place;
   // Not the mark of the agent, whose processes end when it is resumed.
-  const context = { directory, environment, session: `check of ${sessionId}`, now: clock.now };
+  const context = {
+    directory,
+    environment,
+    session: `check of ${sessionId}`,
+    now: clock.now,
+  };
   return async (id, signal) => {
     const spec = Object.hasOwn(checks, id) ? checks[id] : undefined;
-    if (spec === undefined || spec.kind === 'human' || spec.kind === 'protected') return null;
+    if (spec === undefined || spec.kind === 'human' || spec.kind === 'protected')
+      return null;
     const seen = await runCheck(spec, { ...context, signal });
     const result = couldNotStart(seen) ? ('cannot-start' as const) : seen.result;
     return signal.aborted ? null : { result, sentence: seen.sentence };
@@ -65,7 +79,9 @@ export function createBaseline(options: BaselineOptions) {
     const { baseline: known, plan, work } = await options.state();
     if (settings.mode !== 'enforce') return;
     const given = [...options.goalChecks(), ...plan.flatMap(({ checks }) => checks)];
-    const unknown = [...new Set(given)].filter((check) => !Object.hasOwn(known?.checks ?? {}, check));
+    const unknown = [...new Set(given)].filter(
+      (check) => !Object.hasOwn(known?.checks ?? {}, check),
+    );
     const closed = new AbortController();
     const signal = AbortSignal.any([options.signal(), closed.signal]);
     const seconds = settings.baselineSeconds;
@@ -77,7 +93,8 @@ export function createBaseline(options: BaselineOptions) {
     const looking = (async () => {
       // One after the other: they may use the same files.
       for (const check of unknown) {
-        const looked = isTimeUp || signal.aborted ? null : await options.lookBefore?.(check, signal);
+        const looked =
+          isTimeUp || signal.aborted ? null : await options.lookBefore?.(check, signal);
         if (!looked || signal.aborted) continue;
         onLooked?.(check, looked);
         seen.push({ check, result: looked.result });
@@ -94,7 +111,11 @@ export function createBaseline(options: BaselineOptions) {
     const isLate = isLooking;
     // Files that the checks wrote are no work of the agent.
     const record = async (fingerprint: string | null) => {
-      await options.record({ type: 'baseline-seen', fingerprint, checks: seen.splice(0) });
+      await options.record({
+        type: 'baseline-seen',
+        fingerprint,
+        checks: seen.splice(0),
+      });
     };
     if (known === undefined || seen.length > 0)
       await record(seen.length === 0 ? work.fingerprint : await options.fingerprint());
@@ -114,7 +135,12 @@ export function createBaseline(options: BaselineOptions) {
   return baseline;
 }
 
-function unlessOver(work: Promise<void>, clock: Clock, milliseconds: number, signal: AbortSignal) {
+function unlessOver(
+  work: Promise<void>,
+  clock: Clock,
+  milliseconds: number,
+  signal: AbortSignal,
+) {
   return new Promise<void>((resolve) => {
     const cancel = clock.wake(clock.now() + milliseconds, resolve);
     const stop = onAbort(signal, resolve);

@@ -10,7 +10,14 @@ import type { Draft, Event } from '../core/events.ts';
 import type { Policy } from '../core/policy.ts';
 import { excerpt } from '../core/problem.ts';
 import { settingsForAgent } from '../core/settings.ts';
-import { createState, isTurnOver, libraryHost, type State, spokeAt, unknownHost } from '../core/state.ts';
+import {
+  createState,
+  isTurnOver,
+  libraryHost,
+  type State,
+  spokeAt,
+  unknownHost,
+} from '../core/state.ts';
 import { checkedTexts, namedTodos } from '../core/texts.ts';
 import { isOpen, type Todo } from '../core/todo.ts';
 import { frozenPolicy, takenUpChecks, withShellChecks } from '../engine/policy.ts';
@@ -27,7 +34,16 @@ import type { OpenedOptions } from './session-options.ts';
 export type BegunSession = Awaited<ReturnType<typeof beginSession>>;
 
 export async function beginSession(options: OpenedOptions, whole: Store) {
-  const { id: sessionId, clock, identifiers, directory, environment, goal, checks, signal } = options;
+  const {
+    id: sessionId,
+    clock,
+    identifiers,
+    directory,
+    environment,
+    goal,
+    checks,
+    signal,
+  } = options;
   const known = await whole.state(sessionId);
   if (known !== null && known.descriptor.host !== libraryHost) throw notOurs(known);
   const { store, release } = await own(options, whole);
@@ -40,7 +56,8 @@ export async function beginSession(options: OpenedOptions, whole: Store) {
     await release();
     throw error;
   };
-  const frozen = known === null ? null : await frozenPolicy(store, known).catch(releasing);
+  const frozen =
+    known === null ? null : await frozenPolicy(store, known).catch(releasing);
   /** What the session was begun with stays, unless the program names other checks. */
   async function presentPolicy(): Promise<Policy> {
     const present = await currentPolicy(options, parts);
@@ -56,11 +73,15 @@ export async function beginSession(options: OpenedOptions, whole: Store) {
   const notices: string[] = [];
   const runtime = createRuntime({
     ...parts,
-    ...(options.texts && { texts: checkedTexts(options.texts, (sentence) => notices.push(sentence)) }),
+    ...(options.texts && {
+      texts: checkedTexts(options.texts, (sentence) => notices.push(sentence)),
+    }),
     policy: () => policy,
     watch(now, events, decisions) {
       state = now;
-      const isNews = events.some(({ type }) => type === 'human-spoke' || type === 'human-resumed');
+      const isNews = events.some(
+        ({ type }) => type === 'human-spoke' || type === 'human-resumed',
+      );
       if (isNews && !isOpening) last = null;
       last = decisions.at(-1) ?? last;
       for (const decision of decisions) void tellDecision(options, decision);
@@ -68,18 +89,33 @@ export async function beginSession(options: OpenedOptions, whole: Store) {
     },
   });
   const base = () => ({ id: identifiers.next(), sessionId, at: clock.now() });
-  const record = (event: Draft<Event>) => runtime.handle({ ...base(), ...event } as Event);
+  const record = (event: Draft<Event>) =>
+    runtime.handle({ ...base(), ...event } as Event);
   const settings = () => settingsForAgent(policy.settings, null);
   const fingerprint = async () => {
     if (settings().mode === 'off') return null;
     const frozen = frozenBy(policy, spokeAt(state));
-    return parts.checker.look({ sessionId, directory }, frozen, { timeoutMs: fingerprintMs });
+    return parts.checker.look({ sessionId, directory }, frozen, {
+      timeoutMs: fingerprintMs,
+    });
   };
 
   async function takeBaseline() {
-    const lookBefore = createLookBefore(policy, { directory, environment, sessionId, clock });
+    const lookBefore = createLookBefore(policy, {
+      directory,
+      environment,
+      sessionId,
+      clock,
+    });
     const baseline = createBaseline({
-      ...{ clock, settings: settings(), record, fingerprint, lookBefore, onSlow: options.onNotice },
+      ...{
+        clock,
+        settings: settings(),
+        record,
+        fingerprint,
+        lookBefore,
+        onSlow: options.onNotice,
+      },
       state: async () => state,
       goalChecks: () => policy.goalChecks,
       signal: () => signal,
@@ -117,7 +153,9 @@ export async function beginSession(options: OpenedOptions, whole: Store) {
     await record({ ...describeSession(directory, false), resumed: known !== null });
     const goalId = `goal:${sha256(goal ?? '').slice(0, 32)}`;
     const wasSaid = known?.humanMessageIds.includes(goalId) === true;
-    const goesOn = goal === undefined || (wasSaid && (known.settled === null || stillHolds(known, goalId)));
+    const goesOn =
+      goal === undefined ||
+      (wasSaid && (known.settled === null || stillHolds(known, goalId)));
     if (goesOn && frozen !== null) return takeUp(frozen);
     // Without a goal the work begins here.
     if (goal === undefined) await takeBaseline();
@@ -174,7 +212,10 @@ const hasSameChecks = ({ goalChecks }: Policy, before: Policy) =>
 async function own({ id, clock }: OpenedOptions, store: Store) {
   const owned = await ownSession({ store, clock }, id);
   if (owned.ok) return owned;
-  throw new UntildoneError('session-taken', `The session ${excerpt(id)} is open in ${owned.process}.`);
+  throw new UntildoneError(
+    'session-taken',
+    `The session ${excerpt(id)} is open in ${owned.process}.`,
+  );
 }
 
 function notOurs({ id, descriptor: { host } }: State) {
@@ -196,9 +237,13 @@ async function currentPolicy(options: OpenedOptions, { configuration }: Parts) {
 }
 
 /** Not where the program itself says so. */
-function looseSentence({ settings: { mode, enabled } }: Policy, { settings }: OpenedOptions) {
+function looseSentence(
+  { settings: { mode, enabled } }: Policy,
+  { settings }: OpenedOptions,
+) {
   if ((mode === 'enforce' && enabled) || !settings.ok) return null;
-  if (settings.config.mode !== undefined || settings.config.enabled !== undefined) return null;
+  if (settings.config.mode !== undefined || settings.config.enabled !== undefined)
+    return null;
   const how = mode === 'observe' && enabled ? 'only observes' : 'is switched off';
   return `untildone ${how} here, so that no agent is held; \`untildone config\` shows where that is set.`;
 }
@@ -206,12 +251,18 @@ function looseSentence({ settings: { mode, enabled } }: Policy, { settings }: Op
 const besideStore = ['', '-wal', '-shm', '-journal', '-marks', '-spool'];
 
 /** It may lie in the workspace, and what we write there is nobody's work. */
-function withoutStore(policy: Policy, { store, directory, environment }: OpenedOptions): Policy {
+function withoutStore(
+  policy: Policy,
+  { store, directory, environment }: OpenedOptions,
+): Policy {
   if (typeof store === 'object' || store === ':memory:') return policy;
   const path = store === undefined ? stateDirectory(environment) : resolve(store);
   const place = relative(directory, join(realpathSync(dirname(path)), basename(path)));
   if (place === '' || place.startsWith('..')) return policy;
-  return { ...policy, exclude: [...(policy.exclude ?? []), ...besideStore.map((end) => place + end)] };
+  return {
+    ...policy,
+    exclude: [...(policy.exclude ?? []), ...besideStore.map((end) => place + end)],
+  };
 }
 
 async function tellDecision({ onDecision, onNotice }: OpenedOptions, decision: Decision) {
@@ -226,7 +277,12 @@ async function tellDecision({ onDecision, onNotice }: OpenedOptions, decision: D
 /** What is not known of the agent is what a plain one has: it may write, and nobody sees its tools. */
 function describeSession(directory: string, seesTools: boolean) {
   const place = { host: libraryHost, instance: `${libraryHost}:${directory}`, directory };
-  const facts = { kind: 'main', everyAgentWrites: true, judgesGoal: true, seesTools } as const;
+  const facts = {
+    kind: 'main',
+    everyAgentWrites: true,
+    judgesGoal: true,
+    seesTools,
+  } as const;
   const tools = { pause: 'todo_pause', verify: 'todo_verify' };
   const agent = { name: null, canWrite: 'yes', model: null, variant: null } as const;
   return {
@@ -239,7 +295,8 @@ function describeSession(directory: string, seesTools: boolean) {
 /** The conversation begins anew: without the note the agent would know nothing of its plan. */
 function withNote(words: string | null, plan: readonly Todo[]): string[] {
   const open = plan.filter(isOpen);
-  const named = open.length === 0 ? 'Nothing of it is open' : `Still open: ${namedTodos(open)}`;
+  const named =
+    open.length === 0 ? 'Nothing of it is open' : `Still open: ${namedTodos(open)}`;
   const note = `[resumed] Go on with the plan; ${plan.length - open.length} of ${plan.length} todos are settled. ${named}. list_todo shows it whole.`;
   return [...(words === null ? [] : [words]), ...(plan.length === 0 ? [] : [note])];
 }

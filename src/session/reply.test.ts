@@ -3,20 +3,45 @@ import { describe, expect, it } from 'vitest';
 import { createLibraryStage } from '../../test/support/library-stage.ts';
 import { readReply } from './reply.ts';
 
-const call = (toolCallId: string) => ({ role: 'assistant', content: [{ type: 'tool-call', toolCallId }] });
-const result = (toolCallId: string) => ({ role: 'tool', content: [{ type: 'tool-result', toolCallId }] });
+const call = (toolCallId: string) => ({
+  role: 'assistant',
+  content: [{ type: 'tool-call', toolCallId }],
+});
+const result = (toolCallId: string) => ({
+  role: 'tool',
+  content: [{ type: 'tool-result', toolCallId }],
+});
 
 describe('an answer', () => {
   it.each([
     [
       'the AI SDK 7',
-      { text: 'Hi', responseMessages: [call('a'), result('a')], response: { messages: [] } },
+      {
+        text: 'Hi',
+        responseMessages: [call('a'), result('a')],
+        response: { messages: [] },
+      },
       2,
       false,
     ],
-    ['the AI SDK before it', { text: 'Hi', response: { messages: [call('a'), result('a')] } }, 2, false],
-    ['a program', { text: 'Hi', messages: [{ role: 'assistant', content: 'Hi' }] }, 1, false],
-    ['one that streams', { text: Promise.resolve('Hi'), responseMessages: Promise.resolve([]) }, 0, false],
+    [
+      'the AI SDK before it',
+      { text: 'Hi', response: { messages: [call('a'), result('a')] } },
+      2,
+      false,
+    ],
+    [
+      'a program',
+      { text: 'Hi', messages: [{ role: 'assistant', content: 'Hi' }] },
+      1,
+      false,
+    ],
+    [
+      'one that streams',
+      { text: Promise.resolve('Hi'), responseMessages: Promise.resolve([]) },
+      0,
+      false,
+    ],
     ['a text alone', 'Hi', 1, false],
     [
       'a call that nobody answered',
@@ -43,12 +68,17 @@ describe('an answer', () => {
   });
 
   it('P14: without a word is empty, whatever it says about its end', async () => {
-    expect(await readReply({ text: '', finishReason: 'stop' })).toMatchObject({ end: 'empty' });
+    expect(await readReply({ text: '', finishReason: 'stop' })).toMatchObject({
+      end: 'empty',
+    });
   });
 
   it('G8: tokens count where both are known', async () => {
     const totalUsage = { inputTokens: 5, outputTokens: 2, totalTokens: 7 };
-    expect((await readReply({ text: 'Hi', totalUsage })).usage).toEqual({ inputTokens: 5, outputTokens: 2 });
+    expect((await readReply({ text: 'Hi', totalUsage })).usage).toEqual({
+      inputTokens: 5,
+      outputTokens: 2,
+    });
     expect((await readReply({ text: 'Hi', usage: { inputTokens: 5 } })).usage).toBeNull();
   });
 });
@@ -68,7 +98,10 @@ describe('an agent that waits for the human', () => {
       told.push(messages);
       for (const { id } of session.plan)
         await session.tools.complete_todo.execute({ todoId: id, outcome: 'approved' });
-      return { text: 'Done.', messages: [result('a'), { role: 'assistant', content: 'Done.' }] };
+      return {
+        text: 'Done.',
+        messages: [result('a'), { role: 'assistant', content: 'Done.' }],
+      };
     });
     expect([told.length, session.outcome]).toEqual([2, 'claimed']);
   });

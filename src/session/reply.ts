@@ -19,19 +19,32 @@ const unreadable =
   'hold: the function must return what the agent answered: the result of generateText, streamText or an agent of the AI SDK, { text, messages }, or a text. An agent of another framework has an entry of its own: see docs/frameworks.';
 
 /** A streamed answer is read to its end. Rejects with what the stream failed with. `before`: what the agent was called with. */
-export async function readReply(given: unknown, before: readonly unknown[] = []): Promise<Reply> {
+export async function readReply(
+  given: unknown,
+  before: readonly unknown[] = [],
+): Promise<Reply> {
   if (typeof given === 'string')
-    return { text: given, end: endOf('stop', given), messages: [said(given)], asks: false, usage: null };
-  if (typeof given !== 'object' || given === null) throw new UntildoneError('usage', unreadable);
+    return {
+      text: given,
+      end: endOf('stop', given),
+      messages: [said(given)],
+      asks: false,
+      usage: null,
+    };
+  if (typeof given !== 'object' || given === null)
+    throw new UntildoneError('usage', unreadable);
   const whole = await field(given, 'responseMessages');
   // Of the AI SDK before version 7.
   const messages =
-    whole ?? (await field(await field(given, 'response'), 'messages')) ?? (await field(given, 'messages'));
+    whole ??
+    (await field(await field(given, 'response'), 'messages')) ??
+    (await field(given, 'messages'));
   const text = await field(given, 'text');
   if (typeof text !== 'string') throw new UntildoneError('usage', unreadable);
   const all: readonly unknown[] = Array.isArray(messages) ? messages : [said(text)];
   // Some agents hand the whole conversation back.
-  const isWhole = before.length > 0 && before.every((message, place) => all[place] === message);
+  const isWhole =
+    before.length > 0 && before.every((message, place) => all[place] === message);
   const added = isWhole ? all.slice(before.length) : all;
   return {
     text,
@@ -54,9 +67,12 @@ async function field(value: unknown, name: string): Promise<unknown> {
 function hasUnansweredCall(messages: readonly unknown[]): boolean {
   const parts = messages.flatMap((message) => {
     const { content } = (message ?? {}) as { content?: unknown };
-    return Array.isArray(content) ? (content as ({ type?: unknown; toolCallId?: unknown } | null)[]) : [];
+    return Array.isArray(content)
+      ? (content as ({ type?: unknown; toolCallId?: unknown } | null)[])
+      : [];
   });
-  const idsOf = (type: string) => parts.flatMap((part) => (part?.type === type ? [part.toolCallId] : []));
+  const idsOf = (type: string) =>
+    parts.flatMap((part) => (part?.type === type ? [part.toolCallId] : []));
   const answered = idsOf('tool-result');
   return idsOf('tool-call').some((id) => !answered.includes(id));
 }
@@ -71,14 +87,20 @@ const ends: Readonly<Record<string, StopEnd>> = {
 };
 
 export function endOf(reason: unknown, text: string): StopEnd {
-  const known = typeof reason === 'string' && Object.hasOwn(ends, reason) ? ends[reason] : undefined;
+  const known =
+    typeof reason === 'string' && Object.hasOwn(ends, reason) ? ends[reason] : undefined;
   return known ?? (text.trim() === '' ? 'empty' : 'normal');
 }
 
 export function usageOf(given: unknown): Usage | null {
-  const { inputTokens, outputTokens } = (given ?? {}) as Partial<Record<keyof Usage, unknown>>;
-  const isCount = (count: unknown): count is number => Number.isSafeInteger(count) && Number(count) >= 0;
-  return isCount(inputTokens) && isCount(outputTokens) ? { inputTokens, outputTokens } : null;
+  const { inputTokens, outputTokens } = (given ?? {}) as Partial<
+    Record<keyof Usage, unknown>
+  >;
+  const isCount = (count: unknown): count is number =>
+    Number.isSafeInteger(count) && Number(count) >= 0;
+  return isCount(inputTokens) && isCount(outputTokens)
+    ? { inputTokens, outputTokens }
+    : null;
 }
 
 /** For programs without types: a session that was not awaited would hold nobody. */

@@ -45,7 +45,13 @@ describe('the human', () => {
     const { open, put, store } = createLibraryStage();
     const human = new AbortController();
     const session = await open({
-      ...{ id: 'nightly', goal: 'write it', checks: ['test -f written'], store, signal: human.signal },
+      ...{
+        id: 'nightly',
+        goal: 'write it',
+        checks: ['test -f written'],
+        store,
+        signal: human.signal,
+      },
     });
     await session.hold(async (_messages) => {
       put('written', '');
@@ -54,11 +60,20 @@ describe('the human', () => {
     expect(session.outcome).toBe('done');
     human.abort();
     expect(session.outcome).toBe('done');
-    expect(await session.stop()).toMatchObject({ answer: 'let-go', reason: 'aborted', outcome: 'done' });
+    expect(await session.stop()).toMatchObject({
+      answer: 'let-go',
+      reason: 'aborted',
+      outcome: 'done',
+    });
     await session.close();
 
     const later = new AbortController();
-    const again = await open({ id: 'nightly', goal: 'write it', store, signal: later.signal });
+    const again = await open({
+      id: 'nightly',
+      goal: 'write it',
+      store,
+      signal: later.signal,
+    });
     expect(again.outcome).toBe('done');
     await again.hold(async (_messages) => {
       later.abort();
@@ -87,7 +102,10 @@ describe('the human', () => {
     const session = await createLibraryStage().open({ goal: 'go' });
     await planned(session, 'a');
     await session.tools.todo_pause.execute({ reason: 'I need the password' });
-    expect(await session.stop()).toMatchObject({ outcome: 'paused', reason: 'paused-by-model' });
+    expect(await session.stop()).toMatchObject({
+      outcome: 'paused',
+      reason: 'paused-by-model',
+    });
     expect((await session.resume()).outcome).toBeNull();
     expect((await session.stop()).answer).toBe('continue');
   });
@@ -128,8 +146,17 @@ it('V4: folders that may not be read, from the start or since, end no work', asy
 describe('a session outlives its program', () => {
   it('V5: killed and opened again, the plan is there, and the same goal goes on with it', async () => {
     const { open, store, directory, put } = createLibraryStage();
-    const lines = await liveUntil(store, directory, { line: 'finished', milliseconds: 0 }, 60_000);
-    expect(lines).toEqual([{ found: [] }, { told: ['migrate the tests'] }, { finished: 'a' }]);
+    const lines = await liveUntil(
+      store,
+      directory,
+      { line: 'finished', milliseconds: 0 },
+      60_000,
+    );
+    expect(lines).toEqual([
+      { found: [] },
+      { told: ['migrate the tests'] },
+      { finished: 'a' },
+    ]);
     const session = await open({ id: 'nightly', goal: 'migrate the tests', store });
     const heard: string[] = [];
     await session.hold(async (messages: { content: string }[]) => {
@@ -160,11 +187,15 @@ describe('a session outlives its program', () => {
     onTestFinished(bench.close);
     const store = storePath(bench.env);
     const status = async () => (await bench.run('status', 'nightly')).out;
-    const gone = 'its process is gone (killed?): it goes on when a program opens it again with this id';
-    const left = 'idle: no program has it open; it goes on when one opens it again with this id';
+    const gone =
+      'its process is gone (killed?): it goes on when a program opens it again with this id';
+    const left =
+      'idle: no program has it open; it goes on when one opens it again with this id';
     await liveUntil(store, directory, { line: 'finished', milliseconds: 0 }, 60_000);
     expect(await status()).toContain(gone);
-    const [seen] = JSON.parse((await bench.run('status', '--all', '--json')).out).sessions;
+    const [seen] = JSON.parse(
+      (await bench.run('status', '--all', '--json')).out,
+    ).sessions;
     expect(seen.state).toEqual({ name: 'gone', words: gone });
     const session = await open({ id: 'nightly', goal: 'migrate the tests', store });
     expect(await status()).toContain('running: turn 1');
@@ -189,7 +220,8 @@ describe('a session outlives its program', () => {
         if (isKilled) killed += 1;
         let isOpen = false;
         for (const { found = null, told = null, finished: done } of lines) {
-          for (const title of finished) if (found) expect(found).toContain(`${title} completed`);
+          for (const title of finished)
+            if (found) expect(found).toContain(`${title} completed`);
           if (found) expect([0, 5]).toContain(found.length);
           if (found) isOpen = found.some((row) => row.endsWith('pending'));
           // Whoever has a plan and begins anew is told what is open.
@@ -201,16 +233,28 @@ describe('a session outlives its program', () => {
       }
       const record = await openSqliteStore({ path: store });
       const state = await record.state('nightly');
-      const decisions = (await record.decisions('nightly', 1000)).map(({ decision }) => decision);
-      const epochs = decisions.filter(({ answer }) => answer === 'continue').map(({ epoch }) => epoch);
-      const events = await record.events({ sessionId: 'nightly', after: 0, limit: 10_000 });
+      const decisions = (await record.decisions('nightly', 1000)).map(
+        ({ decision }) => decision,
+      );
+      const epochs = decisions
+        .filter(({ answer }) => answer === 'continue')
+        .map(({ epoch }) => epoch);
+      const events = await record.events({
+        sessionId: 'nightly',
+        after: 0,
+        limit: 10_000,
+      });
       const goals = events.filter(({ event }) => event.type === 'human-spoke').length;
       expect(decisions.some(({ outcome }) => outcome === 'done')).toBe(true);
       expect(new Set(epochs).size).toBe(epochs.length);
       // A goal that was settled before the kill is said anew, and counted anew.
       if (goals === 1) expect(state?.counters.total).toBe(epochs.length);
-      expect(state && (await verifyPlan(record, state.planId ?? '', state))).toMatchObject({ intact: true });
-      expect((await record.evidence('nightly', 10)).some(({ result }) => result === 'passed')).toBe(true);
+      expect(
+        state && (await verifyPlan(record, state.planId ?? '', state)),
+      ).toMatchObject({ intact: true });
+      expect(
+        (await record.evidence('nightly', 10)).some(({ result }) => result === 'passed'),
+      ).toBe(true);
       await record.close();
     }
   }, 600_000);
@@ -222,18 +266,31 @@ describe('a session outlives its program', () => {
       `The session "one" is open in process ${process.pid}.`,
     );
     const theirs = await openSqliteStore({ path: store });
-    await createScriptedHost({ mode: 'asked', store: theirs, sessionId: 'theirs' }).open();
+    await createScriptedHost({
+      mode: 'asked',
+      store: theirs,
+      sessionId: 'theirs',
+    }).open();
     await theirs.close();
-    await expect(open({ id: 'theirs', store })).rejects.toThrow('The session "theirs" belongs to "scripted"');
+    await expect(open({ id: 'theirs', store })).rejects.toThrow(
+      'The session "theirs" belongs to "scripted"',
+    );
   });
 
   it('15: another session of the store is taken up with `resume(id)`, and words without a goal are its own', async () => {
     const { open, store } = createLibraryStage();
-    const first = await open({ id: 'first', goal: 'write the parser', checks: ['false'], store });
+    const first = await open({
+      id: 'first',
+      goal: 'write the parser',
+      checks: ['false'],
+      store,
+    });
     await planned(first, 'a');
     await first.close();
     const second = await open({ id: 'second', goal: 'else', store });
-    await expect(second.resume('third')).rejects.toThrow('There is no session "third" in this store.');
+    await expect(second.resume('third')).rejects.toThrow(
+      'There is no session "third" in this store.',
+    );
     const again = await second.resume('first');
     expect([again.id, again.plan.length]).toEqual(['first', 1]);
     // The one that was left has nothing to close any more.
@@ -256,7 +313,12 @@ describe('a session outlives its program', () => {
     const first = await open({ id: 'one', goal: 'write it', checks: ['false'], store });
     await planned(first, 'a');
     await first.close();
-    const again = await open({ id: 'one', goal: 'write it', checks: ['test -f written'], store });
+    const again = await open({
+      id: 'one',
+      goal: 'write it',
+      checks: ['test -f written'],
+      store,
+    });
     put('written', '');
     for (const { id } of again.plan) await finish(again, id);
     expect(await again.stop()).toMatchObject({ outcome: 'done' });
@@ -283,7 +345,12 @@ describe('a session outlives its program', () => {
 
   it('15: how it had settled is there when it is opened again, until something happens', async () => {
     const { open, store, put } = createLibraryStage();
-    const first = await open({ id: 'one', goal: 'write it', checks: ['test -f written'], store });
+    const first = await open({
+      id: 'one',
+      goal: 'write it',
+      checks: ['test -f written'],
+      store,
+    });
     put('written', '');
     await first.stop();
     await first.close();
@@ -343,13 +410,20 @@ describe('a session outlives its program', () => {
     writeFileSync(join(directory, 'written'), '');
     expect(await session.stop()).toMatchObject({ outcome: 'done' });
     await session.close();
-    const store = await openSqliteStore({ path: join(environment.UNTILDONE_HOME, 'untildone.db') });
-    expect(await store.state(session.id)).toMatchObject({ title: 'write it', settled: { outcome: 'done' } });
+    const store = await openSqliteStore({
+      path: join(environment.UNTILDONE_HOME, 'untildone.db'),
+    });
+    expect(await store.state(session.id)).toMatchObject({
+      title: 'write it',
+      settled: { outcome: 'done' },
+    });
     await store.close();
   });
 });
 
-type Line = Partial<Record<'found' | 'told', readonly string[]> & Record<'finished' | 'outcome', string>>;
+type Line = Partial<
+  Record<'found' | 'told', readonly string[]> & Record<'finished' | 'outcome', string>
+>;
 
 /** Starts the program and kills it so long after its first line of this kind, '' for its birth; null: it may end. */
 async function liveUntil(
@@ -358,10 +432,16 @@ async function liveUntil(
   moment: { readonly line: string; readonly milliseconds: number } | null,
   agentMs = 0,
 ): Promise<readonly Line[]> {
-  const program = fileURLToPath(new URL('../../test/support/held-program.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--no-warnings', program, store, directory, String(agentMs)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const program = fileURLToPath(
+    new URL('../../test/support/held-program.ts', import.meta.url),
+  );
+  const child = spawn(
+    process.execPath,
+    ['--no-warnings', program, store, directory, String(agentMs)],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
   const lines: Line[] = [];
   const kill = () => setTimeout(() => child.kill('SIGKILL'), moment?.milliseconds ?? 0);
   if (moment?.line === '') kill();

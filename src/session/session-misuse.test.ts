@@ -16,8 +16,23 @@ describe('options', () => {
   const any = fc.anything();
   const options = fc.record(
     {
-      ...{ goal: any, id: any, settings: any, signal: any, onDecision: any, onNotice: any, policy: any },
-      ...{ checker: any, clock: any, identifiers: any, environment: any, directory: any, gaol: any },
+      ...{
+        goal: any,
+        id: any,
+        settings: any,
+        signal: any,
+        onDecision: any,
+        onNotice: any,
+        policy: any,
+      },
+      ...{
+        checker: any,
+        clock: any,
+        identifiers: any,
+        environment: any,
+        directory: any,
+        gaol: any,
+      },
       checks: fc.oneof(noLines, fc.constant([' ']), fc.constant(['true', 5])),
       store: fc.oneof(noPath, fc.constant(' ')),
     },
@@ -28,7 +43,9 @@ describe('options', () => {
     const { directory, environment } = createLibraryStage();
     const place = { directory, environment, store: ':memory:', onNotice: () => {} };
     const open = async (given: unknown) => {
-      const session = await openSession(given as SessionOptions).catch((error: unknown) => error);
+      const session = await openSession(given as SessionOptions).catch(
+        (error: unknown) => error,
+      );
       if (session instanceof Error) {
         expect(session).toBeInstanceOf(UntildoneError);
         expect(session.message).toMatch(/^openSession: [^\n]{10,400}$/u);
@@ -45,9 +62,17 @@ describe('options', () => {
   it.each([
     ['the goal alone', 'migrate the tests', 'must be an object, got "migrate the tests"'],
     ['a file as folder', { directory: import.meta.filename }, 'is not a folder'],
-    ['a blank store', { store: '' }, 'store: must be a path, ":memory:" or a store, got ""'],
+    [
+      'a blank store',
+      { store: '' },
+      'store: must be a path, ":memory:" or a store, got ""',
+    ],
     ['half a policy', { policy: {} }, 'policy.goalChecks: must be a list, got nothing'],
-    ['settings that are none', { settings: 5 }, 'settings: the configuration must be an object'],
+    [
+      'settings that are none',
+      { settings: 5 },
+      'settings: the configuration must be an object',
+    ],
   ])('15: %s is told with its path', async (_what, given, sentence) => {
     await expect(openSession(given as SessionOptions)).rejects.toThrow(sentence);
   });
@@ -65,13 +90,21 @@ describe('options', () => {
 describe('calls', () => {
   it('15: what is no agent, no tools and no format is told', async () => {
     const session = await createLibraryStage().open({ goal: 'go' });
-    await expect(session.hold('agent' as never)).rejects.toThrow('hold: must be a function');
-    await expect(session.stop('I am done' as never)).rejects.toThrow('stop: must be an object, got "I am');
+    await expect(session.hold('agent' as never)).rejects.toThrow(
+      'hold: must be a function',
+    );
+    await expect(session.stop('I am done' as never)).rejects.toThrow(
+      'stop: must be an object, got "I am',
+    );
     await expect(session.stop({ message: 'Done.' } as never)).rejects.toThrow(
       'stop: "message" is unknown; it takes text and end.',
     );
-    expect(() => session.toolsFor('gemini' as never)).toThrow('toolsFor: must be one of openai, anthropic');
-    expect(() => session.watch(null as never)).toThrow('watch: must be an object with tools by name');
+    expect(() => session.toolsFor('gemini' as never)).toThrow(
+      'toolsFor: must be one of openai, anthropic',
+    );
+    expect(() => session.watch(null as never)).toThrow(
+      'watch: must be an object with tools by name',
+    );
     expect(session.watch({ none: null as never })).toEqual({ none: null });
     expect(session.outcome).toBeNull();
   });
@@ -80,7 +113,10 @@ describe('calls', () => {
     const session = await createLibraryStage().open({ goal: 'go', checks: ['false'] });
     const answers = await Promise.all([session.stop(), session.stop()]);
     expect(answers.map(({ answer }) => answer)).toEqual(['continue', 'continue']);
-    const holds = [session.hold((_messages) => 'Done.'), session.hold((_messages) => 'Done.')];
+    const holds = [
+      session.hold((_messages) => 'Done.'),
+      session.hold((_messages) => 'Done.'),
+    ];
     await expect(holds[1]).rejects.toThrow('hold: the agent is held already');
     expect([await holds[0], session.outcome]).toEqual(['Done.', 'stagnant']);
   });
@@ -88,8 +124,14 @@ describe('calls', () => {
   it('P41: of several that open one session at once, one gets it', async () => {
     const { open, store: path } = createLibraryStage();
     const store = await openSqliteStore({ path });
-    const opened = await Promise.allSettled([1, 2, 3].map(() => open({ id: 'one', goal: 'go', store })));
-    expect(opened.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected', 'rejected']);
+    const opened = await Promise.allSettled(
+      [1, 2, 3].map(() => open({ id: 'one', goal: 'go', store })),
+    );
+    expect(opened.map(({ status }) => status).toSorted()).toEqual([
+      'fulfilled',
+      'rejected',
+      'rejected',
+    ]);
     for (const result of opened)
       if (result.status === 'rejected')
         expect(result.reason.message).toContain('The session "one" is open in');
@@ -103,11 +145,17 @@ describe('calls', () => {
     const { add } = session.watch({ add: { execute: async (one: number) => one + 1 } });
     const other = await session.resume('other');
     const { list_todo } = session.tools;
-    for (const call of [() => list_todo.execute({}), () => session.stop(), () => session.why()])
+    for (const call of [
+      () => list_todo.execute({}),
+      () => session.stop(),
+      () => session.why(),
+    ])
       await expect(call()).rejects.toThrow('The session "one" is closed.');
     expect(await add.execute(1)).toBe(2);
     await other.close();
-    await expect(other.hold((_messages) => 'Done.')).rejects.toThrow('The session "other" is closed.');
+    await expect(other.hold((_messages) => 'Done.')).rejects.toThrow(
+      'The session "other" is closed.',
+    );
   });
 
   it('15: closed while the agent is held, it says so; an error of the agent stays its own', async () => {
@@ -145,7 +193,10 @@ describe('calls', () => {
     await session.tell({ type: 'wait-started', wait: { kind: 'compaction' } });
     const stopped = session.stop();
     setTimeout(() => {
-      void session.tell({ type: 'wait-ended', wait: { kind: 'compaction', shrunk: true } });
+      void session.tell({
+        type: 'wait-ended',
+        wait: { kind: 'compaction', shrunk: true },
+      });
     }, 200);
     expect((await stopped).answer).toBe('continue');
   });
@@ -166,8 +217,12 @@ describe('answers', () => {
 
   it('15: the state of another framework is no answer', async () => {
     const session = await createLibraryStage().open({ goal: 'go' });
-    const answer = async (messages: unknown[]) => ({ messages: [...messages, { content: 'Done.' }] });
-    await expect(session.hold(answer)).rejects.toThrow('hold: the function must return what');
+    const answer = async (messages: unknown[]) => ({
+      messages: [...messages, { content: 'Done.' }],
+    });
+    await expect(session.hold(answer)).rejects.toThrow(
+      'hold: the function must return what',
+    );
   });
 });
 
@@ -187,7 +242,10 @@ describe('nobody is held without a word', () => {
 });
 
 describe('tools that were not passed on', () => {
-  const tell = async (options: SessionOptions, agent: (session: Session) => Promise<unknown>) => {
+  const tell = async (
+    options: SessionOptions,
+    agent: (session: Session) => Promise<unknown>,
+  ) => {
     const notices: string[] = [];
     const onNotice = (notice: string) => void notices.push(notice);
     const { open, put, store } = createLibraryStage();
@@ -206,10 +264,17 @@ describe('tools that were not passed on', () => {
   it.each([
     ['claimed', []],
     ['stagnant', ['false']],
-  ])('15: an agent that ends as %s without a todo tool is named once', async (outcome, checks) => {
-    const sentence = 'The agent called no todo tool: if it is to keep a plan, pass session.tools to it.';
-    expect(await tell({ checks }, nothing)).toMatchObject({ notices: [sentence], outcome });
-  });
+  ])(
+    '15: an agent that ends as %s without a todo tool is named once',
+    async (outcome, checks) => {
+      const sentence =
+        'The agent called no todo tool: if it is to keep a plan, pass session.tools to it.';
+      expect(await tell({ checks }, nothing)).toMatchObject({
+        notices: [sentence],
+        outcome,
+      });
+    },
+  );
 
   it('15: not where the checks say that it is done, nor where a todo tool was called, even before', async () => {
     const none = { notices: [], later: 0 };
@@ -222,19 +287,37 @@ describe('tools that were not passed on', () => {
 
 describe('done by nothing', () => {
   it('V1: what a check writes is no work of an agent whose tools nobody sees', async () => {
-    const session = await createLibraryStage().open({ goal: 'go', checks: ['date +%N > a', 'date +%N > b'] });
+    const session = await createLibraryStage().open({
+      goal: 'go',
+      checks: ['date +%N > a', 'date +%N > b'],
+    });
     for (const _ of [1, 2])
-      expect(await session.stop()).toMatchObject({ outcome: 'claimed', reason: 'no-change' });
+      expect(await session.stop()).toMatchObject({
+        outcome: 'claimed',
+        reason: 'no-change',
+      });
     await finish(session, (await planned(session, 'a'))[0]);
-    expect(await session.stop()).toMatchObject({ outcome: 'claimed', reason: 'no-change' });
+    expect(await session.stop()).toMatchObject({
+      outcome: 'claimed',
+      reason: 'no-change',
+    });
   });
 
   it('V1: nor is the store, wherever it lies', async () => {
     const { open, directory, environment } = createLibraryStage();
-    const own = await open({ goal: 'go', checks: ['true'], store: join(directory, 'own.db') });
+    const own = await open({
+      goal: 'go',
+      checks: ['true'],
+      store: join(directory, 'own.db'),
+    });
     expect(await own.stop()).toMatchObject({ outcome: 'claimed', reason: 'no-change' });
     const home = { ...environment, UNTILDONE_HOME: join(directory, 'state') };
-    const users = await openSession({ goal: 'go', checks: ['true'], directory, environment: home });
+    const users = await openSession({
+      goal: 'go',
+      checks: ['true'],
+      directory,
+      environment: home,
+    });
     expect(await users.stop()).toMatchObject({ outcome: 'claimed', reason: 'no-change' });
     writeFileSync(join(directory, 'written'), '');
     expect(await users.stop()).toMatchObject({ outcome: 'done' });
@@ -257,7 +340,9 @@ describe('done by nothing', () => {
     await (await open({ id: 'one', goal: 'go', checks: ['false'], store })).close();
     const again = await open({ id: 'one', store });
     await again.tell({ type: 'human-spoke', text: 'and the docs' });
-    expect((await again.stop()).text).toContain('The check “$ false” of the whole work failed');
+    expect((await again.stop()).text).toContain(
+      'The check “$ false” of the whole work failed',
+    );
   });
 
   it('V5: a store that fails is told at the next stop, and breaks no tool of the program', async () => {

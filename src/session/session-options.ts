@@ -60,13 +60,27 @@ const words: Kind<string> = {
 const anything = taken((value) => value);
 const optionTable = section({
   ...{ goal: words, directory: words, id: identifier, checks: list(words) },
-  ...{ settings: anything, store: anything, signal: anything, onDecision: anything, onNotice: anything },
+  ...{
+    settings: anything,
+    store: anything,
+    signal: anything,
+    onDecision: anything,
+    onNotice: anything,
+  },
   texts: anything,
-  ...{ policy: anything, checker: anything, clock: anything, identifiers: anything, environment: anything },
+  ...{
+    policy: anything,
+    checker: anything,
+    clock: anything,
+    identifiers: anything,
+    environment: anything,
+  },
 });
 
 /** What a value must at least have to be what it is taken for. */
-const shapes: Readonly<Record<string, readonly [expected: string, ...methods: string[]]>> = {
+const shapes: Readonly<
+  Record<string, readonly [expected: string, ...methods: string[]]>
+> = {
   signal: ['an AbortSignal', 'addEventListener'],
   checker: ['a checker', 'run'],
   clock: ['a clock', 'now', 'wake'],
@@ -87,7 +101,9 @@ export type OpenedOptions = Omit<ReturnType<typeof readSessionOptions>, 'goal'> 
 /** @internal As above. */
 export function readSessionOptions(given: SessionOptions) {
   const isObject = typeof given === 'object' && given !== null && !Array.isArray(given);
-  const known = Object.entries(isObject ? given : {}).filter(([, value]) => value !== undefined);
+  const known = Object.entries(isObject ? given : {}).filter(
+    ([, value]) => value !== undefined,
+  );
   const fields = read(optionTable, isObject ? Object.fromEntries(known) : given, 1);
   if (!fields.ok) throw wrong(fields.problems.map(problemSentence).join('; '));
   for (const [name, value] of known) refuseUnlike(name, value);
@@ -97,30 +113,45 @@ export function readSessionOptions(given: SessionOptions) {
     throw wrongValue('policy.settings', 'an object', given.policy.settings);
   const settings = validateConfig(given.settings ?? {});
   if (!settings.ok)
-    throw wrong(settings.problems.map(({ path, message }) => `${settingPath(path)}: ${message}`).join('; '));
+    throw wrong(
+      settings.problems
+        .map(({ path, message }) => `${settingPath(path)}: ${message}`)
+        .join('; '),
+    );
   const { clock = systemClock, onNotice = warn } = given;
   const identifiers = given.identifiers ?? createIdentifiers(clock);
   const environment: Environment = given.environment ?? process.env;
-  for (const { path, message } of settings.warnings ?? []) onNotice(`${settingPath(path)}: ${message}`);
+  for (const { path, message } of settings.warnings ?? [])
+    onNotice(`${settingPath(path)}: ${message}`);
   return {
     ...given,
     ...{ checks: given.checks ?? [], settings, clock, onNotice },
-    ...{ identifiers, id: given.id ?? identifiers.next(), environment, signal: realSignal(given.signal) },
+    ...{
+      identifiers,
+      id: given.id ?? identifiers.next(),
+      environment,
+      signal: realSignal(given.signal),
+    },
     directory: realDirectory(given.directory ?? '.'),
   };
 }
 
-const settingPath = (path: string) => `settings${/^(\[|$)/u.test(path) ? '' : '.'}${path}`;
-const wrong = (sentence: string) => new UntildoneError('usage', `openSession: ${sentence}`);
+const settingPath = (path: string) =>
+  `settings${/^(\[|$)/u.test(path) ? '' : '.'}${path}`;
+const wrong = (sentence: string) =>
+  new UntildoneError('usage', `openSession: ${sentence}`);
 const wrongValue = (path: string, expected: string, value: unknown) =>
   wrong(`${path}: must be ${expected}, got ${excerpt(value)}`);
 
 function refuseUnlike(path: string, value: unknown) {
   if (path === 'store' && typeof value === 'string' && value.trim() !== '') return;
   const [expected, ...methods] = Object.hasOwn(shapes, path) ? (shapes[path] ?? []) : [];
-  const isThing = (typeof value === 'object' && value !== null) || typeof value === 'function';
-  const has = (method: string) => typeof (value as Record<string, unknown>)[method] === 'function';
-  if (expected !== undefined && !(isThing && methods.every(has))) throw wrongValue(path, expected, value);
+  const isThing =
+    (typeof value === 'object' && value !== null) || typeof value === 'function';
+  const has = (method: string) =>
+    typeof (value as Record<string, unknown>)[method] === 'function';
+  if (expected !== undefined && !(isThing && methods.every(has)))
+    throw wrongValue(path, expected, value);
 }
 
 function realDirectory(path: string): string {

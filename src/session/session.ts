@@ -4,7 +4,13 @@ import { resolve } from 'node:path';
 import { allowedProposal } from '../core/check-specs.ts';
 import type { Decision, Outcome } from '../core/decision.ts';
 import { messageOf, UntildoneError } from '../core/error.ts';
-import { type Draft, type Event, parseEvent, type StopEnd, stopEnd } from '../core/events.ts';
+import {
+  type Draft,
+  type Event,
+  parseEvent,
+  type StopEnd,
+  stopEnd,
+} from '../core/events.ts';
 import { excerpt, problemSentence } from '../core/problem.ts';
 import { endsInQuestion } from '../core/safe-text.ts';
 import { text as anyText, object, optional, read } from '../core/schema.ts';
@@ -24,7 +30,11 @@ import {
 } from '../tools/tool-formats.ts';
 import { type BegunSession, beginSession } from './begin-session.ts';
 import { type Reply, readReply } from './reply.ts';
-import { type OpenedOptions, readSessionOptions, type SessionOptions } from './session-options.ts';
+import {
+  type OpenedOptions,
+  readSessionOptions,
+  type SessionOptions,
+} from './session-options.ts';
 import { watchTools } from './watch-tools.ts';
 
 export type { SessionOptions } from './session-options.ts';
@@ -56,13 +66,20 @@ export type StopAnswer = Pick<Decision, 'reason' | 'sentence'> &
   }>;
 
 /** What was decided last, with what was said to the agent and the checks that had failed by then (V6). */
-export type Explanation = Decision & Awaited<ReturnType<typeof explainDecision>> & { readonly at: number };
+export type Explanation = Decision &
+  Awaited<ReturnType<typeof explainDecision>> & { readonly at: number };
 
 /** An event without its id, session and time; what may be null may be left out. */
 export type ToldEvent = Loose<Draft<Exclude<Event, { type: 'stop-attempted' }>>>;
 type Loose<Kind> = Kind extends unknown
-  ? { readonly [Name in keyof Kind as IsLoose<Kind, Name> extends true ? never : Name]: Kind[Name] } & {
-      readonly [Name in keyof Kind as IsLoose<Kind, Name> extends true ? Name : never]?: Kind[Name];
+  ? {
+      readonly [Name in keyof Kind as IsLoose<Kind, Name> extends true
+        ? never
+        : Name]: Kind[Name];
+    } & {
+      readonly [Name in keyof Kind as IsLoose<Kind, Name> extends true
+        ? Name
+        : never]?: Kind[Name];
     }
   : never;
 type IsLoose<Kind, Name extends keyof Kind> = null extends Kind[Name]
@@ -95,7 +112,9 @@ export interface Session {
    * Calls the agent until it may stop, each time with the whole conversation, and resolves with its last answer. Rejects
    * with what the agent rejects with. `messages` are of whatever type the agent's own are.
    */
-  hold<Agent extends AgentCall>(agent: Agent & Hears<Agent>): Promise<Awaited<ReturnType<Agent>>>;
+  hold<Agent extends AgentCall>(
+    agent: Agent & Hears<Agent>,
+  ): Promise<Awaited<ReturnType<Agent>>>;
   /** For loops of your own: the agent wants to stop. Waits for the checks. */
   stop(attempt?: StopAttempt): Promise<StopAnswer>;
   /** Something happened that the session cannot see: `{ type: 'human-spoke', text: 'and the docs' }`. */
@@ -119,11 +138,16 @@ export async function openSession(given: SessionOptions = {}): Promise<Session> 
   const opened =
     store === undefined
       ? await openUserStore(environment, { clock })
-      : await openSqliteStore({ path: store === ':memory:' ? store : resolve(store), clock });
-  return createSession(options, opened, () => opened.close()).catch(async (error: unknown) => {
-    await opened.close();
-    throw error;
-  });
+      : await openSqliteStore({
+          path: store === ':memory:' ? store : resolve(store),
+          clock,
+        });
+  return createSession(options, opened, () => opened.close()).catch(
+    async (error: unknown) => {
+      await opened.close();
+      throw error;
+    },
+  );
 }
 
 async function createSession(
@@ -156,7 +180,8 @@ async function createSession(
     if (isLeft) throw closedError();
     await recorded;
   }
-  const abort = () => void recordLater({ type: 'human-aborted', how: 'the signal of the program' });
+  const abort = () =>
+    void recordLater({ type: 'human-aborted', how: 'the signal of the program' });
   const stopListening = onAbort(signal, abort);
 
   /** One after the other: a second attempt would take the answer of the first. */
@@ -171,15 +196,32 @@ async function createSession(
     try {
       for (let question = endsInQuestion(text ?? ''); ; question = false) {
         await ready();
-        const seen = { question, fingerprint: await begun.fingerprint(), background: null, toolError };
+        const seen = {
+          question,
+          fingerprint: await begun.fingerprint(),
+          background: null,
+          toolError,
+        };
         const event = { ...base(), type: 'stop-attempted', end: how, ...seen } as const;
-        const { answer, decision } = await runtime.ask(event, clock.now() + checkPatienceMs);
+        const { answer, decision } = await runtime.ask(
+          event,
+          clock.now() + checkPatienceMs,
+        );
         toolError = null;
         if (answer === null || decision === null)
-          throw new UntildoneError('invalid-event', 'The engine gave no answer to a stop attempt.');
+          throw new UntildoneError(
+            'invalid-event',
+            'The engine gave no answer to a stop attempt.',
+          );
         const { reason, sentence } = decision;
         if (answer.answer !== 'wait')
-          return { answer: answer.answer, reason, sentence, text: answer.text, outcome: begun.outcome() };
+          return {
+            answer: answer.answer,
+            reason,
+            sentence,
+            text: answer.text,
+            outcome: begun.outcome(),
+          };
         await waitUntil(answer.dueAt ?? clock.now() + longestWaitMs);
       }
     } catch (error) {
@@ -204,7 +246,11 @@ async function createSession(
     const name = error instanceof Error ? error.name : 'Error';
     if (signal.aborted || name === 'AbortError') return stop({ end: 'cancelled' });
     const message = messageOf(error).slice(0, 2000);
-    const about = { signature: `${name}: ${message.slice(0, 200)}`, message, retryAt: null };
+    const about = {
+      signature: `${name}: ${message.slice(0, 200)}`,
+      message,
+      retryAt: null,
+    };
     await record({ type: 'error-occurred', kind: 'other', ...about });
     return stop({ end: 'error' });
   }
@@ -224,7 +270,8 @@ async function createSession(
     history.push(...messages);
     const isPending = state().waits.permissions.includes(approval.requestId);
     if (asks && !isPending) await record({ type: 'wait-started', wait: approval });
-    if (!asks && isPending) await record({ type: 'wait-ended', wait: { ...approval, granted: true } });
+    if (!asks && isPending)
+      await record({ type: 'wait-ended', wait: { ...approval, granted: true } });
     const unknown = { cost: null, contextTokens: null, contextLimit: null };
     if (usage !== null) await record({ type: 'usage-reported', ...usage, ...unknown });
   }
@@ -244,11 +291,17 @@ async function createSession(
 
   /** Whoever forgot to pass the tools on sees only an agent that never plans. Work that is `done` needed none. */
   async function tellUnused() {
-    if (isUnusedTold || !['claimed', 'exhausted', 'stagnant'].includes(begun.outcome() ?? '')) return;
+    if (
+      isUnusedTold ||
+      !['claimed', 'exhausted', 'stagnant'].includes(begun.outcome() ?? '')
+    )
+      return;
     for await (const event of recordedEvents(store, sessionId))
       if (event.type === 'tool-ended' && event.access === 'todo') return;
     isUnusedTold = true;
-    options.onNotice('The agent called no todo tool: if it is to keep a plan, pass session.tools to it.');
+    options.onNotice(
+      'The agent called no todo tool: if it is to keep a plan, pass session.tools to it.',
+    );
   }
 
   async function leave() {
@@ -269,11 +322,14 @@ async function createSession(
     toolsFor: todoToolFormat,
     watch(tools) {
       const watched = watchTools(tools, {
-        began: (tool) => void recordLater({ type: 'tool-started', tool, access: 'unknown' }),
+        began: (tool) =>
+          void recordLater({ type: 'tool-started', tool, access: 'unknown' }),
         async ended(tool, error) {
           toolError = error;
           // Safe: the tool is the program's and did its work; the next stop tells what could not be recorded.
-          await recordLater({ type: 'tool-ended', tool, access: 'unknown', error }).catch(() => {});
+          await recordLater({ type: 'tool-ended', tool, access: 'unknown', error }).catch(
+            () => {},
+          );
         },
       });
       recordLater(begun.seeTools());
@@ -282,10 +338,15 @@ async function createSession(
     async hold(agent: AgentCall) {
       await ready();
       if (typeof agent !== 'function')
-        throw wrongUse(`hold: must be a function that calls the agent, got ${excerpt(agent)}`);
-      if (isHeld) throw wrongUse('hold: the agent is held already: wait until that has ended.');
+        throw wrongUse(
+          `hold: must be a function that calls the agent, got ${excerpt(agent)}`,
+        );
+      if (isHeld)
+        throw wrongUse('hold: the agent is held already: wait until that has ended.');
       if (history.length === 0)
-        throw wrongUse('hold: there is nothing to say to the agent: give openSession a goal.');
+        throw wrongUse(
+          'hold: there is nothing to say to the agent: give openSession a goal.',
+        );
       isHeld = true;
       const held = begun.goOn().then(() => holdAgent(agent));
       return (await held.finally(() => {
@@ -304,7 +365,8 @@ async function createSession(
       const { type } = event;
       if (type === 'human-spoke') await begun.hear(event.text, event.messageId ?? id);
       else await runtime.handle(event);
-      if (type === 'human-spoke' && event.text?.trim()) history.push(fromUser(event.text));
+      if (type === 'human-spoke' && event.text?.trim())
+        history.push(fromUser(event.text));
       wake();
     },
     get plan() {
@@ -327,9 +389,16 @@ async function createSession(
         return session;
       }
       if ((await whole.state(id)) === null)
-        throw new UntildoneError('unknown-session', `There is no session ${excerpt(id)} in this store.`);
+        throw new UntildoneError(
+          'unknown-session',
+          `There is no session ${excerpt(id)} in this store.`,
+        );
       await leave();
-      const other = createSession({ ...options, goal: undefined, checks: [], id }, whole, closeStore);
+      const other = createSession(
+        { ...options, goal: undefined, checks: [], id },
+        whole,
+        closeStore,
+      );
       return other.catch(async (error: unknown) => {
         await closeStore();
         throw error;
@@ -357,16 +426,33 @@ function createTools(
 ) {
   const { runtime: engine, store, record, settings } = begun;
   const resolveCheck = (proposal: string) => allowedProposal(settings(), proposal);
-  const context = { engine, store, sessionId, actor: 'agent', clock, identifiers, resolveCheck } as const;
-  const tools = createTodoTools(context).map(({ name, description, inputSchema, call }) => {
-    const execute = async (input: unknown) => {
-      await ready();
-      const result = await call(input);
-      await record({ type: 'tool-ended', tool: name, access: 'todo', error: null });
-      return result.ok ? result.output : { error: result.error.message };
-    };
-    return [name, { description, inputSchema: toolSchema(inputSchema), execute } satisfies SessionTool];
-  });
+  const context = {
+    engine,
+    store,
+    sessionId,
+    actor: 'agent',
+    clock,
+    identifiers,
+    resolveCheck,
+  } as const;
+  const tools = createTodoTools(context).map(
+    ({ name, description, inputSchema, call }) => {
+      const execute = async (input: unknown) => {
+        await ready();
+        const result = await call(input);
+        await record({ type: 'tool-ended', tool: name, access: 'todo', error: null });
+        return result.ok ? result.output : { error: result.error.message };
+      };
+      return [
+        name,
+        {
+          description,
+          inputSchema: toolSchema(inputSchema),
+          execute,
+        } satisfies SessionTool,
+      ];
+    },
+  );
   return Object.fromEntries(tools) as Session['tools'];
 }
 
@@ -375,7 +461,9 @@ const attemptFields = object({ text: optional(anyText()), end: optional(stopEnd)
 function readAttempt(attempt: StopAttempt): StopAttempt {
   const known = read(attemptFields, attempt, 1);
   if (!known.ok) throw wrongUse(`stop: ${known.problems.map(problemSentence).join(' ')}`);
-  const unknown = Object.keys(attempt).find((name) => !Object.hasOwn(attemptFields.fields, name));
+  const unknown = Object.keys(attempt).find(
+    (name) => !Object.hasOwn(attemptFields.fields, name),
+  );
   if (unknown === undefined) return attempt;
   throw wrongUse(`stop: ${excerpt(unknown)} is unknown; it takes text and end.`);
 }

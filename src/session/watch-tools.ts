@@ -17,7 +17,10 @@ export function watchTools<Tools extends Readonly<Record<string, object>>>(
   watcher: ToolWatcher,
 ): Tools {
   if (typeof tools !== 'object' || tools === null || Array.isArray(tools))
-    throw new UntildoneError('usage', `watch: must be an object with tools by name, got ${excerpt(tools)}`);
+    throw new UntildoneError(
+      'usage',
+      `watch: must be an object with tools by name, got ${excerpt(tools)}`,
+    );
   const watched = Object.entries(tools).map(([name, tool]) => {
     const { execute } = (tool ?? {}) as { readonly execute?: unknown };
     // Someone else makes the call: the provider, or the program after the run.
@@ -27,7 +30,11 @@ export function watchTools<Tools extends Readonly<Record<string, object>>>(
   return Object.fromEntries(watched) as Tools;
 }
 
-function watchCalls(name: string, execute: Execute, { began, ended }: ToolWatcher): Execute {
+function watchCalls(
+  name: string,
+  execute: Execute,
+  { began, ended }: ToolWatcher,
+): Execute {
   const failed = (error: unknown) => ended(name, messageOf(error).slice(0, longestError));
   return (...given) => {
     began(name);

@@ -5,4 +5,8 @@ export {
   type ScriptedHost,
   type ScriptedHostOptions,
 } from './scripted-host.ts';
-export { createSequentialIdentifiers, createSimulatedClock, type SimulatedClock } from './simulated-clock.ts';
+export {
+  createSequentialIdentifiers,
+  createSimulatedClock,
+  type SimulatedClock,
+} from './simulated-clock.ts';

@@ -1,5 +1,11 @@
 // A host without a model: tests and examples say what happens in it, and it drives a real runtime over a real store.
-import type { AgentDescriptor, Event, EventOf, HostMode, SessionDescriptor } from '../core/events.ts';
+import type {
+  AgentDescriptor,
+  Event,
+  EventOf,
+  HostMode,
+  SessionDescriptor,
+} from '../core/events.ts';
 import { defaultSettings } from '../core/settings.ts';
 import { unknownHost } from '../core/state.ts';
 import type { Handled } from '../engine/engine.ts';
@@ -22,7 +28,9 @@ export interface ScriptedHostOptions
 }
 
 /** An event without what the host fills in. */
-export type Happening<E = Event> = E extends Event ? Omit<E, 'id' | 'sessionId' | 'at'> : never;
+export type Happening<E = Event> = E extends Event
+  ? Omit<E, 'id' | 'sessionId' | 'at'>
+  : never;
 
 type Stop = Omit<Happening<EventOf<'stop-attempted'>>, 'type'>;
 
@@ -31,14 +39,20 @@ export type ScriptedHost = ReturnType<typeof createScriptedHost>;
 
 /** A host without a model: your test says what happens, and reads what was decided and sent. */
 export function createScriptedHost(options: ScriptedHostOptions) {
-  const { mode, sessionId = 'session-1', instance = 'scripted', clock = systemClock } = options;
+  const {
+    mode,
+    sessionId = 'session-1',
+    instance = 'scripted',
+    clock = systemClock,
+  } = options;
   const { identifiers = createIdentifiers(clock) } = options;
   const policy = () => ({ settings: defaultSettings, goalChecks: [] });
   const injected: OutgoingText[] = [];
   const notices: { title: string; message: string }[] = [];
   const host: ToldHost = {
     async inject(outgoing) {
-      if (!(options.takes?.(outgoing) ?? true)) return { taken: false, error: 'the scripted host refused' };
+      if (!(options.takes?.(outgoing) ?? true))
+        return { taken: false, error: 'the scripted host refused' };
       injected.push(outgoing);
       return { taken: true };
     },
@@ -52,10 +66,23 @@ export function createScriptedHost(options: ScriptedHostOptions) {
       notices.push({ title, message });
     },
   };
-  const runtime = createRuntime({ hash: sha256, policy, ...options, clock, identifiers, instance, host });
+  const runtime = createRuntime({
+    hash: sha256,
+    policy,
+    ...options,
+    clock,
+    identifiers,
+    instance,
+    host,
+  });
 
   const happens = (happening: Happening): Promise<Handled> =>
-    runtime.handle({ ...happening, id: identifiers.next(), sessionId, at: clock.now() } as Event);
+    runtime.handle({
+      ...happening,
+      id: identifiers.next(),
+      sessionId,
+      at: clock.now(),
+    } as Event);
 
   return {
     runtime,
@@ -67,10 +94,21 @@ export function createScriptedHost(options: ScriptedHostOptions) {
       happens({
         type: 'session-opened',
         descriptor: { ...scriptedDescriptor(mode, instance), ...options.descriptor },
-        agent: { name: 'build', canWrite: 'yes', model: 'scripted/model', variant: null, ...options.agent },
+        agent: {
+          name: 'build',
+          canWrite: 'yes',
+          model: 'scripted/model',
+          variant: null,
+          ...options.agent,
+        },
       }),
     says(text: string, messageId = identifiers.next()) {
-      const turn = { turnId: identifiers.next(), agent: null, fingerprint: null, policyHash: null };
+      const turn = {
+        turnId: identifiers.next(),
+        agent: null,
+        fingerprint: null,
+        policyHash: null,
+      };
       return happens({ type: 'human-spoke', text, messageId, ...turn });
     },
     async plans(...titles: string[]): Promise<readonly string[]> {
@@ -79,13 +117,24 @@ export function createScriptedHost(options: ScriptedHostOptions) {
       return items.map(({ id }) => id);
     },
     completes: (todoId: string, outcome = 'done') =>
-      happens({ type: 'todo-completed', actor: 'agent', todoId, status: 'completed', outcome }),
+      happens({
+        type: 'todo-completed',
+        actor: 'agent',
+        todoId,
+        status: 'completed',
+        outcome,
+      }),
     async works(tool = 'write_file'): Promise<void> {
       await happens({ type: 'tool-started', tool, access: 'write' });
       await happens({ type: 'tool-ended', tool, access: 'write', error: null });
     },
     stops(overrides: Partial<Stop> = {}) {
-      const stop = { question: false, fingerprint: null, background: null, toolError: null };
+      const stop = {
+        question: false,
+        fingerprint: null,
+        background: null,
+        toolError: null,
+      };
       return happens({ type: 'stop-attempted', end: 'normal', ...stop, ...overrides });
     },
   };
@@ -93,5 +142,13 @@ export function createScriptedHost(options: ScriptedHostOptions) {
 
 export function scriptedDescriptor(mode: HostMode, instance: string): SessionDescriptor {
   const tools = { pause: 'todo_pause', verify: 'todo_verify' };
-  return { ...unknownHost, host: 'scripted', instance, mode, kind: 'main', headless: false, tools };
+  return {
+    ...unknownHost,
+    host: 'scripted',
+    instance,
+    mode,
+    kind: 'main',
+    headless: false,
+    tools,
+  };
 }

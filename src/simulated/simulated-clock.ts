@@ -19,7 +19,8 @@ export function createSimulatedClock(start = 1_800_000_000_000): SimulatedClock 
   const earliest = () => [...wakeUps].sort((left, right) => left.at - right.at)[0];
 
   async function settle(): Promise<void> {
-    for (let round = 0; round < settleRounds; round++) await new Promise((resolve) => setImmediate(resolve));
+    for (let round = 0; round < settleRounds; round++)
+      await new Promise((resolve) => setImmediate(resolve));
   }
 
   return {
@@ -33,7 +34,11 @@ export function createSimulatedClock(start = 1_800_000_000_000): SimulatedClock 
     async advance(milliseconds) {
       const until = now + milliseconds;
       await settle();
-      for (let next = earliest(); next !== undefined && next.at <= until; next = earliest()) {
+      for (
+        let next = earliest();
+        next !== undefined && next.at <= until;
+        next = earliest()
+      ) {
         now = Math.max(now, next.at);
         wakeUps.delete(next);
         next.callback();

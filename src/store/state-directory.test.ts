@@ -6,7 +6,11 @@ import { stateDirectory, storePath, whyNotPrivate } from './state-directory.ts';
 
 describe('stateDirectory', () => {
   it('V7: UNTILDONE_HOME wins over everything else', () => {
-    const environment = { UNTILDONE_HOME: '/own', XDG_STATE_HOME: '/state', HOME: '/home/ada' };
+    const environment = {
+      UNTILDONE_HOME: '/own',
+      XDG_STATE_HOME: '/state',
+      HOME: '/home/ada',
+    };
     expect(stateDirectory(environment)).toBe('/own');
   });
 
@@ -15,16 +19,18 @@ describe('stateDirectory', () => {
   });
 
   it('V7: XDG_STATE_HOME comes next', () => {
-    expect(stateDirectory({ XDG_STATE_HOME: '/state', HOME: '/home/ada' })).toBe('/state/untildone');
+    expect(stateDirectory({ XDG_STATE_HOME: '/state', HOME: '/home/ada' })).toBe(
+      '/state/untildone',
+    );
   });
 
   it('V7: a relative or empty XDG_STATE_HOME is ignored, as its specification asks', () => {
     expect(stateDirectory({ XDG_STATE_HOME: 'state', HOME: '/home/ada' })).toBe(
       '/home/ada/.local/state/untildone',
     );
-    expect(stateDirectory({ UNTILDONE_HOME: '', XDG_STATE_HOME: '', HOME: '/home/ada' })).toBe(
-      '/home/ada/.local/state/untildone',
-    );
+    expect(
+      stateDirectory({ UNTILDONE_HOME: '', XDG_STATE_HOME: '', HOME: '/home/ada' }),
+    ).toBe('/home/ada/.local/state/untildone');
   });
 
   it('V7: without any of them the home directory of the user is asked of the system', () => {
@@ -52,7 +58,8 @@ describe('whyNotPrivate', () => {
   it('V10: another user who owns it can change it, and root can anyway', () => {
     chmodSync(directory, 0o700);
     const stats = statSync(directory);
-    const owned = (uid: number) => whyNotPrivate(directory, Object.assign(Object.create(stats), { uid }));
+    const owned = (uid: number) =>
+      whyNotPrivate(directory, Object.assign(Object.create(stats), { uid }));
     expect(owned(process.geteuid?.() ?? 0)).toBeNull();
     expect(owned(0)).toBeNull();
     expect(owned(54_321)).toContain('belongs to another user (54321)');

@@ -37,7 +37,10 @@ export function whyNotPrivate(
 export function whyNotWritable(directory: string): string | null {
   let there = directory;
   try {
-    while (statSync(there, { throwIfNoEntry: false }) === undefined && dirname(there) !== there)
+    while (
+      statSync(there, { throwIfNoEntry: false }) === undefined &&
+      dirname(there) !== there
+    )
       there = dirname(there);
     if (!statSync(there).isDirectory()) return notWritable(directory, 'ENOTDIR');
     accessSync(there, constants.W_OK | constants.X_OK);
@@ -61,7 +64,9 @@ export function holdsProgram(state: string): boolean {
 function isInProject(state: string): boolean {
   const start = process.cwd();
   const within = join(findRepository(start)?.root ?? start, '/');
-  return within !== '/' && [state, realpathSync(state)].some((path) => path.startsWith(within));
+  return (
+    within !== '/' && [state, realpathSync(state)].some((path) => path.startsWith(within))
+  );
 }
 
 /** What is loaded from now on comes out of Node's cache of compiled code, beside the programs: its folder; null: none. */

@@ -1,4 +1,8 @@
 // `untildone/tools`: what a model is told about the todo tools, for programs that call its API themselves. What they do is
 // `session.tools[name].execute(input)`.
 export type { TodoToolName } from './todo-tools.ts';
-export { type ToolFormat, todoToolFormat as toolsFor, toolFormats } from './tool-formats.ts';
+export {
+  type ToolFormat,
+  todoToolFormat as toolsFor,
+  toolFormats,
+} from './tool-formats.ts';

@@ -7,8 +7,16 @@ import type { Engine } from '../engine/engine.ts';
 import type { Checker } from '../engine/host.ts';
 import { sha256 } from '../engine/system.ts';
 import { createScriptedHost } from '../simulated/scripted-host.ts';
-import { createSequentialIdentifiers, createSimulatedClock } from '../simulated/simulated-clock.ts';
-import { createTodoTools, type ToolCallContext, type ToolResult, todoToolsFor } from './todo-tools.ts';
+import {
+  createSequentialIdentifiers,
+  createSimulatedClock,
+} from '../simulated/simulated-clock.ts';
+import {
+  createTodoTools,
+  type ToolCallContext,
+  type ToolResult,
+  todoToolsFor,
+} from './todo-tools.ts';
 
 type Output = Record<string, unknown>;
 const onlyUnit = (name: string) => (name === 'unit' ? name : null);
@@ -22,7 +30,10 @@ async function openSession(
   const clock = createSimulatedClock();
   const identifiers = createSequentialIdentifiers();
   const store = createMemoryStore();
-  const policy = () => ({ settings: { ...defaultSettings, ...settings }, goalChecks: [] });
+  const policy = () => ({
+    settings: { ...defaultSettings, ...settings },
+    goalChecks: [],
+  });
   const host = createScriptedHost({
     mode: 'asked',
     store,
@@ -42,7 +53,15 @@ async function openSession(
     },
   };
   const { sessionId } = host;
-  const tools = createTodoTools({ engine, store, sessionId, actor: 'agent', clock, identifiers, ...context });
+  const tools = createTodoTools({
+    engine,
+    store,
+    sessionId,
+    actor: 'agent',
+    clock,
+    identifiers,
+    ...context,
+  });
   const call = (name: string, input: unknown): Promise<ToolResult> => {
     const tool = tools.find((one) => one.name === name);
     if (tool === undefined) throw new Error(`no tool ${name}`);
@@ -56,7 +75,9 @@ async function openSession(
     return result.output as Output;
   };
   const create = async (...titles: string[]): Promise<string[]> => {
-    const { created } = await output('create_todo', { items: titles.map((title) => ({ title })) });
+    const { created } = await output('create_todo', {
+      items: titles.map((title) => ({ title })),
+    });
     return (created as { id: string }[]).map(({ id }) => id);
   };
   const rows = async (): Promise<readonly Todo[]> => store.todos({ planId: sessionId });
@@ -67,7 +88,9 @@ describe('create_todo', () => {
   it('M1: answers with ids, titles, 1-based positions and how many are pending', async () => {
     const { output } = await openSession();
     expect(
-      await output('create_todo', { items: [{ title: 'Build' }, { title: 'Ship', priority: 'high' }] }),
+      await output('create_todo', {
+        items: [{ title: 'Build' }, { title: 'Ship', priority: 'high' }],
+      }),
     ).toEqual({
       created: [
         { id: expect.any(String), title: 'Build', order: 1 },
@@ -84,7 +107,9 @@ describe('create_todo', () => {
   it('M1: a position inserts there, and the answer says where each todo stands', async () => {
     const { output, create } = await openSession();
     await create('A', 'B');
-    expect(await output('create_todo', { items: [{ title: 'X', order: 2 }, { title: 'Y' }] })).toMatchObject({
+    expect(
+      await output('create_todo', { items: [{ title: 'X', order: 2 }, { title: 'Y' }] }),
+    ).toMatchObject({
       created: [
         { title: 'X', order: 2 },
         { title: 'Y', order: 4 },
@@ -92,7 +117,12 @@ describe('create_todo', () => {
       totalPending: 4,
     });
     const { items } = await output('list_todo', {});
-    expect(items).toMatchObject([{ title: 'A' }, { title: 'X' }, { title: 'B' }, { title: 'Y' }]);
+    expect(items).toMatchObject([
+      { title: 'A' },
+      { title: 'X' },
+      { title: 'B' },
+      { title: 'Y' },
+    ]);
   });
 
   it('M1: an unknown agentType is refused with the known ones; null and blank mean absent', async () => {
@@ -104,7 +134,13 @@ describe('create_todo', () => {
     ];
     expect(await output('create_todo', { items })).toMatchObject({
       created: [{ title: 'B' }, { title: 'C' }],
-      refused: [{ item: 1, code: 'unknown-agent-type', message: expect.stringContaining('tester') }],
+      refused: [
+        {
+          item: 1,
+          code: 'unknown-agent-type',
+          message: expect.stringContaining('tester'),
+        },
+      ],
     });
     expect(await rows()).toMatchObject([{ agentType: 'tester' }, { agentType: null }]);
   });
@@ -118,7 +154,12 @@ describe('create_todo', () => {
     expect(await output('create_todo', { items })).toMatchObject({
       created: [{ title: 'A' }],
       refused: [
-        { item: 2, message: expect.stringContaining('names the check "rm -rf /", which no human allowed') },
+        {
+          item: 2,
+          message: expect.stringContaining(
+            'names the check "rm -rf /", which no human allowed',
+          ),
+        },
       ],
     });
     expect(await rows()).toMatchObject([{ checks: ['unit'] }]);
@@ -145,7 +186,10 @@ describe('create_todo', () => {
       { item: 2, message: 'Item 2 must be an object with title, got "B".' },
       { item: 3, message: 'Item 3: "title" must be a text, got 7.' },
       { item: 4, code: 'no-title' },
-      { item: 5, message: 'Item 5: "order" must be a whole number of at least 1, got 0.' },
+      {
+        item: 5,
+        message: 'Item 5: "order" must be a whole number of at least 1, got 0.',
+      },
     ]);
     expect(await rows()).toHaveLength(2);
   });
@@ -181,15 +225,24 @@ describe('create_todo', () => {
 
   it('unknown fields of items are ignored, and the model is told', async () => {
     const { output } = await openSession();
-    const { notices } = await output('create_todo', { items: [{ title: 'A', color: 'red' }] });
-    expect(notices).toEqual(['These fields of items are not known and were ignored: "color".']);
+    const { notices } = await output('create_todo', {
+      items: [{ title: 'A', color: 'red' }],
+    });
+    expect(notices).toEqual([
+      'These fields of items are not known and were ignored: "color".',
+    ]);
   });
 });
 
 describe('list_todo', () => {
   it('T1, M2: shows every field of a todo and none of the marks by which the system watches', async () => {
     const { output, clock } = await openSession();
-    const item = { title: 'Build', context: 'why', completionCriteria: 'it runs', priority: 'high' };
+    const item = {
+      title: 'Build',
+      context: 'why',
+      completionCriteria: 'it runs',
+      priority: 'high',
+    };
     await output('create_todo', { items: [item] });
     const { items, summary } = await output('list_todo', {});
     expect(items).toEqual([
@@ -212,7 +265,14 @@ describe('list_todo', () => {
         completedAt: null,
       },
     ]);
-    expect(summary).toEqual({ total: 1, pending: 1, inProgress: 0, completed: 0, cancelled: 0, blocked: 0 });
+    expect(summary).toEqual({
+      total: 1,
+      pending: 1,
+      inProgress: 0,
+      completed: 0,
+      cancelled: 0,
+      blocked: 0,
+    });
   });
 
   it('M2: shows the open ones by default, one status on request, or all', async () => {
@@ -223,7 +283,9 @@ describe('list_todo', () => {
     await output('update_todo', { todoId: c, status: 'blocked', reason: 'no key' });
     await output('update_todo', { todoId: d, status: 'in_progress' });
     const listed = async (input: Output) =>
-      ((await output('list_todo', input))['items'] as { title: string }[]).map(({ title }) => title).join('');
+      ((await output('list_todo', input))['items'] as { title: string }[])
+        .map(({ title }) => title)
+        .join('');
     expect(await listed({})).toBe('DE');
     expect(await listed({ status: null })).toBe('DE');
     expect(await listed({ status: 'pending' })).toBe('E');
@@ -233,27 +295,45 @@ describe('list_todo', () => {
     expect(await listed({ status: 'blocked' })).toBe('C');
     expect(await listed({ status: 'all' })).toBe('ABCDE');
     expect(await output('list_todo', {})).toMatchObject({
-      summary: { total: 5, pending: 1, inProgress: 1, completed: 1, cancelled: 1, blocked: 1 },
+      summary: {
+        total: 5,
+        pending: 1,
+        inProgress: 1,
+        completed: 1,
+        cancelled: 1,
+        blocked: 1,
+      },
     });
   });
 
   it('M2: a session in which nothing happened yet has an empty plan', async () => {
     const { output } = await openSession({}, { sessionId: 'another' });
-    expect(await output('list_todo', {})).toMatchObject({ items: [], summary: { total: 0 } });
+    expect(await output('list_todo', {})).toMatchObject({
+      items: [],
+      summary: { total: 0 },
+    });
   });
 
   it('M2: of a plan of 10,000 it shows 200 and says how many were left out', async () => {
     const { output, create } = await openSession();
-    const [first] = await create(...Array.from({ length: 10_000 }, (_, index) => `Part ${index}`));
+    const [first] = await create(
+      ...Array.from({ length: 10_000 }, (_, index) => `Part ${index}`),
+    );
     await output('complete_todo', { todoId: first, outcome: 'done' });
     const open = await output('list_todo', {});
     expect(open['items']).toHaveLength(200);
-    expect(open).toMatchObject({ leftOut: 9799, notices: [expect.stringContaining('9799')] });
+    expect(open).toMatchObject({
+      leftOut: 9799,
+      notices: [expect.stringContaining('9799')],
+    });
     const all = (await output('list_todo', { status: 'all' })) as {
       items: { order: number }[];
       leftOut: number;
     };
-    expect(all).toMatchObject({ leftOut: 9800, summary: { total: 10_000, completed: 1 } });
+    expect(all).toMatchObject({
+      leftOut: 9800,
+      summary: { total: 10_000, completed: 1 },
+    });
     // Open todos are the last to be left out.
     expect(all.items[0]?.order).toBe(2);
   });
@@ -322,9 +402,19 @@ describe('complete_todo', () => {
   it('M3: cancels with the outcome as its reason', async () => {
     const { output, create } = await openSession();
     const [todoId] = await create('Build');
-    const result = await output('complete_todo', { todoId, outcome: 'no need', status: 'cancelled' });
-    expect(result).toMatchObject({ status: 'cancelled', outcome: 'no need', remaining: 0 });
-    expect(await output('list_todo', { status: 'all' })).toMatchObject({ items: [{ outcome: 'no need' }] });
+    const result = await output('complete_todo', {
+      todoId,
+      outcome: 'no need',
+      status: 'cancelled',
+    });
+    expect(result).toMatchObject({
+      status: 'cancelled',
+      outcome: 'no need',
+      remaining: 0,
+    });
+    expect(await output('list_todo', { status: 'all' })).toMatchObject({
+      items: [{ outcome: 'no need' }],
+    });
   });
 
   it('M3: unknown id, already final, missing outcome: a clear error, nothing changed', async () => {
@@ -340,7 +430,9 @@ describe('complete_todo', () => {
     expect(await errorOf({ todoId: done, outcome: 'x' })).toBe('already-final');
     expect(await errorOf({ todoId: open, outcome: '  ' })).toBe('invalid-input');
     expect(await errorOf({ todoId: open })).toBe('invalid-input');
-    expect(await errorOf({ todoId: open, outcome: 'x', status: 'done' })).toBe('invalid-input');
+    expect(await errorOf({ todoId: open, outcome: 'x', status: 'done' })).toBe(
+      'invalid-input',
+    );
     expect(await rows()).toEqual(before);
   });
 });
@@ -358,7 +450,11 @@ describe('update_todo', () => {
       verification: 'none',
       remaining: 1,
     });
-    const blocked = await output('update_todo', { todoId, status: 'blocked', reason: 'no key' });
+    const blocked = await output('update_todo', {
+      todoId,
+      status: 'blocked',
+      reason: 'no key',
+    });
     expect(blocked).toMatchObject({ status: 'blocked', reason: 'no key', remaining: 0 });
     await output('complete_todo', { todoId, outcome: 'done' });
     await output('update_todo', { todoId, status: 'pending' });
@@ -382,7 +478,9 @@ describe('update_todo', () => {
     expect(await messageOf({ todoId, status: 'completed' })).toContain(
       'must be one of in_progress, pending, blocked',
     );
-    expect(await messageOf({ todoId, status: 'blocked' })).toContain('needs a reason to be blocked');
+    expect(await messageOf({ todoId, status: 'blocked' })).toContain(
+      'needs a reason to be blocked',
+    );
     expect(await messageOf({ todoId })).toContain('Nothing to change');
     expect(await messageOf({ todoId: 'nobody', status: 'pending' })).toContain(
       'no todo with the id "nobody"',
@@ -432,7 +530,9 @@ describe('the todo tools together', () => {
     expect((await host.stops()).answer?.text).toContain('first medium');
     await output('create_todo', { items: [{ title: 'later high', priority: 'high' }] });
     expect((await host.stops()).answer?.text).toContain('next todo: “later high”');
-    const second = await output('create_todo', { items: [{ title: 'last high', priority: 'high' }] });
+    const second = await output('create_todo', {
+      items: [{ title: 'last high', priority: 'high' }],
+    });
     const [{ id }] = second['created'] as [{ id: string }];
     await output('update_todo', { todoId: id, status: 'in_progress' });
     await output('update_todo', { todoId: low, priority: 'low' });
@@ -442,7 +542,9 @@ describe('the todo tools together', () => {
   it('M7: ids of session, turn and agent are no fields of any tool, and sending them is refused', async () => {
     const { call, rows, store } = await openSession();
     for (const tool of todoToolsFor('agent')) {
-      expect(JSON.stringify(tool.inputSchema)).not.toMatch(/session|conversation|turn|agentId/iu);
+      expect(JSON.stringify(tool.inputSchema)).not.toMatch(
+        /session|conversation|turn|agentId/iu,
+      );
     }
     const input = { items: [{ title: 'A' }], sessionId: 'victim' };
     expect(await call('create_todo', input)).toMatchObject({
@@ -492,7 +594,10 @@ describe('the todo tools together', () => {
     for (const { description, inputSchema } of tools) {
       expect(description.length).toBeLessThan(420);
       expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false });
-      const { required, properties } = inputSchema as { required: string[]; properties: object };
+      const { required, properties } = inputSchema as {
+        required: string[];
+        properties: object;
+      };
       for (const name of required) expect(Object.keys(properties)).toContain(name);
       expect(JSON.parse(JSON.stringify(inputSchema))).toEqual(inputSchema);
     }

@@ -19,9 +19,23 @@ import {
   text,
   unreadList,
 } from '../core/schema.ts';
-import { countPlan, createState, openCount, planSize, type Session, type State } from '../core/state.ts';
+import {
+  countPlan,
+  createState,
+  openCount,
+  planSize,
+  type Session,
+  type State,
+} from '../core/state.ts';
 import { namedTodos } from '../core/texts.ts';
-import { type Actor, isDropped, isOpen, priorities, type Todo, todoStatuses } from '../core/todo.ts';
+import {
+  type Actor,
+  isDropped,
+  isOpen,
+  priorities,
+  type Todo,
+  todoStatuses,
+} from '../core/todo.ts';
 import type { Engine, Handled } from '../engine/engine.ts';
 import type { Clock, Identifiers } from '../engine/host.ts';
 import type { Store } from '../engine/store.ts';
@@ -69,9 +83,14 @@ interface Definition<F extends Fields> extends Pick<TodoTool, 'name' | 'descript
   readonly run: (input: Values<F>, context: ToolCallContext) => Promise<ToolResult>;
 }
 
-const forWorkers = 'Workers do not change the plan; report back to the agent that sent you.';
+const forWorkers =
+  'Workers do not change the plan; report back to the agent that sent you.';
 
-function defineTodoTool<const F extends Fields>({ input, run, ...tool }: Definition<F>): TodoTool {
+function defineTodoTool<const F extends Fields>({
+  input,
+  run,
+  ...tool
+}: Definition<F>): TodoTool {
   return {
     ...tool,
     inputSchema: jsonSchema(object(input)),
@@ -83,7 +102,10 @@ function defineTodoTool<const F extends Fields>({ input, run, ...tool }: Definit
   };
 }
 
-const failed = (code: string, message: string): ToolResult => ({ ok: false, error: { code, message } });
+const failed = (code: string, message: string): ToolResult => ({
+  ok: false,
+  error: { code, message },
+});
 
 function succeeded(output: object, notices: readonly string[] = []): ToolResult {
   return { ok: true, output: { ...output, ...(notices.length > 0 && { notices }) } };
@@ -91,7 +113,10 @@ function succeeded(output: object, notices: readonly string[] = []): ToolResult 
 
 const note = (summary: string) => described(optional(text()), summary);
 const priority = (summary: string) => described(optional(choice(...priorities)), summary);
-const todoId = described(words, 'The id of the todo, as create_todo or list_todo gave it.');
+const todoId = described(
+  words,
+  'The id of the todo, as create_todo or list_todo gave it.',
+);
 const context = note('What one has to know to do it.');
 const completionCriteria = note('How anyone can see that it is done.');
 const agentType = note('The type of worker it is for, if workers are configured.');
@@ -105,7 +130,10 @@ const newItem = {
   completionCriteria,
   agentType,
   priority: priority('Default: medium.'),
-  order: described(optional(integer(1)), 'Position in the plan, from 1. Default: at the end.'),
+  order: described(
+    optional(integer(1)),
+    'Position in the plan, from 1. Default: at the end.',
+  ),
   check: note('Name of a check, allowed by the human, that proves it.'),
 };
 
@@ -116,14 +144,18 @@ const createTodo = defineTodoTool({
     'Add todos to the plan. Use it before you start work that takes three or more steps, and whenever you find further work; send all new todos in one call. Do not use it for a single quick answer, nor to repeat todos that are already in the plan.',
   input: { items: described(unreadList(object(newItem)), 'The todos to add, in order.') },
   async run(input, call) {
-    if (input.items.length === 0) return failed('invalid-input', '"items" is empty: send at least one todo.');
+    if (input.items.length === 0)
+      return failed('invalid-input', '"items" is empty: send at least one todo.');
     const { items, bad, unknown } = readItems(newItem, input.items);
     const own = new Map(bad);
     const wanted = items.map(({ check, ...item }, index): NewTodo => {
       const proposed = unlessBlank(check) ?? null;
       const allowed = proposed && (call.resolveCheck?.(proposed) ?? null);
       if (proposed !== null && allowed === null && !own.has(index))
-        own.set(index, `item ${index + 1} names the check ${excerpt(proposed)}, which no human allowed.`);
+        own.set(
+          index,
+          `item ${index + 1} names the check ${excerpt(proposed)}, which no human allowed.`,
+        );
       return {
         ...item,
         id: call.identifiers.next(),
@@ -134,15 +166,25 @@ const createTodo = defineTodoTool({
         checks: allowed === null ? undefined : [allowed],
       };
     });
-    const { reply, state, refusal } = await changePlan(call, { type: 'todos-created', items: wanted });
+    const { reply, state, refusal } = await changePlan(call, {
+      type: 'todos-created',
+      items: wanted,
+    });
     if (refusal !== null) return refusal;
     const { refused, more } = refusedItems(reply.refused, own);
     if (reply.created.length === 0) {
       const said = refused.map(({ message }) => message);
-      return failed(refused[0]?.code ?? 'invalid-input', [...said, ...more, 'Nothing was added.'].join(' '));
+      return failed(
+        refused[0]?.code ?? 'invalid-input',
+        [...said, ...more, 'Nothing was added.'].join(' '),
+      );
     }
     const orders = new Map(state.plan.map(({ id }, index) => [id, index + 1]));
-    const viewNew = (todo: Todo) => ({ id: todo.id, title: shownTitle(todo), order: orders.get(todo.id) });
+    const viewNew = (todo: Todo) => ({
+      id: todo.id,
+      title: shownTitle(todo),
+      order: orders.get(todo.id),
+    });
     const totalPending = countPlan(state.plan).pending;
     const output = {
       created: reply.created.map(viewNew),
@@ -156,7 +198,9 @@ const createTodo = defineTodoTool({
 function ignoredFields(names: readonly string[]) {
   const more = names.length > 5 ? ` and ${names.length - 5} more` : '';
   const named = `${names.slice(0, 5).map(excerpt).join(', ')}${more}`;
-  return names.length === 0 ? [] : [`These fields of items are not known and were ignored: ${named}.`];
+  return names.length === 0
+    ? []
+    : [`These fields of items are not known and were ignored: ${named}.`];
 }
 
 const shownStatus = 'Show only todos with this status, or all. Default: the open ones.';
@@ -184,7 +228,10 @@ const completeTodo = defineTodoTool({
     'End one todo: completed with what was done, or cancelled with the reason why it will not be done. Call it right after the work of that todo is finished, once per todo. Do not use it for work that is not finished or that waits for someone; use update_todo with blocked for that.',
   input: {
     todoId,
-    outcome: described(words, 'What was done and how it was checked, or why it is cancelled.'),
+    outcome: described(
+      words,
+      'What was done and how it was checked, or why it is cancelled.',
+    ),
     status: described(optional(choice('completed', 'cancelled')), 'Default: completed.'),
   },
   async run({ todoId, outcome, status = 'completed' }, call) {
@@ -199,10 +246,20 @@ const completeTodo = defineTodoTool({
     const now = checks === null ? state : await stateNow(call);
     const checked = now.plan.find(({ id }) => id === todo.id) ?? todo;
     const { outcome: said, reason, completedAt } = checked;
-    const settled = { outcome: shownNote(said ?? reason), completedAt, remaining: remaining(now) };
-    const open = checked.verification === 'failed' ? ['Its check failed, so the todo is open again.'] : [];
+    const settled = {
+      outcome: shownNote(said ?? reason),
+      completedAt,
+      remaining: remaining(now),
+    };
+    const open =
+      checked.verification === 'failed'
+        ? ['Its check failed, so the todo is open again.']
+        : [];
     const [failure] = viewFailures([{ name: checked.title, tail: checked.failureTail }]);
-    return succeeded({ ...viewChecked(checked), ...failure, ...settled }, [...reply.notices, ...open]);
+    return succeeded({ ...viewChecked(checked), ...failure, ...settled }, [
+      ...reply.notices,
+      ...open,
+    ]);
   },
 });
 
@@ -225,21 +282,39 @@ const updateTodo = defineTodoTool({
   },
   async run({ todoId, ...given }, call) {
     if (Object.keys(given).length === 0)
-      return failed('invalid-input', 'Nothing to change: send at least one field besides "todoId".');
+      return failed(
+        'invalid-input',
+        'Nothing to change: send at least one field besides "todoId".',
+      );
     const changes = { ...given, agentType: unlessBlank(given.agentType) };
-    const { reply, state, refusal } = await changePlan(call, { type: 'todo-updated', todoId, changes });
+    const { reply, state, refusal } = await changePlan(call, {
+      type: 'todo-updated',
+      todoId,
+      changes,
+    });
     if (refusal !== null) return refusal;
     const todo = reply.changed.at(-1) ?? state.plan.find((one) => isMeant(one, todoId));
     if (todo === undefined) return failed('unchanged', 'Nothing changed.');
     const { id, title, status, priority, reason, verification } = viewTodo(todo, state);
-    const shown = { id, title, status, priority, reason, verification, remaining: remaining(state) };
-    const unchanged = reply.applied ? [] : ['The todo was like this already; nothing changed.'];
+    const shown = {
+      id,
+      title,
+      status,
+      priority,
+      reason,
+      verification,
+      remaining: remaining(state),
+    };
+    const unchanged = reply.applied
+      ? []
+      : ['The todo was like this already; nothing changed.'];
     return succeeded(shown, [...reply.notices, ...unchanged]);
   },
 });
 
 /** By our id or the host's. */
-const isMeant = ({ id, hostKey }: Todo, todoId: string) => id === todoId || hostKey === todoId;
+const isMeant = ({ id, hostKey }: Todo, todoId: string) =>
+  id === todoId || hostKey === todoId;
 
 const listedItem = {
   id: note('The id from todo_read; leave it out for a new todo.'),
@@ -257,7 +332,9 @@ const todoWrite = defineTodoTool({
   name: 'todo_write',
   description:
     'Write the whole todo list: every todo with its present status, those that are completed included. Use it to plan work of three or more steps and after each finished todo. Keep one in_progress. Leaving a todo out does not end it: cancel it with a reason instead. Do not call it when nothing changed.',
-  input: { todos: described(unreadList(object(listedItem)), 'The complete list, in order.') },
+  input: {
+    todos: described(unreadList(object(listedItem)), 'The complete list, in order.'),
+  },
   async run(input, call) {
     const { items, bad, unknown } = readItems(listedItem, input.todos);
     const written = items.map((item, index) => ({
@@ -268,12 +345,25 @@ const todoWrite = defineTodoTool({
       reason: unlessBlank(item.reason),
       freshId: call.identifiers.next(),
     }));
-    const { reply, state, at, refusal } = await changePlan(call, { type: 'plan-written', items: written });
+    const { reply, state, at, refusal } = await changePlan(call, {
+      type: 'plan-written',
+      items: written,
+    });
     if (refusal !== null) return refusal;
     const { refused, more } = refusedItems(reply.refused, bad);
-    const { shown: todos, more: leftOut, notices: unlisted } = fitting(state.plan, viewListed(state));
+    const {
+      shown: todos,
+      more: leftOut,
+      notices: unlisted,
+    } = fitting(state.plan, viewListed(state));
     const ignored = ignoredFields(unknown.filter((name) => !echoedFields.includes(name)));
-    const notices = [...reply.notices, ...dropNotices(reply.changed, at), ...ignored, ...more, ...unlisted];
+    const notices = [
+      ...reply.notices,
+      ...dropNotices(reply.changed, at),
+      ...ignored,
+      ...more,
+      ...unlisted,
+    ];
     const output = { todos, remaining: remaining(state), refused, notices, ...leftOut };
     if (reply.duplicate) duplicates.add(output);
     return { ok: true, output, duplicate: reply.duplicate };
@@ -289,11 +379,15 @@ export const isDuplicateResult = (output: unknown) =>
 function dropNotices(changed: readonly Todo[], at: number) {
   const dropped = changed.filter((todo) => isOpen(todo) && todo.droppedAt === at);
   const unexplained = changed.filter(
-    (todo) => todo.status === 'cancelled' && todo.completedAt === at && todo.reason === null,
+    (todo) =>
+      todo.status === 'cancelled' && todo.completedAt === at && todo.reason === null,
   );
   const left = `Left out or cancelled without a reason, and therefore still open: ${namedTodos(dropped)}. Put each one back, or cancel it with a reason.`;
   const again = `Left out again, and now recorded as cancelled without a reason: ${namedTodos(unexplained)}.`;
-  return [...(dropped.length === 0 ? [] : [left]), ...(unexplained.length === 0 ? [] : [again])];
+  return [
+    ...(dropped.length === 0 ? [] : [left]),
+    ...(unexplained.length === 0 ? [] : [again]),
+  ];
 }
 
 /** M5. */
@@ -314,9 +408,15 @@ const todoPause = defineTodoTool({
   name: 'todo_pause',
   description:
     'Stop the reminders and hand over to the human, who sees your reason. Use it when you need something that only a human can give, when you were asked for a part of the work only, or when it is impossible. Do not use it because the work is long, or to ask whether to go on.',
-  input: { reason: described(words, 'What you need, from whom, or why it cannot be done.') },
+  input: {
+    reason: described(words, 'What you need, from whom, or why it cannot be done.'),
+  },
   async run({ reason }, call) {
-    const { state } = await call.engine.handle({ type: 'model-paused', ...eventBase(call), reason });
+    const { state } = await call.engine.handle({
+      type: 'model-paused',
+      ...eventBase(call),
+      reason,
+    });
     return succeeded({
       paused: state.pause !== null,
       reason: shownNote(reason),
@@ -337,28 +437,47 @@ const todoVerify = defineTodoTool({
   async run({ todoId }, call) {
     const isWanted = (todo: Todo) => todoId === undefined || isMeant(todo, todoId);
     if (todoId !== undefined && !(await stateNow(call)).plan.some(isWanted))
-      return failed('unknown-todo', `There is no todo with the id ${quoteForModel(todoId, 80)}.`);
-    const asked = { type: 'verification-asked', ...eventBase(call), todoId: todoId ?? null } as const;
+      return failed(
+        'unknown-todo',
+        `There is no todo with the id ${quoteForModel(todoId, 80)}.`,
+      );
+    const asked = {
+      type: 'verification-asked',
+      ...eventBase(call),
+      todoId: todoId ?? null,
+    } as const;
     const { checks } = await call.engine.handle(asked);
     const finished = await waitForChecks(checks, call);
     const state = await stateNow(call);
     const checked = state.plan.filter(
       (todo) => isWanted(todo) && todo.checks.length > 0 && todo.verification !== 'none',
     );
-    const goals = Object.entries(state.goal).filter(([, found]) => found.state !== 'none');
+    const goals = Object.entries(state.goal).filter(
+      ([, found]) => found.state !== 'none',
+    );
     const listed = checked.slice(0, mostResults);
     // In one call, so that an output that a todo and the goal share is shown once.
     const failures = viewFailures([
       ...listed.map(({ title, failureTail }) => ({ name: title, tail: failureTail })),
       ...goals.map(([check, { tail }]) => ({ name: check, tail })),
     ]);
-    const todos = listed.map((todo, index) => ({ ...viewChecked(todo), ...failures[index] }));
+    const todos = listed.map((todo, index) => ({
+      ...viewChecked(todo),
+      ...failures[index],
+    }));
     const goal = goals.map(([check, found], index) => ({
       ...{ check, state: found.state },
       ...failures[todos.length + index],
     }));
-    const next = 'The checks still run: call todo_verify again, or stop and they are waited for.';
-    return succeeded({ finished, todos, goal, remaining: remaining(state), ...(finished ? {} : { next }) });
+    const next =
+      'The checks still run: call todo_verify again, or stop and they are waited for.';
+    return succeeded({
+      finished,
+      todos,
+      goal,
+      remaining: remaining(state),
+      ...(finished ? {} : { next }),
+    });
   },
 });
 
@@ -374,7 +493,10 @@ async function changePlan(context: ToolCallContext, change: PlanChange) {
   const base = { ...eventBase(context), actor: context.actor };
   const { reply, state, checks } = await context.engine.handle({ ...change, ...base });
   if (reply === null)
-    throw new UntildoneError('invalid-event', 'The engine gave no reply to a change of the plan.');
+    throw new UntildoneError(
+      'invalid-event',
+      'The engine gave no reply to a change of the plan.',
+    );
   const whole = reply.refused.find(({ index }) => index === null);
   const refusal = whole ? failed(whole.code, capitalised(whole.sentence)) : null;
   return { reply, state, at: base.at, checks, refusal };
@@ -394,10 +516,14 @@ function refusedItems(refused: readonly Refusal[], own: ReadonlyMap<number, stri
   return { refused: items.slice(0, mostRefusals), more };
 }
 
-const capitalised = (sentence: string) => `${sentence.slice(0, 1).toUpperCase()}${sentence.slice(1)}`;
+const capitalised = (sentence: string) =>
+  `${sentence.slice(0, 1).toUpperCase()}${sentence.slice(1)}`;
 
 /** 45 s (M8): hosts and models lose patience soon after. False: they still run. */
-async function waitForChecks(checks: Handled['checks'], { checkPatienceMs = 45_000 }: ToolCallContext) {
+async function waitForChecks(
+  checks: Handled['checks'],
+  { checkPatienceMs = 45_000 }: ToolCallContext,
+) {
   if (checks === null) return true;
   const over = new AbortController();
   // Safe: the checks have ended.
@@ -409,7 +535,16 @@ async function waitForChecks(checks: Handled['checks'], { checkPatienceMs = 45_0
 
 export function todoToolsFor(role: 'agent' | 'worker'): readonly TodoTool[] {
   if (role === 'worker') return [];
-  return [createTodo, listTodo, completeTodo, updateTodo, todoWrite, todoRead, todoPause, todoVerify];
+  return [
+    createTodo,
+    listTodo,
+    completeTodo,
+    updateTodo,
+    todoWrite,
+    todoRead,
+    todoPause,
+    todoVerify,
+  ];
 }
 
 export function createTodoTools(context: ToolCallContext) {
@@ -434,23 +569,40 @@ export function shownNote(text: string | null) {
 }
 
 export function viewTodo(todo: Todo, state: State) {
-  const { id, status, priority, attempts, droppedAt, createdAt, startedAt, completedAt } = todo;
+  const { id, status, priority, attempts, droppedAt, createdAt, startedAt, completedAt } =
+    todo;
   return {
     ...{ id, title: shownTitle(todo), context: shownNote(todo.context) },
     completionCriteria: shownNote(todo.completionCriteria),
     agentType: todo.agentType && oneLine(todo.agentType, longestNote),
-    ...{ status, reason: shownNote(todo.reason), priority, order: state.plan.indexOf(todo) + 1 },
-    ...{ outcome: shownNote(todo.outcome), attempts, verification: shownVerification(todo, state) },
+    ...{
+      status,
+      reason: shownNote(todo.reason),
+      priority,
+      order: state.plan.indexOf(todo) + 1,
+    },
+    ...{
+      outcome: shownNote(todo.outcome),
+      attempts,
+      verification: shownVerification(todo, state),
+    },
     ...{ droppedAt, createdAt, startedAt, completedAt },
   };
 }
 
 /** Evidence from another state of the workspace is stale (T2, V2). */
-function shownVerification({ verification, evidence }: Todo, { work: { fingerprint } }: Session) {
+function shownVerification(
+  { verification, evidence }: Todo,
+  { work: { fingerprint } }: Session,
+) {
   // A check of some files may have outlived a change; that is looked at when it matters.
   const isOutdated = (seen: string | null) =>
-    fingerprint !== null && seen !== null && !seen.startsWith('files:') && seen !== fingerprint;
-  const isStale = verification === 'passed' && evidence.some((seen) => isOutdated(seen.fingerprint));
+    fingerprint !== null &&
+    seen !== null &&
+    !seen.startsWith('files:') &&
+    seen !== fingerprint;
+  const isStale =
+    verification === 'passed' && evidence.some((seen) => isOutdated(seen.fingerprint));
   return isStale ? 'stale' : verification;
 }
 
@@ -477,7 +629,8 @@ export function summarise(plan: readonly Todo[]) {
   return { total: planSize(counts), pending, inProgress, completed, cancelled, blocked };
 }
 
-export const remaining = (state: State | null) => (state === null ? 0 : openCount(countPlan(state.plan)));
+export const remaining = (state: State | null) =>
+  state === null ? 0 : openCount(countPlan(state.plan));
 
 const mostListed = 200;
 

@@ -5,7 +5,10 @@ import { defaultSettings } from '../core/settings.ts';
 import type { Checker } from '../engine/host.ts';
 import { sha256 } from '../engine/system.ts';
 import { createScriptedHost } from '../simulated/scripted-host.ts';
-import { createSequentialIdentifiers, createSimulatedClock } from '../simulated/simulated-clock.ts';
+import {
+  createSequentialIdentifiers,
+  createSimulatedClock,
+} from '../simulated/simulated-clock.ts';
 import { createTodoTools } from './todo-tools.ts';
 
 type Result = 'passed' | 'failed';
@@ -23,8 +26,22 @@ async function claimedTodo(answer: () => Promise<Result>, checkPatienceMs: numbe
         const result = await answer();
         const tail = result === 'failed' ? 'expected 3, got 4' : null;
         const event: Event = {
-          ...{ type: 'check-finished', id: `${todoId} ${runs}`, sessionId, at: clock.now(), todoId, check },
-          ...{ result, flaky: false, tail, fingerprint: 'tree', final: false, writes: work.writes },
+          ...{
+            type: 'check-finished',
+            id: `${todoId} ${runs}`,
+            sessionId,
+            at: clock.now(),
+            todoId,
+            check,
+          },
+          ...{
+            result,
+            flaky: false,
+            tail,
+            fingerprint: 'tree',
+            final: false,
+            writes: work.writes,
+          },
         };
         await report(event);
       }
@@ -46,7 +63,14 @@ async function claimedTodo(answer: () => Promise<Result>, checkPatienceMs: numbe
   const items = [{ id: 'todo-a', title: 'Parse', checks: ['unit'] }];
   await host.happens({ type: 'todos-created', actor: 'agent', items });
   await host.works();
-  const context = { engine: host.runtime, store, sessionId, actor: 'agent' as const, clock, identifiers };
+  const context = {
+    engine: host.runtime,
+    store,
+    sessionId,
+    actor: 'agent' as const,
+    clock,
+    identifiers,
+  };
   const tools = createTodoTools({ ...context, checkPatienceMs });
   const call = async (name: string, input: object) => {
     const result = await tools.find((tool) => tool.name === name)?.call(input);
@@ -89,7 +113,9 @@ describe('todo_verify', () => {
       finish = resolve;
     });
     const { call, session } = await claimedTodo(() => slow, 20);
-    expect(await call('complete_todo', complete)).toMatchObject({ verification: 'claimed' });
+    expect(await call('complete_todo', complete)).toMatchObject({
+      verification: 'claimed',
+    });
     const counters = (await session())?.counters;
     expect(await call('todo_verify', {})).toMatchObject({
       finished: false,
@@ -107,7 +133,14 @@ describe('todo_verify', () => {
 
   it('M8: has nothing to say where nothing is checked, and refuses an id that nobody knows', async () => {
     const { call } = await claimedTodo(async () => 'passed', 1000);
-    expect(await call('todo_verify', {})).toEqual({ finished: true, todos: [], goal: [], remaining: 1 });
-    expect(await call('todo_verify', { todoId: 'nobody' })).toEqual({ error: 'unknown-todo' });
+    expect(await call('todo_verify', {})).toEqual({
+      finished: true,
+      todos: [],
+      goal: [],
+      remaining: 1,
+    });
+    expect(await call('todo_verify', { todoId: 'nobody' })).toEqual({
+      error: 'unknown-todo',
+    });
   });
 });

@@ -4,14 +4,25 @@ import { defaultSettings, type Settings } from '../core/settings.ts';
 import type { Todo } from '../core/todo.ts';
 import { sha256 } from '../engine/system.ts';
 import { createScriptedHost } from '../simulated/scripted-host.ts';
-import { createSequentialIdentifiers, createSimulatedClock } from '../simulated/simulated-clock.ts';
+import {
+  createSequentialIdentifiers,
+  createSimulatedClock,
+} from '../simulated/simulated-clock.ts';
 import type { TodoToolName, ToolResult } from './todo-tools.ts';
 import { createTodoTools } from './todo-tools.ts';
 
 interface ListOutput {
-  readonly todos: readonly { readonly id: string; readonly content: string; readonly status: string }[];
+  readonly todos: readonly {
+    readonly id: string;
+    readonly content: string;
+    readonly status: string;
+  }[];
   readonly remaining: number;
-  readonly refused: readonly { readonly item: number; readonly code: string; readonly message: string }[];
+  readonly refused: readonly {
+    readonly item: number;
+    readonly code: string;
+    readonly message: string;
+  }[];
   readonly notices: readonly string[];
 }
 
@@ -19,8 +30,18 @@ async function openSession(settings: Partial<Settings> = {}) {
   const clock = createSimulatedClock();
   const identifiers = createSequentialIdentifiers();
   const store = createMemoryStore();
-  const policy = () => ({ settings: { ...defaultSettings, ...settings }, goalChecks: [] });
-  const host = createScriptedHost({ mode: 'asked', store, clock, identifiers, hash: sha256, policy });
+  const policy = () => ({
+    settings: { ...defaultSettings, ...settings },
+    goalChecks: [],
+  });
+  const host = createScriptedHost({
+    mode: 'asked',
+    store,
+    clock,
+    identifiers,
+    hash: sha256,
+    policy,
+  });
   await host.open();
   await host.says('Please do the work.');
   const context = {
@@ -44,7 +65,8 @@ async function openSession(settings: Partial<Settings> = {}) {
     if (!result.ok) throw new Error(result.error.message);
     return result.output as unknown as ListOutput;
   };
-  const rows = async (): Promise<readonly Todo[]> => store.todos({ planId: host.sessionId });
+  const rows = async (): Promise<readonly Todo[]> =>
+    store.todos({ planId: host.sessionId });
   const ledger = async (): Promise<string[]> =>
     (await store.ledger(host.sessionId)).map(({ change }) => change);
   return { host, call, write, rows, ledger };
@@ -53,10 +75,22 @@ async function openSession(settings: Partial<Settings> = {}) {
 describe('todo_write', () => {
   it('M5: answers with the list in the shape it takes, what remains, what was refused, and notices', async () => {
     const { write } = await openSession();
-    expect(await write('Build', { content: 'Ship', status: 'in_progress', priority: 'high' })).toEqual({
+    expect(
+      await write('Build', { content: 'Ship', status: 'in_progress', priority: 'high' }),
+    ).toEqual({
       todos: [
-        { id: expect.any(String), content: 'Build', status: 'pending', priority: 'medium' },
-        { id: expect.any(String), content: 'Ship', status: 'in_progress', priority: 'high' },
+        {
+          id: expect.any(String),
+          content: 'Build',
+          status: 'pending',
+          priority: 'medium',
+        },
+        {
+          id: expect.any(String),
+          content: 'Ship',
+          status: 'in_progress',
+          priority: 'high',
+        },
       ],
       remaining: 2,
       refused: [],
@@ -68,9 +102,15 @@ describe('todo_write', () => {
     const { write } = await openSession();
     const { todos } = await write('Build', 'Ship');
     const [build, ship] = todos;
-    const after = await write({ id: ship?.id, content: 'Deliver everything', status: 'pending' }, 'BUILD.');
+    const after = await write(
+      { id: ship?.id, content: 'Deliver everything', status: 'pending' },
+      'BUILD.',
+    );
     expect(after.todos.map(({ id }) => id)).toEqual([ship?.id, build?.id]);
-    expect(after.todos.map(({ content }) => content)).toEqual(['Deliver everything', 'Build']);
+    expect(after.todos.map(({ content }) => content)).toEqual([
+      'Deliver everything',
+      'Build',
+    ]);
   });
 
   it('M5, V4: a reworded todo keeps its id', async () => {
@@ -99,7 +139,10 @@ describe('todo_write', () => {
     const dropped = await write('Build');
     expect(dropped).toMatchObject({
       remaining: 2,
-      todos: [{ content: 'Build' }, { content: 'Ship', status: 'pending', dropped: true }],
+      todos: [
+        { content: 'Build' },
+        { content: 'Ship', status: 'pending', dropped: true },
+      ],
       notices: [expect.stringContaining('still open: “Ship”')],
     });
     const restored = await write('Build', 'Ship');
@@ -112,14 +155,25 @@ describe('todo_write', () => {
     await write('Build', 'Ship');
     await write('Build');
     const stop = await host.stops();
-    expect(stop.decision).toMatchObject({ answer: 'continue', textKind: 'dropped-todos' });
+    expect(stop.decision).toMatchObject({
+      answer: 'continue',
+      textKind: 'dropped-todos',
+    });
     expect(stop.answer?.text).toContain('“Ship”');
     const again = await write('Build');
-    expect(again.notices).toEqual([expect.stringContaining('cancelled without a reason: “Ship”')]);
-    expect(await rows()).toMatchObject([{ status: 'pending' }, { status: 'cancelled', reason: null }]);
+    expect(again.notices).toEqual([
+      expect.stringContaining('cancelled without a reason: “Ship”'),
+    ]);
+    expect(await rows()).toMatchObject([
+      { status: 'pending' },
+      { status: 'cancelled', reason: null },
+    ]);
     await host.works();
     await write({ content: 'Build', status: 'completed' });
-    expect((await host.stops()).decision).toMatchObject({ answer: 'let-go', outcome: 'claimed' });
+    expect((await host.stops()).decision).toMatchObject({
+      answer: 'let-go',
+      outcome: 'claimed',
+    });
   });
 
   it('V4: cancelled without a reason is dropped; with a reason it is over', async () => {
@@ -159,7 +213,12 @@ describe('todo_write', () => {
       { item: 5, code: 'no-title' },
     ]);
     expect((await rows()).slice(0, 3)).toEqual(before);
-    expect(after.todos.map(({ content }) => content)).toEqual(['Build', 'Ship', 'Rest', 'New']);
+    expect(after.todos.map(({ content }) => content)).toEqual([
+      'Build',
+      'Ship',
+      'Rest',
+      'New',
+    ]);
   });
 
   it.each([
@@ -177,27 +236,39 @@ describe('todo_write', () => {
     ],
     [
       'too many',
-      { todos: Array.from({ length: 4 }, (_, index) => ({ content: `Part ${index}`, status: 'pending' })) },
+      {
+        todos: Array.from({ length: 4 }, (_, index) => ({
+          content: `Part ${index}`,
+          status: 'pending',
+        })),
+      },
     ],
-  ])('T6: %s is refused as a whole and the last good plan stays', async (_what, input) => {
-    const { call, write, rows } = await openSession({ maxTodos: 3 });
-    await write('Build', 'Ship');
-    const before = await rows();
-    const result = await call('todo_write', input);
-    expect(result.ok).toBe(false);
-    expect(await rows()).toEqual(before);
-  });
+  ])(
+    'T6: %s is refused as a whole and the last good plan stays',
+    async (_what, input) => {
+      const { call, write, rows } = await openSession({ maxTodos: 3 });
+      await write('Build', 'Ship');
+      const before = await rows();
+      const result = await call('todo_write', input);
+      expect(result.ok).toBe(false);
+      expect(await rows()).toEqual(before);
+    },
+  );
 
   it('T6: many refusals are counted, not all listed', async () => {
     const { write } = await openSession();
-    const after = await write(...Array.from({ length: 50 }, () => ({ content: '', status: 'pending' })));
+    const after = await write(
+      ...Array.from({ length: 50 }, () => ({ content: '', status: 'pending' })),
+    );
     expect(after.refused).toHaveLength(20);
     expect(after.notices).toContain('30 more items were refused.');
   });
 
   it('a list of 10,000 is written, and of it 200 todos come back', async () => {
     const { write } = await openSession();
-    const after = await write(...Array.from({ length: 10_000 }, (_, index) => `Part ${index}`));
+    const after = await write(
+      ...Array.from({ length: 10_000 }, (_, index) => `Part ${index}`),
+    );
     expect(after).toMatchObject({ remaining: 10_000, leftOut: 9800 });
     expect(after.todos).toHaveLength(200);
   });

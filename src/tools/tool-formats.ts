@@ -16,17 +16,29 @@ export type ToolFormats = {
   'json-schema': Pick<TodoTool, 'name' | 'description' | 'inputSchema'>;
 };
 
-const write: { [Format in ToolFormat]: (tool: ToolFormats['json-schema']) => ToolFormats[Format] } = {
+const write: {
+  [Format in ToolFormat]: (tool: ToolFormats['json-schema']) => ToolFormats[Format];
+} = {
   openai: ({ name, description, inputSchema: parameters }) => ({
     type: 'function',
     function: { name, description, parameters },
   }),
-  anthropic: ({ name, description, inputSchema: input_schema }) => ({ name, description, input_schema }),
-  'json-schema': ({ name, description, inputSchema }) => ({ name, description, inputSchema }),
+  anthropic: ({ name, description, inputSchema: input_schema }) => ({
+    name,
+    description,
+    input_schema,
+  }),
+  'json-schema': ({ name, description, inputSchema }) => ({
+    name,
+    description,
+    inputSchema,
+  }),
 };
 
 /** What the model is told about them; `session.tools` has what they do. */
-export function todoToolFormat<Format extends ToolFormat>(format: Format): ToolFormats[Format][] {
+export function todoToolFormat<Format extends ToolFormat>(
+  format: Format,
+): ToolFormats[Format][] {
   if (!toolFormats.includes(format)) {
     const sentence = `toolsFor: must be one of ${toolFormats.join(', ')}, got ${excerpt(format)}`;
     throw new UntildoneError('usage', sentence);
@@ -43,7 +55,10 @@ export type ToolSchema = JsonSchema & {
     readonly version: 1;
     readonly vendor: 'untildone';
     validate(value: unknown): { readonly value: unknown };
-    readonly jsonSchema: { input(): Record<string, unknown>; output(): Record<string, unknown> };
+    readonly jsonSchema: {
+      input(): Record<string, unknown>;
+      output(): Record<string, unknown>;
+    };
   };
 };
 

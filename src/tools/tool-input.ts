@@ -1,22 +1,43 @@
 // Reads a model's input of a tool. Nothing is converted: a wrong value is answered with what to send.
 import { refuse } from '../core/error.ts';
 import { excerpt, withFullStop } from '../core/problem.ts';
-import { type Fields, isObject, type Kind, read, text, unbounded, type Values } from '../core/schema.ts';
+import {
+  type Fields,
+  isObject,
+  type Kind,
+  read,
+  text,
+  unbounded,
+  type Values,
+} from '../core/schema.ts';
 
 /** Blank is as good as left out. */
-export const words: Kind<string> = { type: 'text', minimum: 0, maximum: unbounded, notBlank: true };
+export const words: Kind<string> = {
+  type: 'text',
+  minimum: 0,
+  maximum: unbounded,
+  notBlank: true,
+};
 
 /** Notes, not files: they are paid for at every look at the plan. */
 const longestNote = 100_000;
 
 /** `longest`: of texts without a bound of their own. */
-export function readInput<F extends Fields>(fields: F, value: unknown, longest = longestNote) {
+export function readInput<F extends Fields>(
+  fields: F,
+  value: unknown,
+  longest = longestNote,
+) {
   if (!isObject(value))
-    return refuse(`The input must be an object with ${fieldNames(fields)}, got ${excerpt(value)}.`);
+    return refuse(
+      `The input must be an object with ${fieldNames(fields)}, got ${excerpt(value)}.`,
+    );
   const given = givenFields(value);
   for (const name of given.keys()) {
     if (!Object.hasOwn(fields, name))
-      return refuse(`There is no field ${excerpt(name)} here; send ${fieldNames(fields)}.`);
+      return refuse(
+        `There is no field ${excerpt(name)} here; send ${fieldNames(fields)}.`,
+      );
   }
   for (const [name, kind] of Object.entries(fields)) {
     const found = given.get(name);
@@ -30,11 +51,18 @@ export function readInput<F extends Fields>(fields: F, value: unknown, longest =
 
 /** Models that must fill every field send null for what they leave out. */
 function givenFields(value: Readonly<Record<string, unknown>>): Map<string, unknown> {
-  return new Map(Object.entries(value).filter(([, given]) => given !== null && given !== undefined));
+  return new Map(
+    Object.entries(value).filter(([, given]) => given !== null && given !== undefined),
+  );
 }
 
 function isBlank(kind: Kind, value: unknown): boolean {
-  return kind.type === 'text' && kind.notBlank === true && typeof value === 'string' && value.trim() === '';
+  return (
+    kind.type === 'text' &&
+    kind.notBlank === true &&
+    typeof value === 'string' &&
+    value.trim() === ''
+  );
 }
 
 function fieldProblem(kind: Kind, value: unknown, longest: number): string | null {
@@ -60,7 +88,10 @@ export function readItems<F extends Fields>(fields: F, values: readonly unknown[
     const item: Record<string, unknown> = {};
     if (!isObject(value)) {
       const wanted = required.join(', ');
-      bad.set(index, `item ${index + 1} must be an object with ${wanted}, got ${excerpt(value)}.`);
+      bad.set(
+        index,
+        `item ${index + 1} must be an object with ${wanted}, got ${excerpt(value)}.`,
+      );
     }
     for (const [name, given] of isObject(value) ? givenFields(value) : []) {
       const kind = Object.hasOwn(fields, name) ? fields[name] : undefined;
@@ -68,9 +99,14 @@ export function readItems<F extends Fields>(fields: F, values: readonly unknown[
         unknown.add(name);
         continue;
       }
-      const problem = fieldProblem(kind.type === 'choice' ? text() : kind, given, longestNote);
+      const problem = fieldProblem(
+        kind.type === 'choice' ? text() : kind,
+        given,
+        longestNote,
+      );
       if (problem === null) item[name] = given;
-      else if (!bad.has(index)) bad.set(index, withFullStop(`item ${index + 1}: "${name}" ${problem}`));
+      else if (!bad.has(index))
+        bad.set(index, withFullStop(`item ${index + 1}: "${name}" ${problem}`));
     }
     return item as Partial<Values<F>>;
   });

@@ -1,12 +1,19 @@
 // How the results of tools show failed checks to the model: how each ended, and the lines that say what failed.
-import { type CheckFailure, findSameOutput, pickFailedLines, readFailure } from '../core/failed-lines.ts';
+import {
+  type CheckFailure,
+  findSameOutput,
+  pickFailedLines,
+  readFailure,
+} from '../core/failed-lines.ts';
 import { quoteForModel, stripTerminalControls } from '../core/safe-text.ts';
 
 const mostLines = 15;
 const longestLine = 300;
 
 /** One view for each failure. No output stands in a result twice: the later failure names the first with that output. */
-export function viewFailures(failures: readonly CheckFailure[]): Readonly<{ failure?: string }>[] {
+export function viewFailures(
+  failures: readonly CheckFailure[],
+): Readonly<{ failure?: string }>[] {
   const same = findSameOutput(failures);
   return failures.map(({ tail }, index) => {
     if (tail === null) return {};

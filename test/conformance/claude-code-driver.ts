@@ -24,7 +24,9 @@ export const claudeCodeHost = hookHost({
   prompts: (text) => promptPayload(text),
   writes: (_plan, changed, next) =>
     changed.map(({ id, title, status }) =>
-      status === 'pending' ? createPayload(id, title) : updatePayload(id, status, next('update')),
+      status === 'pending'
+        ? createPayload(id, title)
+        : updatePayload(id, status, next('update')),
     ),
   works: (callId) => toolPayload('Write', callId, {}, {}),
   reads: (callId) => toolPayload('Read', callId, {}, {}),
@@ -36,7 +38,10 @@ export const claudeCodeHost = hookHost({
     }),
   // A job ends and wakes the agent.
   afterAbort: (next) => promptPayload(notification(next('job'))),
-  asksHuman: () => ({ hook_event_name: 'Notification', notification_type: 'permission_prompt' }),
+  asksHuman: () => ({
+    hook_event_name: 'Notification',
+    notification_type: 'permission_prompt',
+  }),
   subagent(id) {
     const call = { agent_id: id, agent_type: 'general-purpose' };
     return { call, stop: { hook_event_name: 'SubagentStop', ...call } };

@@ -34,6 +34,9 @@ export const codexHost = hookHost({
   asksHuman: () => codexPermission,
   subagent: (id) => {
     const call = { ...codexAgent, agent_id: id };
-    return { call, stop: { hook_event_name: 'SubagentStop', ...call, agent_transcript_path: null } };
+    return {
+      call,
+      stop: { hook_event_name: 'SubagentStop', ...call, agent_transcript_path: null },
+    };
   },
 });

@@ -25,7 +25,12 @@ export const copilotCliHost = hookHost({
   starts: () => startPayload('new'),
   prompts: (text) => promptPayload(text),
   writes(plan, _changed, _next, _reads, sessionId) {
-    const rows = plan.map(({ id, title, status }) => ({ key: `todo-${id}`, title, status, context: null }));
+    const rows = plan.map(({ id, title, status }) => ({
+      key: `todo-${id}`,
+      title,
+      status,
+      context: null,
+    }));
     tables.set(sessionId, rows);
     return [sqlPayload('UPDATE todos SET …')];
   },
@@ -35,7 +40,12 @@ export const copilotCliHost = hookHost({
   afterAbort: () => promptPayload(shellNotice),
   asksHuman: () => null,
   subagent(id, sessionId) {
-    const inside = { session_id: id, agent_id: id, agent_type: 'explore', parent_agent_id: sessionId };
+    const inside = {
+      session_id: id,
+      agent_id: id,
+      agent_type: 'explore',
+      parent_agent_id: sessionId,
+    };
     return { call: inside, stop: inside };
   },
   job: (id) => ({

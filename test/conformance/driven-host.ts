@@ -68,7 +68,9 @@ export async function textsOnceFree(
   session: DrivenSession,
   received: readonly string[],
 ): Promise<readonly string[]> {
-  return capabilities.mode === 'told' ? received : [...received, ...(await session.stops())];
+  return capabilities.mode === 'told'
+    ? received
+    : [...received, ...(await session.stops())];
 }
 
 export async function begin(session: DrivenSession, ...titles: string[]): Promise<void> {

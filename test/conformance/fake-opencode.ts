@@ -30,7 +30,9 @@ export interface FakeOpencode {
   /** From an earlier process, without a word. */
   keepsTodos(sessionId: string, todos: readonly Fields[]): void;
   /** Everything that stands in the session, as the host shows it. */
-  messages(sessionId: string): readonly { readonly info: Fields; readonly parts: readonly Fields[] }[];
+  messages(
+    sessionId: string,
+  ): readonly { readonly info: Fields; readonly parts: readonly Fields[] }[];
   readonly toasts: readonly Fields[];
   /** From now on it answers that it took a message, and does not begin with it. */
   hesitates(): void;
@@ -89,7 +91,11 @@ export async function startFakeOpencode(
     await tells('session.status', { sessionID, status: { type: 'busy' } });
   };
 
-  async function takeMessage(sessionID: string, info: Fields, said: readonly Fields[]): Promise<void> {
+  async function takeMessage(
+    sessionID: string,
+    info: Fields,
+    said: readonly Fields[],
+  ): Promise<void> {
     const session = of(sessionID);
     const parts = [...said];
     session.asked = String(info['id']);
@@ -102,12 +108,24 @@ export async function startFakeOpencode(
   /** A message with a known id replaces the one that was there. */
   function keep({ messages }: FakeSession, info: Fields, parts: readonly Fields[]): void {
     const known = messages.findIndex((message) => message.info['id'] === info['id']);
-    messages.splice(known < 0 ? messages.length : known, known < 0 ? 0 : 1, { info, parts });
+    messages.splice(known < 0 ? messages.length : known, known < 0 ? 0 : 1, {
+      info,
+      parts,
+    });
   }
 
   const answer = async (data: unknown) => ({ data });
-  async function prompt(sessionID: string, { messageID, agent, parts }: PromptBodyLike): Promise<void> {
-    const info = { id: messageID ?? nextId('msg'), sessionID, role: 'user', agent: agent ?? 'build', model };
+  async function prompt(
+    sessionID: string,
+    { messageID, agent, parts }: PromptBodyLike,
+  ): Promise<void> {
+    const info = {
+      id: messageID ?? nextId('msg'),
+      sessionID,
+      role: 'user',
+      agent: agent ?? 'build',
+      model,
+    };
     await takeMessage(
       sessionID,
       info,
@@ -122,13 +140,24 @@ export async function startFakeOpencode(
       status: () =>
         answer(
           Object.fromEntries(
-            [...sessions].filter(([, { isBusy }]) => isBusy).map(([id]) => [id, { type: 'busy' }]),
+            [...sessions]
+              .filter(([, { isBusy }]) => isBusy)
+              .map(([id]) => [id, { type: 'busy' }]),
           ),
         ),
       async prompt({ path, body: { messageID, agent, parts } }) {
-        const info = { id: messageID ?? nextId('msg'), sessionID: path.id, role: 'user', agent, model };
+        const info = {
+          id: messageID ?? nextId('msg'),
+          sessionID: path.id,
+          role: 'user',
+          agent,
+          model,
+        };
         const kept = parts.map((one) => ({ ...one, messageID: info.id }));
-        await hooks['chat.message']?.({ sessionID: path.id }, { message: info, parts: kept });
+        await hooks['chat.message']?.(
+          { sessionID: path.id },
+          { message: info, parts: kept },
+        );
         keep(of(path.id), info, kept);
         return {};
       },
@@ -155,38 +184,87 @@ export async function startFakeOpencode(
   await hooks.config?.({});
 
   const part = (sessionID: string, fields: Fields): Promise<void> =>
-    tells('message.part.updated', { part: { id: nextId('prt'), sessionID, ...fields }, sessionID });
+    tells('message.part.updated', {
+      part: { id: nextId('prt'), sessionID, ...fields },
+      sessionID,
+    });
 
-  async function calls(sessionID: string, tool: string, during?: () => Promise<void>): Promise<void> {
+  async function calls(
+    sessionID: string,
+    tool: string,
+    during?: () => Promise<void>,
+  ): Promise<void> {
     const callID = nextId('call');
     const messageID = nextId('msg');
-    const info = { id: messageID, sessionID, role: 'assistant', parentID: of(sessionID).asked };
+    const info = {
+      id: messageID,
+      sessionID,
+      role: 'assistant',
+      parentID: of(sessionID).asked,
+    };
     await tells('message.updated', { sessionID, info });
     await part(sessionID, { type: 'step-start', messageID });
-    await part(sessionID, { type: 'tool', messageID, callID, tool, state: { status: 'running' } });
+    await part(sessionID, {
+      type: 'tool',
+      messageID,
+      callID,
+      tool,
+      state: { status: 'running' },
+    });
     await during?.();
     await hooks['tool.execute.after']?.({ tool, sessionID, callID }, { output: 'done' });
-    await part(sessionID, { type: 'tool', messageID, callID, tool, state: { status: 'completed' } });
+    await part(sessionID, {
+      type: 'tool',
+      messageID,
+      callID,
+      tool,
+      state: { status: 'completed' },
+    });
     await part(sessionID, { type: 'step-finish', messageID, reason: 'tool-calls' });
   }
 
   return {
-    ...{ hooks, tells, toasts, endedByPlugin, messages: (sessionId) => of(sessionId).messages },
+    ...{
+      hooks,
+      tells,
+      toasts,
+      endedByPlugin,
+      messages: (sessionId) => of(sessionId).messages,
+    },
     hesitates() {
       isHesitating = true;
     },
     calls: (sessionId, tool) => calls(sessionId, tool),
     injected: (sessionId) =>
       of(sessionId).messages.flatMap(({ parts }) =>
-        parts.filter(({ synthetic }) => synthetic === true).map(({ text }) => String(text)),
+        parts
+          .filter(({ synthetic }) => synthetic === true)
+          .map(({ text }) => String(text)),
       ),
     async open(sessionID, parentID, agent) {
-      const info = { id: sessionID, directory, ...(parentID === null ? {} : { parentID }) };
-      sessions.set(sessionID, { info, messages: [], todos: [], isBusy: false, agent, asked: '' });
+      const info = {
+        id: sessionID,
+        directory,
+        ...(parentID === null ? {} : { parentID }),
+      };
+      sessions.set(sessionID, {
+        info,
+        messages: [],
+        todos: [],
+        isBusy: false,
+        agent,
+        asked: '',
+      });
       await tells('session.created', { sessionID, info });
     },
     async says(sessionID, text) {
-      const info = { id: nextId('msg'), sessionID, role: 'user', agent: of(sessionID).agent, model };
+      const info = {
+        id: nextId('msg'),
+        sessionID,
+        role: 'user',
+        agent: of(sessionID).agent,
+        model,
+      };
       await takeMessage(sessionID, info, [{ type: 'text', text, messageID: info.id }]);
     },
     async writesTodos(sessionID, todos) {
@@ -203,17 +281,30 @@ export async function startFakeOpencode(
       const session = of(sessionID);
       if (!session.isBusy) await turnsBusy(sessionID);
       const messageID = nextId('msg');
-      const info = { id: messageID, sessionID, role: 'assistant', parentID: session.asked };
+      const info = {
+        id: messageID,
+        sessionID,
+        role: 'assistant',
+        parentID: session.asked,
+      };
       await tells('message.updated', { sessionID, info });
       await part(sessionID, { type: 'step-start', messageID });
-      await part(sessionID, { type: 'text', messageID, text, time: { start: now(), end: now() } });
+      await part(sessionID, {
+        type: 'text',
+        messageID,
+        text,
+        time: { start: now(), end: now() },
+      });
       await part(sessionID, {
         type: 'step-finish',
         messageID,
         reason: 'stop',
         tokens: { input: 9, output: 9 },
       });
-      session.messages.push({ info: { ...info, finish: 'stop' }, parts: [{ type: 'text', text }] });
+      session.messages.push({
+        info: { ...info, finish: 'stop' },
+        parts: [{ type: 'text', text }],
+      });
       await tells('message.updated', { sessionID, info: { ...info, finish: 'stop' } });
     },
     async idles(sessionID) {
@@ -223,7 +314,12 @@ export async function startFakeOpencode(
     },
     async aborts(sessionID) {
       const error = { name: 'MessageAbortedError', data: { message: 'Aborted' } };
-      const info = { id: nextId('msg'), sessionID, role: 'assistant', parentID: of(sessionID).asked };
+      const info = {
+        id: nextId('msg'),
+        sessionID,
+        role: 'assistant',
+        parentID: of(sessionID).asked,
+      };
       of(sessionID).isBusy = false;
       await tells('session.idle', { sessionID });
       await tells('session.error', { sessionID, error });
@@ -232,6 +328,9 @@ export async function startFakeOpencode(
     },
     // The host waits for this hook, and the hook for what was told before.
     flush: async (sessionID) =>
-      hooks['tool.execute.after']?.({ tool: 'todowrite', sessionID, callID: 'none' }, { output: '' }),
+      hooks['tool.execute.after']?.(
+        { tool: 'todowrite', sessionID, callID: 'none' },
+        { output: '' },
+      ),
   };
 }

@@ -1,6 +1,10 @@
 // pi without a process: loads an extension, keeps one session, and tells what happens in the order and the shapes that were
 // recorded from the real one. It has no model: whoever drives it says what it does.
-import type { ContextLike, ExtensionLike, ToolLike } from '../../src/hosts/pi/translate.ts';
+import type {
+  ContextLike,
+  ExtensionLike,
+  ToolLike,
+} from '../../src/hosts/pi/translate.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 type Handler = (event: unknown, context: ContextLike) => unknown;
@@ -17,13 +21,23 @@ export interface FakePiOptions {
 
 export type FakePi = Awaited<ReturnType<typeof startFakePi>>;
 
-const usage = { input: 10, output: 5, cacheRead: 2, cacheWrite: 1, totalTokens: 18, cost: { total: 0 } };
+const usage = {
+  input: 10,
+  output: 5,
+  cacheRead: 2,
+  cacheWrite: 1,
+  totalTokens: 18,
+  cost: { total: 0 },
+};
 
 export async function startFakePi(extension: ExtensionLike, options: FakePiOptions) {
   const { id, directory, now, headless = false } = options;
   const handlers = new Map<string, Handler[]>();
   const tools = new Map<string, ToolLike>();
-  const commands = new Map<string, (words: string, context: ContextLike) => Promise<void>>();
+  const commands = new Map<
+    string,
+    (words: string, context: ContextLike) => Promise<void>
+  >();
   const entries: Fields[] = [];
   const queue: { text: string; isOurs: boolean }[] = [];
   const notices: string[] = [];
@@ -67,18 +81,29 @@ export async function startFakePi(extension: ExtensionLike, options: FakePiOptio
     await tells('message_start', { message: whole });
     await tells('message_end', { message: whole });
     const timestamp = new Date(now()).toISOString();
-    entries.push({ type: 'message', id: `entry-${entries.length}`, timestamp, message: whole });
+    entries.push({
+      type: 'message',
+      id: `entry-${entries.length}`,
+      timestamp,
+      message: whole,
+    });
     return whole;
   }
-  const user = (text: string) => message({ role: 'user', content: [{ type: 'text', text }] });
+  const user = (text: string) =>
+    message({ role: 'user', content: [{ type: 'text', text }] });
 
   /** A text that arrives while nothing runs begins a run. */
-  async function prompt(text: string, source: 'interactive' | 'extension'): Promise<void> {
+  async function prompt(
+    text: string,
+    source: 'interactive' | 'extension',
+  ): Promise<void> {
     await tells('input', { text, source });
     const isOurs = source === 'extension';
     if (isRunning) return void queue.push({ text, isOurs });
     isRunning = true;
-    const added = (await tells('before_agent_start', { prompt: text })) as { message?: Fields } | undefined;
+    const added = (await tells('before_agent_start', { prompt: text })) as
+      | { message?: Fields }
+      | undefined;
     await tells('agent_start');
     await tells('turn_start');
     await user(text);
@@ -108,7 +133,12 @@ export async function startFakePi(extension: ExtensionLike, options: FakePiOptio
     count += 1;
     const toolCallId = `call_${count}`;
     const call = { type: 'toolCall', id: toolCallId, name: toolName, arguments: input };
-    const assistant = await message({ role: 'assistant', content: [call], stopReason: 'toolUse', usage });
+    const assistant = await message({
+      role: 'assistant',
+      content: [call],
+      stopReason: 'toolUse',
+      usage,
+    });
     await tells('tool_execution_start', { toolCallId, toolName, args: input });
     let text = 'done';
     let isError = false;
@@ -119,18 +149,30 @@ export async function startFakePi(extension: ExtensionLike, options: FakePiOptio
       [text, isError] = [(error as Error).message, true];
     }
     const content = [{ type: 'text', text }];
-    await tells('tool_execution_end', { toolCallId, toolName, result: { content }, isError });
-    await tells('turn_end', { message: assistant, toolResults: [{ role: 'toolResult', content }] });
+    await tells('tool_execution_end', {
+      toolCallId,
+      toolName,
+      result: { content },
+      isError,
+    });
+    await tells('turn_end', {
+      message: assistant,
+      toolResults: [{ role: 'toolResult', content }],
+    });
     await tells('turn_start');
     return text;
   }
 
   extension({
-    on: (name: string, handler) => void handlers.set(name, [...(handlers.get(name) ?? []), handler]),
+    on: (name: string, handler) =>
+      void handlers.set(name, [...(handlers.get(name) ?? []), handler]),
     registerTool: (tool) => void tools.set(tool.name, tool),
     registerCommand: (name, { handler }) => void commands.set(name, handler),
     getCommands: () => [...commands.keys()].map((name) => ({ name })),
-    getActiveTools: () => [...(options.tools ?? ['read', 'bash', 'edit', 'write']), ...tools.keys()],
+    getActiveTools: () => [
+      ...(options.tools ?? ['read', 'bash', 'edit', 'write']),
+      ...tools.keys(),
+    ],
     sendUserMessage(text) {
       sending = prompt(text, 'extension');
     },
@@ -140,10 +182,18 @@ export async function startFakePi(extension: ExtensionLike, options: FakePiOptio
   return {
     ...{ tells, calls, injected, notices, entries, tools: [...tools.keys()], context },
     says: (text: string) => prompt(text, 'interactive'),
-    answers: (text: string) => endTurn({ content: [{ type: 'text', text }], stopReason: 'stop' }),
-    fails: (errorMessage: string) => endTurn({ content: [], stopReason: 'error', errorMessage }),
-    aborts: () => endTurn({ content: [], stopReason: 'aborted', errorMessage: 'Request was aborted' }),
-    endsWith: (stopReason: string, text = '') => endTurn({ content: [{ type: 'text', text }], stopReason }),
+    answers: (text: string) =>
+      endTurn({ content: [{ type: 'text', text }], stopReason: 'stop' }),
+    fails: (errorMessage: string) =>
+      endTurn({ content: [], stopReason: 'error', errorMessage }),
+    aborts: () =>
+      endTurn({
+        content: [],
+        stopReason: 'aborted',
+        errorMessage: 'Request was aborted',
+      }),
+    endsWith: (stopReason: string, text = '') =>
+      endTurn({ content: [{ type: 'text', text }], stopReason }),
     status: () => status,
     presses(key: string) {
       for (const handler of keys) handler(key);

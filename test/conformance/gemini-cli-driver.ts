@@ -25,7 +25,9 @@ export const geminiCliHost = hookHost({
   prompts: (text) => promptPayload(text),
   // In plan mode the host offers no todo tool.
   writes: (plan, _changed, _next, reads) =>
-    reads ? [] : [todosPayload(plan.map(({ title, status }) => ({ description: title, status })))],
+    reads
+      ? []
+      : [todosPayload(plan.map(({ title, status }) => ({ description: title, status })))],
   works: () => toolPayload('write_file', '', {}, {}),
   reads: () => toolPayload('read_file', '', {}, {}),
   stops: () => stopPayload(),

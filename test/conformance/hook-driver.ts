@@ -37,11 +37,18 @@ export interface SpokenHooks {
   afterAbort(next: (name: string) => string): Fields | null;
   asksHuman(): Fields | null;
   /** Of calls and of the stop of a subagent; null: the host shows none. */
-  subagent(id: string, sessionId: string): Readonly<{ call: Fields; stop: Fields }> | null;
+  subagent(
+    id: string,
+    sessionId: string,
+  ): Readonly<{ call: Fields; stop: Fields }> | null;
   /** For a host that does not list its jobs at a stop: one begins in the background, and ends. */
   job?(id: string): Readonly<{ starts: Fields; ends: Fields }>;
 }
-export type PlannedTodo = Readonly<{ id: string; title: string; status: 'pending' | 'completed' }>;
+export type PlannedTodo = Readonly<{
+  id: string;
+  title: string;
+  status: 'pending' | 'completed';
+}>;
 type Job = Readonly<{ id: string }>;
 
 export function hookHost(spoken: SpokenHooks): HostUnderTest {
@@ -73,7 +80,13 @@ async function start(
     let plan: readonly PlannedTodo[] = [];
     let promptId: string | null = null;
     const send = (payload: Fields, more: Fields = {}): Promise<object> =>
-      hooks.send({ ...payload, ...spoken.common(promptId, reads), cwd, session_id: sessionId, ...more });
+      hooks.send({
+        ...payload,
+        ...spoken.common(promptId, reads),
+        cwd,
+        session_id: sessionId,
+        ...more,
+      });
     const stop = async (more: Fields = {}): Promise<string[]> => {
       const answer = continuationOf(await send(spoken.stops([...jobs.values()]), more));
       return answer === null ? [] : [answer];
@@ -82,17 +95,29 @@ async function start(
       promptId = next('prompt');
       await send(payload);
     };
-    const write = async (changed: readonly PlannedTodo[], more: Fields = {}): Promise<void> => {
+    const write = async (
+      changed: readonly PlannedTodo[],
+      more: Fields = {},
+    ): Promise<void> => {
       const known = plan.filter(({ id }) => !changed.some((one) => one.id === id));
       plan = [...known, ...changed];
-      for (const payload of spoken.writes(plan, changed, next, reads, sessionId)) await send(payload, more);
+      for (const payload of spoken.writes(plan, changed, next, reads, sessionId))
+        await send(payload, more);
     };
     /** As `untildone pause` does, in a process of its own. */
     async function act(type: 'human-paused' | 'human-resumed'): Promise<void> {
       const identifiers = createIdentifiers(clock);
-      const runtime = createRuntime({ store, clock, identifiers, hash: sha256, policy: () => policy });
+      const runtime = createRuntime({
+        store,
+        clock,
+        identifiers,
+        hash: sha256,
+        policy: () => policy,
+      });
       const base = { id: identifiers.next(), sessionId, at: clock.now() };
-      await runtime.handle(type === 'human-paused' ? { ...base, type, reason: null } : { ...base, type });
+      await runtime.handle(
+        type === 'human-paused' ? { ...base, type, reason: null } : { ...base, type },
+      );
     }
     const planned = (titles: readonly string[]): readonly PlannedTodo[] =>
       titles.map((title) => ({
@@ -105,7 +130,11 @@ async function start(
       says: (text) => prompt(spoken.prompts(text)),
       plans: (...titles) => write(planned(titles)),
       completes: (title) =>
-        write(plan.filter((todo) => todo.title === title).map((todo) => ({ ...todo, status: 'completed' }))),
+        write(
+          plan
+            .filter((todo) => todo.title === title)
+            .map((todo) => ({ ...todo, status: 'completed' })),
+        ),
       works: async () => void (await send(spoken.works(next('write')))),
       stops: () => stop(),
       stopsTwice: async () => [...(await stop()), ...(await stop())],

@@ -10,7 +10,9 @@ const isHost = (value: unknown): value is HostUnderTest =>
   typeof value === 'object' && value !== null && 'capabilities' in value;
 
 const files = globSync('*-driver.ts', { cwd: import.meta.dirname }).sort();
-const modules = await Promise.all(files.map((file): Promise<object> => import(`./${file}`)));
+const modules = await Promise.all(
+  files.map((file): Promise<object> => import(`./${file}`)),
+);
 const driven = modules.flatMap((module) => Object.values(module).filter(isHost));
 
 it('every host of the table has a driver', () => {
@@ -18,4 +20,5 @@ it('every host of the table has a driver', () => {
   expect(names.sort()).toEqual(hosts.map(({ name }) => name).sort());
 });
 
-for (const host of [scriptedHost('asked'), scriptedHost('told'), ...driven]) describeHost(host);
+for (const host of [scriptedHost('asked'), scriptedHost('told'), ...driven])
+  describeHost(host);

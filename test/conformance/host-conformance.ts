@@ -2,7 +2,12 @@
 // at the continuations that reach the model. What a host cannot do is read from its capabilities, and then the suite
 // holds it to the other thing; nothing is left out.
 import { afterEach, describe, expect, it } from 'vitest';
-import { begin, type ConformanceBench, type DrivenHost, type HostUnderTest } from './driven-host.ts';
+import {
+  begin,
+  type ConformanceBench,
+  type DrivenHost,
+  type HostUnderTest,
+} from './driven-host.ts';
 import { describeHumans } from './human-promises.ts';
 import { describeOthers } from './other-promises.ts';
 import { describeStops } from './stop-promises.ts';
@@ -32,7 +37,9 @@ export function describeHost(host: HostUnderTest): void {
 
     it('is what it declares to be: a host that waits for an answer or one that is sent a text', () => {
       expect(['asked', 'told']).toContain(capabilities.mode);
-      expect(capabilities.delivery).toBe(capabilities.mode === 'asked' ? 'at most once' : 'exactly once');
+      expect(capabilities.delivery).toBe(
+        capabilities.mode === 'asked' ? 'at most once' : 'exactly once',
+      );
     });
 
     describeStops(bench);

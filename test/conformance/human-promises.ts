@@ -41,7 +41,9 @@ export function describeHumans(bench: ConformanceBench): void {
       const session = await planned('Write the parser', 'Write the docs');
       await session.pauses();
       expect(await session.stops()).toEqual([]);
-      expect(await textsOnceFree(bench, session, await session.resumes())).toHaveLength(1);
+      expect(await textsOnceFree(bench, session, await session.resumes())).toHaveLength(
+        1,
+      );
     });
 
     it('P34: something else that is asked beside an old plan is not held against it', async () => {
@@ -58,7 +60,9 @@ export function describeHumans(bench: ConformanceBench): void {
         : 'E2: it is answered at once, before the human can say anything',
       async () => {
         const session = await planned('Write the parser', 'Write the docs');
-        const received = await session.stopsAndIsSpokenTo('Wait, what does this function do?');
+        const received = await session.stopsAndIsSpokenTo(
+          'Wait, what does this function do?',
+        );
         expect(received).toHaveLength(capabilities.mode === 'told' ? 0 : 1);
       },
     );
@@ -72,7 +76,9 @@ export function describeHumans(bench: ConformanceBench): void {
         await session.asksHuman();
         const received = await session.stops();
         expect(received).toHaveLength(capabilities.seesQuestions ? 0 : 1);
-        expect(await textsOnceFree(bench, session, await session.humanAnswers())).toHaveLength(1);
+        expect(
+          await textsOnceFree(bench, session, await session.humanAnswers()),
+        ).toHaveLength(1);
       },
     );
   });

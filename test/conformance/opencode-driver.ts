@@ -23,7 +23,9 @@ export const opencodeHost: HostUnderTest = {
 /** Longer than the countdown and the interval between continuations. */
 const restMs = 5000;
 
-async function start(settings: Parameters<HostUnderTest['start']>[0]): Promise<DrivenHost> {
+async function start(
+  settings: Parameters<HostUnderTest['start']>[0],
+): Promise<DrivenHost> {
   const directory = mkdtempSync(join(tmpdir(), 'untildone-opencode-'));
   writeFileSync(join(directory, 'untildone.json'), JSON.stringify(settings));
   acceptProject(directory, directory);
@@ -31,8 +33,17 @@ async function start(settings: Parameters<HostUnderTest['start']>[0]): Promise<D
   const store = createMemoryStore();
   const identifiers = createIdentifiers(clock);
   const plugin = createOpenCodePlugin({
-    ...{ clock, identifiers, openStore: async () => store, argv: ['bun', 'index.js', 'serve'] },
-    environment: { HOME: directory, PATH: process.env['PATH'], UNTILDONE_HOME: directory },
+    ...{
+      clock,
+      identifiers,
+      openStore: async () => store,
+      argv: ['bun', 'index.js', 'serve'],
+    },
+    environment: {
+      HOME: directory,
+      PATH: process.env['PATH'],
+      UNTILDONE_HOME: directory,
+    },
   });
   const host = await startFakeOpencode(plugin, directory, () => clock.now());
   let sessions = 0;
@@ -76,9 +87,13 @@ async function start(settings: Parameters<HostUnderTest['start']>[0]): Promise<D
       const policy = () => ({ settings: defaultSettings, goalChecks: [] });
       const runtime = createRuntime({ store, clock, identifiers, hash: sha256, policy });
       const base = { id: identifiers.next(), sessionId: id, at: clock.now() };
-      await runtime.handle(type === 'human-paused' ? { ...base, type, reason: null } : { ...base, type });
+      await runtime.handle(
+        type === 'human-paused' ? { ...base, type, reason: null } : { ...base, type },
+      );
     }
-    const writes = async (todos: readonly Readonly<Record<string, unknown>>[]): Promise<void> => {
+    const writes = async (
+      todos: readonly Readonly<Record<string, unknown>>[],
+    ): Promise<void> => {
       await host.writesTodos(id, todos);
       await settle(id);
     };
@@ -90,11 +105,19 @@ async function start(settings: Parameters<HostUnderTest['start']>[0]): Promise<D
       plans: (...titles) =>
         writes([
           ...host.todos(id),
-          ...titles.map((content) => ({ content, status: 'pending', priority: 'medium' })),
+          ...titles.map((content) => ({
+            content,
+            status: 'pending',
+            priority: 'medium',
+          })),
         ]),
       completes: (title) =>
         writes(
-          host.todos(id).map((todo) => (todo['content'] === title ? { ...todo, status: 'completed' } : todo)),
+          host
+            .todos(id)
+            .map((todo) =>
+              todo['content'] === title ? { ...todo, status: 'completed' } : todo,
+            ),
         ),
       async works() {
         await host.calls(id, 'write');
@@ -123,13 +146,27 @@ async function start(settings: Parameters<HostUnderTest['start']>[0]): Promise<D
       },
       // Under another id, as after a restart: what it carries is all that tells whose it is.
       async shows(text) {
-        const part = { type: 'text', text, synthetic: true, metadata: { untildone: { key: 'older' } } };
+        const part = {
+          type: 'text',
+          text,
+          synthetic: true,
+          metadata: { untildone: { key: 'older' } },
+        };
         const message = { id: `msg_${text.length}`, sessionID: id, role: 'user', agent };
         await host.hooks['chat.message']?.({ sessionID: id }, { message, parts: [part] });
       },
-      asksHuman: () => host.tells('permission.asked', { id: 'per_1', sessionID: id, permission: 'bash' }),
+      asksHuman: () =>
+        host.tells('permission.asked', {
+          id: 'per_1',
+          sessionID: id,
+          permission: 'bash',
+        }),
       async humanAnswers() {
-        await host.tells('permission.replied', { sessionID: id, requestID: 'per_1', reply: 'once' });
+        await host.tells('permission.replied', {
+          sessionID: id,
+          requestID: 'per_1',
+          reply: 'once',
+        });
         return rest();
       },
       async startsSubagent() {
@@ -156,7 +193,10 @@ async function start(settings: Parameters<HostUnderTest['start']>[0]): Promise<D
     async sendGarbage(values) {
       for (const value of values) {
         await host.hooks.event?.({ event: value });
-        await host.hooks['chat.message']?.({ sessionID: 'ses_0' }, { message: value, parts: [value] });
+        await host.hooks['chat.message']?.(
+          { sessionID: 'ses_0' },
+          { message: value, parts: [value] },
+        );
       }
       await host.hooks.event?.({
         event: { id: 'e', type: 'message.part.updated', properties: { part: values } },

@@ -6,11 +6,30 @@ import { begin, type ConformanceBench, textsOnceFree } from './driven-host.ts';
 /** Wrong in every way that a changed host might be wrong in. */
 const garbage: readonly unknown[] = [
   ...[null, undefined, 0, '', 'Stop', [], {}, true],
-  ...[{ type: 'session.idle' }, { type: 'session.idle', id: 1, properties: { sessionID: 7 } }],
-  ...[{ type: 'todo.updated', id: 'e', properties: { sessionID: 's', todos: { length: 3 } } }],
-  ...[{ hook_event_name: 'Stop' }, { hook_event_name: 'Stop', session_id: { toString: null } }],
+  ...[
+    { type: 'session.idle' },
+    { type: 'session.idle', id: 1, properties: { sessionID: 7 } },
+  ],
+  ...[
+    {
+      type: 'todo.updated',
+      id: 'e',
+      properties: { sessionID: 's', todos: { length: 3 } },
+    },
+  ],
+  ...[
+    { hook_event_name: 'Stop' },
+    { hook_event_name: 'Stop', session_id: { toString: null } },
+  ],
   ...[{ type: 'stop-attempted', id: '', sessionId: 'x'.repeat(100_000), at: Number.NaN }],
-  ...[{ type: '__proto__', hook_event_name: 'constructor', properties: null, session_id: 'x' }],
+  ...[
+    {
+      type: '__proto__',
+      hook_event_name: 'constructor',
+      properties: null,
+      session_id: 'x',
+    },
+  ],
 ];
 
 export function describeOthers(bench: ConformanceBench): void {
@@ -34,7 +53,9 @@ export function describeOthers(bench: ConformanceBench): void {
         const subagent = await session.startsSubagent();
         expect(await session.stops()).toHaveLength(seesSubagents ? 0 : 1);
         if (!seesSubagents) return;
-        expect(await textsOnceFree(bench, session, await subagent.ends())).toHaveLength(1);
+        expect(await textsOnceFree(bench, session, await subagent.ends())).toHaveLength(
+          1,
+        );
       },
     );
 

@@ -15,12 +15,18 @@ import { settlePi } from '../support/pi-case.ts';
 import type { DrivenHost, DrivenSession, HostUnderTest } from './driven-host.ts';
 import { type FakePi, startFakePi } from './fake-pi.ts';
 
-export const piHost: HostUnderTest = { capabilities: hostNamed('pi'), hasWorkspace: true, start };
+export const piHost: HostUnderTest = {
+  capabilities: hostNamed('pi'),
+  hasWorkspace: true,
+  start,
+};
 
 /** Longer than the countdown and the interval between continuations. */
 const restMs = 5000;
 
-async function start(settings: Parameters<HostUnderTest['start']>[0]): Promise<DrivenHost> {
+async function start(
+  settings: Parameters<HostUnderTest['start']>[0],
+): Promise<DrivenHost> {
   const directory = mkdtempSync(join(tmpdir(), 'untildone-pi-'));
   writeFileSync(join(directory, 'untildone.json'), JSON.stringify(settings));
   acceptProject(directory, directory);
@@ -37,7 +43,12 @@ async function start(settings: Parameters<HostUnderTest['start']>[0]): Promise<D
     };
     const openStore = async () => store;
     const extension = createPiExtension({ clock, identifiers, openStore, environment });
-    const pi = await startFakePi(extension, { id, directory, tools, now: () => clock.now() });
+    const pi = await startFakePi(extension, {
+      id,
+      directory,
+      tools,
+      now: () => clock.now(),
+    });
     running.push(pi);
     let seen = 0;
     const titles = new Map<string, string>();
@@ -57,7 +68,9 @@ async function start(settings: Parameters<HostUnderTest['start']>[0]): Promise<D
       const policy = () => ({ settings: defaultSettings, goalChecks: [] });
       const runtime = createRuntime({ store, clock, identifiers, hash: sha256, policy });
       const base = { id: identifiers.next(), sessionId: id, at: clock.now() };
-      await runtime.handle(type === 'human-paused' ? { ...base, type, reason: null } : { ...base, type });
+      await runtime.handle(
+        type === 'human-paused' ? { ...base, type, reason: null } : { ...base, type },
+      );
     }
     const answer = () => (pi.isRunning() ? pi.answers('I am done.') : Promise.resolve());
     return {
@@ -66,13 +79,18 @@ async function start(settings: Parameters<HostUnderTest['start']>[0]): Promise<D
         await settle();
       },
       async plans(...names) {
-        const created = await pi.calls('create_todo', { items: names.map((title) => ({ title })) });
+        const created = await pi.calls('create_todo', {
+          items: names.map((title) => ({ title })),
+        });
         // Where we are switched off there is no such tool.
         if (!pi.tools.includes('create_todo')) return;
         for (const todo of JSON.parse(created).created) titles.set(todo.title, todo.id);
       },
       completes: async (title) =>
-        void (await pi.calls('complete_todo', { todoId: titles.get(title) ?? '', outcome: 'It is there.' })),
+        void (await pi.calls('complete_todo', {
+          todoId: titles.get(title) ?? '',
+          outcome: 'It is there.',
+        })),
       async works() {
         await pi.calls('write', { path: 'a.txt', content: '' });
         await settle();
@@ -98,8 +116,10 @@ async function start(settings: Parameters<HostUnderTest['start']>[0]): Promise<D
         await pi.aborts();
         return rest();
       },
-      shows: async (text) => void (await pi.tells('input', { text, source: 'extension' })),
-      asksHuman: async () => void (await pi.tells('ui_prompt_start', { kind: 'confirm' })),
+      shows: async (text) =>
+        void (await pi.tells('input', { text, source: 'extension' })),
+      asksHuman: async () =>
+        void (await pi.tells('ui_prompt_start', { kind: 'confirm' })),
       async humanAnswers() {
         await pi.tells('ui_prompt_end', { kind: 'confirm' });
         return rest();
@@ -128,12 +148,23 @@ async function start(settings: Parameters<HostUnderTest['start']>[0]): Promise<D
     'tool_execution_end',
   ];
   return {
-    open: (agent = 'writes') => open(agent === 'writes' ? ['read', 'bash', 'edit', 'write'] : ['read', 'ls']),
+    open: (agent = 'writes') =>
+      open(agent === 'writes' ? ['read', 'bash', 'edit', 'write'] : ['read', 'ls']),
     async sendGarbage(values) {
       for (const value of values) {
-        const fields = { message: value, messages: value, text: value, toolCallId: value, result: value };
+        const fields = {
+          message: value,
+          messages: value,
+          text: value,
+          toolCallId: value,
+          result: value,
+        };
         // A step that goes on, whatever else is in it: one that ends would be a stop.
-        const step = { stopReason: 'toolUse', content: [{ type: 'toolCall' }, value], usage: value };
+        const step = {
+          stopReason: 'toolUse',
+          content: [{ type: 'toolCall' }, value],
+          usage: value,
+        };
         for (const pi of running) {
           for (const name of names) await pi.tells(name, fields);
           await pi.tells('turn_end', { message: step });

@@ -32,7 +32,8 @@ export const qwenCodeHost = hookHost({
   works: (id) => qwenTool('write_file', id, {}, {}),
   reads: (id) => qwenTool('read_file', id, {}, ''),
   stops: (jobs) => qwenStop({ background_tasks: jobs.map(({ id }) => qwenAgent(id)) }),
-  afterAbort: (next) => qwenFailure('run_shell_command', next('call'), { is_interrupt: true }),
+  afterAbort: (next) =>
+    qwenFailure('run_shell_command', next('call'), { is_interrupt: true }),
   asksHuman: () => qwenNotification('permission_prompt'),
   subagent(id) {
     const { hook_event_name, agent_id, agent_type } = qwenSubagentStop(id);

@@ -1,6 +1,11 @@
 // The scripted hosts under the conformance suite: no payloads to translate, so that what fails here is the engine's.
 
-import { type Event, type HostMode, type Job, parseEvent } from '../../src/core/events.ts';
+import {
+  type Event,
+  type HostMode,
+  type Job,
+  parseEvent,
+} from '../../src/core/events.ts';
 import { defaultSettings } from '../../src/core/settings.ts';
 import { sha256 } from '../../src/engine/system.ts';
 import type { HostCapabilities } from '../../src/hosts/hosts.ts';
@@ -9,7 +14,10 @@ import {
   type ScriptedHost,
   type ScriptedHostOptions,
 } from '../../src/simulated/scripted-host.ts';
-import { createSequentialIdentifiers, createSimulatedClock } from '../../src/simulated/simulated-clock.ts';
+import {
+  createSequentialIdentifiers,
+  createSimulatedClock,
+} from '../../src/simulated/simulated-clock.ts';
 import { createMemoryStore } from '../support/memory-store.ts';
 import type { DrivenHost, DrivenSession, HostUnderTest } from './driven-host.ts';
 
@@ -23,8 +31,17 @@ export function scriptedHost(mode: HostMode): HostUnderTest {
 
 function capabilitiesOf(mode: HostMode): HostCapabilities {
   return {
-    ...{ name: 'scripted', title: `The scripted host that is ${mode}`, mode, blockCap: null },
-    ...{ seesBackground: ['subagents', 'shell jobs'], seesAborts: 'at once', seesQuestions: true },
+    ...{
+      name: 'scripted',
+      title: `The scripted host that is ${mode}`,
+      mode,
+      blockCap: null,
+    },
+    ...{
+      seesBackground: ['subagents', 'shell jobs'],
+      seesAborts: 'at once',
+      seesQuestions: true,
+    },
     ...{
       repeatsStops: mode === 'told',
       canVetoCompletion: false,
@@ -40,10 +57,19 @@ function capabilitiesOf(mode: HostMode): HostCapabilities {
 /** Longer than any countdown and any interval between continuations. */
 const restMs = 10_000;
 
-function start(mode: HostMode, settings: Parameters<HostUnderTest['start']>[0]): DrivenHost {
+function start(
+  mode: HostMode,
+  settings: Parameters<HostUnderTest['start']>[0],
+): DrivenHost {
   const clock = createSimulatedClock();
   const options = {
-    ...{ mode, clock, store: createMemoryStore(), identifiers: createSequentialIdentifiers(), hash: sha256 },
+    ...{
+      mode,
+      clock,
+      store: createMemoryStore(),
+      identifiers: createSequentialIdentifiers(),
+      hash: sha256,
+    },
     policy: () => ({ settings: { ...defaultSettings, ...settings }, goalChecks: [] }),
   };
   let sessions = 0;
@@ -52,13 +78,23 @@ function start(mode: HostMode, settings: Parameters<HostUnderTest['start']>[0]):
     sessions += 1;
     const sessionId = `session-${sessions}`;
     // Each acts for itself alone: timers and injections belong to whoever is attached.
-    const host = createScriptedHost({ ...options, ...overrides, sessionId, instance: sessionId });
+    const host = createScriptedHost({
+      ...options,
+      ...overrides,
+      sessionId,
+      instance: sessionId,
+    });
     await host.open();
     await host.runtime.attach();
-    return drive(host, () => open({ descriptor: { kind: 'subagent', parentId: sessionId } }));
+    return drive(host, () =>
+      open({ descriptor: { kind: 'subagent', parentId: sessionId } }),
+    );
   }
 
-  function drive(host: ScriptedHost, openChild: () => Promise<DrivenSession>): DrivenSession {
+  function drive(
+    host: ScriptedHost,
+    openChild: () => Promise<DrivenSession>,
+  ): DrivenSession {
     const { happens } = host;
     const ids = new Map<string, string>();
     const jobs = new Map<string, Job>();
@@ -84,7 +120,8 @@ function start(mode: HostMode, settings: Parameters<HostUnderTest['start']>[0]):
       stops,
       says: async (text) => void (await host.says(text)),
       async plans(...titles) {
-        for (const [index, id] of (await host.plans(...titles)).entries()) ids.set(titles[index] ?? '', id);
+        for (const [index, id] of (await host.plans(...titles)).entries())
+          ids.set(titles[index] ?? '', id);
       },
       completes: async (title) => void (await host.completes(ids.get(title) ?? '')),
       works: () => host.works(),
@@ -104,7 +141,10 @@ function start(mode: HostMode, settings: Parameters<HostUnderTest['start']>[0]):
       },
       shows: async () => void (await happens({ type: 'activity-seen' })),
       asksHuman: async () =>
-        void (await happens({ type: 'wait-started', wait: { kind: 'permission', requestId: 'request-1' } })),
+        void (await happens({
+          type: 'wait-started',
+          wait: { kind: 'permission', requestId: 'request-1' },
+        })),
       async humanAnswers() {
         await happens({
           type: 'wait-ended',
@@ -113,11 +153,18 @@ function start(mode: HostMode, settings: Parameters<HostUnderTest['start']>[0]):
         return rest();
       },
       async startsSubagent() {
-        const job = { id: `job-${jobs.size}`, kind: 'subagent', description: 'Looks around' } as const;
+        const job = {
+          id: `job-${jobs.size}`,
+          kind: 'subagent',
+          description: 'Looks around',
+        } as const;
         jobs.set(job.id, job);
         const ends = async (): Promise<string[]> => {
           jobs.delete(job.id);
-          await happens({ type: 'wait-ended', wait: { kind: 'background', jobId: job.id } });
+          await happens({
+            type: 'wait-ended',
+            wait: { kind: 'background', jobId: job.id },
+          });
           return rest();
         };
         return { ...(await openChild()), ends };
@@ -128,12 +175,14 @@ function start(mode: HostMode, settings: Parameters<HostUnderTest['start']>[0]):
         await happens({ type: 'human-resumed' });
         return rest();
       },
-      outcome: async () => (await options.store.state(host.sessionId))?.settled?.outcome ?? null,
+      outcome: async () =>
+        (await options.store.state(host.sessionId))?.settled?.outcome ?? null,
     };
   }
 
   return {
-    open: (agent = 'writes') => open({ agent: { canWrite: agent === 'writes' ? 'yes' : 'no' } }),
+    open: (agent = 'writes') =>
+      open({ agent: { canWrite: agent === 'writes' ? 'yes' : 'no' } }),
     async sendGarbage(values) {
       const host = createScriptedHost({ ...options, sessionId: 'garbage' });
       for (const value of values) {

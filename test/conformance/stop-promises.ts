@@ -4,7 +4,12 @@ import { defaultSettings } from '../../src/core/settings.ts';
 import { continuationMarker } from '../../src/core/texts.ts';
 import type { ConformanceBench } from './driven-host.ts';
 
-export function describeStops({ capabilities, hasWorkspace, planned, start }: ConformanceBench): void {
+export function describeStops({
+  capabilities,
+  hasWorkspace,
+  planned,
+  start,
+}: ConformanceBench): void {
   describe('at a stop', () => {
     it('P1: an agent with open todos goes on, and the text names the next one', async () => {
       const session = await planned('Write the parser', 'Write the docs');
@@ -48,7 +53,12 @@ export function describeStops({ capabilities, hasWorkspace, planned, start }: Co
         ? 'P38 V4: after the first message, one call that changes no file and four claims are challenged once'
         : 'V4: where nobody sees its files, a call that may write counts as the change',
       async () => {
-        const titles = ['Write the parser', 'Write the docs', 'Write the tests', 'Write the news'];
+        const titles = [
+          'Write the parser',
+          'Write the docs',
+          'Write the tests',
+          'Write the news',
+        ];
         const session = await planned(...titles);
         for (const title of titles) await session.completes(title);
         const texts = [...(await session.stops()), ...(await session.stops())];
@@ -76,7 +86,9 @@ export function describeStops({ capabilities, hasWorkspace, planned, start }: Co
         : 'P24: it tells of each stop once, so that two are two',
       async () => {
         const session = await planned('Write the parser', 'Write the docs');
-        expect(await session.stopsTwice()).toHaveLength(capabilities.repeatsStops ? 1 : 2);
+        expect(await session.stopsTwice()).toHaveLength(
+          capabilities.repeatsStops ? 1 : 2,
+        );
       },
     );
 

@@ -40,7 +40,8 @@ async function write(store: Store, id: string, updatedAt: number): Promise<void>
 
 export function describeArchive({ store }: StoreUnderTest): void {
   const archive = (before: number, limit = 100) => store().archive(before, limit);
-  const sessionIds = async () => (await store().sessions({ limit: 100 })).map(({ id }) => id).sort();
+  const sessionIds = async () =>
+    (await store().sessions({ limit: 100 })).map(({ id }) => id).sort();
   const touch = (id: string) => store().step(id, ({ state }) => ({ result: state }));
 
   describe('archive', () => {
@@ -92,7 +93,9 @@ export function describeArchive({ store }: StoreUnderTest): void {
       const after = await dump(store(), 'old', 'old', 'old');
       expect({ ...after, sessions: [] }).toEqual({ ...before, sessions: [] });
       expect(await store().todos({ turnId: 'turn of old' })).toEqual(turn);
-      const seen = await store().step('old', (loaded) => ({ result: loaded.wasSeen('tree') }));
+      const seen = await store().step('old', (loaded) => ({
+        result: loaded.wasSeen('tree'),
+      }));
       expect(seen).toBe(true);
       await save(store(), { decisions: [aStoredDecision({ sessionId: 'old' })] }, 'old');
       const [newest] = await store().decisions('old', 1);
@@ -103,7 +106,10 @@ export function describeArchive({ store }: StoreUnderTest): void {
       await write(store(), 'old', 10);
       await archive(15);
       expect(await store().events({ ids: ['applied old'] })).toHaveLength(1);
-      const known = anEvent.stopAttempted({ id: 'applied old', sessionId: 'someone-else' });
+      const known = anEvent.stopAttempted({
+        id: 'applied old',
+        sessionId: 'someone-else',
+      });
       expect(await store().append([known])).toEqual([false]);
       expect(await sessionIds()).toEqual([]);
       const fresh = anEvent.activitySeen({ sessionId: 'old' });
@@ -137,7 +143,10 @@ export function describeArchive({ store }: StoreUnderTest): void {
       const plan = await store().todos({ planId: 'giver' });
       await save(store(), { state: aSession({ id: 'taker', updatedAt: 40 }) });
       // No todo of it was changed by the taker: it stands there as the giver left it.
-      await save(store(), { state: aSession({ id: 'taker', planId: 'giver', updatedAt: 50 }), left: [[]] });
+      await save(store(), {
+        state: aSession({ id: 'taker', planId: 'giver', updatedAt: 50 }),
+        left: [[]],
+      });
       const before = await dump(store(), 'taker', 'giver');
       expect(before.todos).toEqual(plan);
       expect(await archive(15)).toBe(1);
@@ -155,7 +164,15 @@ export function describeArchive({ store }: StoreUnderTest): void {
 
 export function describeForgetting({ store, opened }: StoreUnderTest): void {
   const nothing = {
-    ...{ state: null, todos: [], waiting: [], applied: [], decisions: [], ledger: [], outbox: [] },
+    ...{
+      state: null,
+      todos: [],
+      waiting: [],
+      applied: [],
+      decisions: [],
+      ledger: [],
+      outbox: [],
+    },
     ...{ timers: { due: [], nextAt: null }, openOutbox: [], usage: [] },
   };
 
@@ -165,7 +182,15 @@ export function describeForgetting({ store, opened }: StoreUnderTest): void {
       const before = await dump(store(), 'kept', 'kept', 'kept');
       await write(store(), 'gone', 10);
       await store().record({
-        messages: [{ sessionId: 'gone', turnId: null, at: 1, kind: 'agent', body: 'a secret word' }],
+        messages: [
+          {
+            sessionId: 'gone',
+            turnId: null,
+            at: 1,
+            kind: 'agent',
+            body: 'a secret word',
+          },
+        ],
         shown: [{ sessionId: 'gone', body: '{}' }],
       });
       const counted = await store().forget('gone', false);
@@ -179,7 +204,10 @@ export function describeForgetting({ store, opened }: StoreUnderTest): void {
       });
       expect(await store().state('gone')).not.toBeNull();
       expect(await store().forget('gone', true)).toEqual(counted);
-      expect(await dump(store(), 'gone', 'gone', 'gone')).toEqual({ ...nothing, sessions: before.sessions });
+      expect(await dump(store(), 'gone', 'gone', 'gone')).toEqual({
+        ...nothing,
+        sessions: before.sessions,
+      });
       expect(await store().todos({ planId: 'old plan of gone' })).toEqual([]);
       expect(await store().transcript('gone', 0)).toEqual({ messages: [], calls: [] });
       expect(await store().shown('gone', 0)).toEqual([]);
@@ -202,7 +230,10 @@ export function describeForgetting({ store, opened }: StoreUnderTest): void {
       await write(store(), 'giver', 10);
       const plan = await store().todos({ planId: 'giver' });
       await save(store(), { state: aSession({ id: 'taker', updatedAt: 40 }) });
-      await save(store(), { state: aSession({ id: 'taker', planId: 'giver', updatedAt: 50 }), left: [[]] });
+      await save(store(), {
+        state: aSession({ id: 'taker', planId: 'giver', updatedAt: 50 }),
+        left: [[]],
+      });
       await store().forget('giver', true);
       expect(await store().todos({ planId: 'giver' })).toEqual(plan);
     });
@@ -211,9 +242,13 @@ export function describeForgetting({ store, opened }: StoreUnderTest): void {
       await write(store(), 'gone', 10);
       await store().forget('gone', true);
       const reopened = (await opened().reopen?.()) ?? store();
-      const seen = await reopened.step('gone', (loaded) => ({ result: [loaded.state, loaded.wentBack()] }));
+      const seen = await reopened.step('gone', (loaded) => ({
+        result: [loaded.state, loaded.wentBack()],
+      }));
       expect(seen).toEqual([null, false]);
-      await reopened.append([anEvent.stopAttempted({ id: 'applied gone', sessionId: 'gone' })]);
+      await reopened.append([
+        anEvent.stopAttempted({ id: 'applied gone', sessionId: 'gone' }),
+      ]);
       expect(await reopened.events({ sessionId: 'gone', waiting: true })).toHaveLength(1);
     });
   });

@@ -10,7 +10,14 @@ export function describeChecks({ store }: StoreUnderTest): void {
     id,
     key: 'key',
     directory: '/work',
-    spec: { kind: 'file', id: 'unit', path: 'a', expect: 'exists', files: [], timeoutMs: 1000 },
+    spec: {
+      kind: 'file',
+      id: 'unit',
+      path: 'a',
+      expect: 'exists',
+      files: [],
+      timeoutMs: 1000,
+    },
     exclude: [],
     state: 'asked',
     askers: [{ sessionId: 'session-1', todoId: null, final: true, writes: 3 }],
@@ -47,15 +54,22 @@ export function describeChecks({ store }: StoreUnderTest): void {
         ['b', 'running'],
         ['a', 'asked'],
       ]);
-      expect(await store().changeChecks('/work', null, (queue) => ({ result: queue.active }))).toEqual(
-        active,
-      );
-      expect(await store().checkRuns({ id: 'b' })).toEqual([run('b', { state: 'running', startedAt: 2 })]);
+      expect(
+        await store().changeChecks('/work', null, (queue) => ({ result: queue.active })),
+      ).toEqual(active);
+      expect(await store().checkRuns({ id: 'b' })).toEqual([
+        run('b', { state: 'running', startedAt: 2 }),
+      ]);
       expect(await store().checkRuns({ id: 'nobody' })).toEqual([]);
     });
 
     it('V1: a change of the queue takes its lease first, and writes runs, evidence and news as one', async () => {
-      const lease = (holder: string, now: number) => ({ name: 'checks /work', holder, now, until: now + 10 });
+      const lease = (holder: string, now: number) => ({
+        name: 'checks /work',
+        holder,
+        now,
+        until: now + 10,
+      });
       const news = anEvent.checkFinished({ id: 'news' });
       const first = await store().changeChecks('/work', lease('one', 0), ({ holds }) => ({
         result: holds,
@@ -69,15 +83,22 @@ export function describeChecks({ store }: StoreUnderTest): void {
         { applied: null, event: news },
       ]);
       const second = (now: number) =>
-        store().changeChecks('/work', lease('two', now), ({ holds }) => ({ result: holds }));
+        store().changeChecks('/work', lease('two', now), ({ holds }) => ({
+          result: holds,
+        }));
       expect(await second(5)).toBe(false);
-      await store().changeChecks('/work', lease('one', 6), () => ({ result: null, release: true }));
+      await store().changeChecks('/work', lease('one', 6), () => ({
+        result: null,
+        release: true,
+      }));
       expect(await second(7)).toBe(true);
       const failed = store().changeChecks('/work', null, () => {
         throw new Error('the work failed');
       });
       await expect(failed).rejects.toThrow('the work failed');
-      expect(await store().changeChecks('/work', null, ({ holds }) => ({ result: holds }))).toBe(false);
+      expect(
+        await store().changeChecks('/work', null, ({ holds }) => ({ result: holds })),
+      ).toBe(false);
     });
 
     it('V1: evidence is kept whole, newest first, and does not mix with fingerprints that were seen', async () => {

@@ -10,9 +10,13 @@ export function describeDelivery({ store }: StoreUnderTest): void {
   const saveTimer = (id: string, instance: string, planned: SessionTimer | null) => {
     const state = aSession({ id });
     const descriptor = { ...state.descriptor, instance };
-    return save(store(), { state: { ...state, descriptor, timer: planned }, timer: planned });
+    return save(store(), {
+      state: { ...state, descriptor, timer: planned },
+      timer: planned,
+    });
   };
-  const nextAt = async (instance: string) => (await store().timers(instance, 0, 0)).nextAt;
+  const nextAt = async (instance: string) =>
+    (await store().timers(instance, 0, 0)).nextAt;
   const dueIn = async (instance: string, now: number, limit = 10) =>
     (await store().timers(instance, now, limit)).due;
 
@@ -38,7 +42,10 @@ export function describeDelivery({ store }: StoreUnderTest): void {
     it('V5: the holder of a lease can be looked up until it lets go', async () => {
       expect(await store().lease('instance-1', 'holder-1', 0, 10)).toBe('holder-1');
       expect(await store().lease('instance-1', 'holder-2', 5, 10)).toBe('holder-1');
-      expect(await store().leaseHolder('instance-1')).toEqual({ holder: 'holder-1', until: 10 });
+      expect(await store().leaseHolder('instance-1')).toEqual({
+        holder: 'holder-1',
+        until: 10,
+      });
       expect(await store().leaseHolder('instance-2')).toBeNull();
       expect(await store().lease('instance-1', 'holder-1', 5, null)).toBeNull();
       expect(await store().leaseHolder('instance-1')).toBeNull();
@@ -48,7 +55,9 @@ export function describeDelivery({ store }: StoreUnderTest): void {
       await saveTimer('session-1', 'instance-1', timer(10));
       await saveTimer('session-1', 'instance-2', timer(20, 2));
       expect(await nextAt('instance-1')).toBeNull();
-      expect(await dueIn('instance-2', 99)).toEqual([{ sessionId: 'session-1', ...timer(20, 2) }]);
+      expect(await dueIn('instance-2', 99)).toEqual([
+        { sessionId: 'session-1', ...timer(20, 2) },
+      ]);
       await saveTimer('session-1', 'instance-2', null);
       await saveTimer('never-had-one', 'instance-2', null);
       expect(await nextAt('instance-2')).toBeNull();
@@ -77,7 +86,11 @@ export function describeDelivery({ store }: StoreUnderTest): void {
       const sent = anOutboxRow({ state: 'sent', attempts: 1, updatedAt: 9 });
       await save(store(), { outbox: [anOutboxRow()] });
       await save(store(), { outbox: [sent] });
-      await save(store(), { outbox: [anOutboxRow({ sessionId: 'session-2' })] }, 'session-2');
+      await save(
+        store(),
+        { outbox: [anOutboxRow({ sessionId: 'session-2' })] },
+        'session-2',
+      );
       expect(await store().outbox({ sessionId: 'session-1' })).toEqual([sent]);
       await save(store(), { outbox: [{ ...sent, state: 'observed' }] });
       const open = await store().outbox({ instance: 'instance-1' });
@@ -85,8 +98,12 @@ export function describeDelivery({ store }: StoreUnderTest): void {
     });
 
     it('V5: a lease has one holder; it can renew, others wait until it runs out or is released', async () => {
-      const take = async (holder: string, now: number, until: number, instance = 'instance-1') =>
-        (await store().lease(instance, holder, now, until)) === holder;
+      const take = async (
+        holder: string,
+        now: number,
+        until: number,
+        instance = 'instance-1',
+      ) => (await store().lease(instance, holder, now, until)) === holder;
       expect(await take('first', 0, 10)).toBe(true);
       expect(await take('second', 9, 20)).toBe(false);
       expect(await take('second', 9, 20, 'instance-2')).toBe(true);

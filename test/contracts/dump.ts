@@ -47,7 +47,10 @@ export function save(
 export const hash = (text: string): string => `hash of ${text.length}`;
 
 /** What one step can write, added to what is there. */
-export function oneOfEverything({ state, head }: Partial<Loaded> = {}): Omit<Saved<null>, 'result'> {
+export function oneOfEverything({
+  state,
+  head,
+}: Partial<Loaded> = {}): Omit<Saved<null>, 'result'> {
   const event = anEvent.stopAttempted();
   return {
     state: {

@@ -44,7 +44,9 @@ export function describeDurability({ opened }: StoreUnderTest): void {
         result: null,
         state: { ...aSession(), plan: [...(state?.plan ?? []), second] },
       }));
-      const plan = await store.step('session-1', ({ state }) => ({ result: state?.plan }));
+      const plan = await store.step('session-1', ({ state }) => ({
+        result: state?.plan,
+      }));
       expect(plan?.map(({ id, attempts }) => [id, attempts])).toEqual([
         [first.id, 3],
         [second.id, 0],

@@ -8,7 +8,8 @@ import type { StoreUnderTest } from './store-contract.ts';
 export function describeEvents({ store }: StoreUnderTest): void {
   const waiting = async (sessionId = 'session-1') =>
     (await store().events({ sessionId, waiting: true })).map(({ event }) => event);
-  const waitingIds = async (sessionId = 'session-1') => (await waiting(sessionId)).map(({ id }) => id);
+  const waitingIds = async (sessionId = 'session-1') =>
+    (await waiting(sessionId)).map(({ id }) => id);
   const applied = (after = 0, limit = 10, sessionId = 'session-1') =>
     store().events({ sessionId, after, limit });
   const apply = (event: Event) => save(store(), { applied: [event] }, event.sessionId);

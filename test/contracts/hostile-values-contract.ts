@@ -36,7 +36,12 @@ export function describeHostileValues({ store }: StoreUnderTest): void {
       it(`T6: ${name} comes back unchanged from every place that holds text`, async () => {
         const session = aSession({
           id: text,
-          descriptor: { ...aSession().descriptor, host: text, instance: text, directory: text },
+          descriptor: {
+            ...aSession().descriptor,
+            host: text,
+            instance: text,
+            directory: text,
+          },
         });
         const todo = aTodo({
           id: text,
@@ -49,7 +54,14 @@ export function describeHostileValues({ store }: StoreUnderTest): void {
         });
         const event = anEvent.humanSpoke({ id: `${text}1`, sessionId: text, text });
         const ledger = aLedger(
-          [aLedgerDraft({ planId: text, sessionId: text, host: text, detail: { [text]: text } })],
+          [
+            aLedgerDraft({
+              planId: text,
+              sessionId: text,
+              host: text,
+              detail: { [text]: text },
+            }),
+          ],
           hash,
         );
         const outbox = [anOutboxRow({ sessionId: text, instance: text, text })];
@@ -64,7 +76,13 @@ export function describeHostileValues({ store }: StoreUnderTest): void {
           outbox,
           policies: new Map([[text, text]]),
         });
-        const message = { sessionId: text, turnId: text, at: 1, kind: 'human', body: text } as const;
+        const message = {
+          sessionId: text,
+          turnId: text,
+          at: 1,
+          kind: 'human',
+          body: text,
+        } as const;
         await store().record({ messages: [message] });
         await store().append([event]);
         const after = await dump(store(), text, text, text);
@@ -78,9 +96,13 @@ export function describeHostileValues({ store }: StoreUnderTest): void {
         expect(await store().policy(text)).toBe(text);
         expect(await store().todos({ ids: [text] })).toEqual([todo]);
         expect(await store().todos({ turnId: text })).toEqual([todo]);
-        expect((await store().transcript(text, 0)).messages).toEqual([{ ...message, sequence: 1 }]);
+        expect((await store().transcript(text, 0)).messages).toEqual([
+          { ...message, sequence: 1 },
+        ]);
         const { plan: _, ...listed } = state;
-        expect(await store().sessions({ host: text, directory: text, limit: 9 })).toEqual([listed]);
+        expect(await store().sessions({ host: text, directory: text, limit: 9 })).toEqual(
+          [listed],
+        );
         const seen = await store().step(text, ({ wasSeen, policy }) => ({
           result: [wasSeen(text), policy(text)],
         }));
@@ -96,13 +118,27 @@ export function describeHostileValues({ store }: StoreUnderTest): void {
         });
       for (const id of ids) {
         expect((await store().state(id))?.id).toBe(id);
-        expect((await store().todos({ planId: id })).map((todo) => todo.id)).toEqual([id]);
+        expect((await store().todos({ planId: id })).map((todo) => todo.id)).toEqual([
+          id,
+        ]);
       }
     });
 
     it('T1: big, small and broken numbers keep their value', async () => {
-      const numbers = [0, -1, 0.1 + 0.2, 2 ** 31, 2 ** 53 - 1, 2 ** 60, 1e300, -1e300, 5e-324];
-      const plan = numbers.map((order) => aTodo({ order, createdAt: order, createdWork: order }));
+      const numbers = [
+        0,
+        -1,
+        0.1 + 0.2,
+        2 ** 31,
+        2 ** 53 - 1,
+        2 ** 60,
+        1e300,
+        -1e300,
+        5e-324,
+      ];
+      const plan = numbers.map((order) =>
+        aTodo({ order, createdAt: order, createdWork: order }),
+      );
       const outbox = numbers.map((epoch) => anOutboxRow({ epoch, createdAt: epoch }));
       await save(store(), { state: { ...aSession(), plan }, outbox });
       for (const epoch of numbers) {
@@ -121,7 +157,10 @@ export function describeHostileValues({ store }: StoreUnderTest): void {
     });
 
     it('T1: times of today compare exactly to the millisecond', async () => {
-      await save(store(), { state: aSession(), timer: { purpose: 'due', dueAt: builtAt, epoch: 1 } });
+      await save(store(), {
+        state: aSession(),
+        timer: { purpose: 'due', dueAt: builtAt, epoch: 1 },
+      });
       expect((await store().timers('instance-1', builtAt - 1, 9)).due).toEqual([]);
       expect((await store().timers('instance-1', builtAt, 9)).due).toHaveLength(1);
     });

@@ -1,6 +1,12 @@
 // Contract: what is only ever added: decisions, ledger, policies, usage.
 import { describe, expect, it } from 'vitest';
-import { aDecision, aLedger, aLedgerDraft, aStoredDecision, aUsageRow } from '../support/builders.ts';
+import {
+  aDecision,
+  aLedger,
+  aLedgerDraft,
+  aStoredDecision,
+  aUsageRow,
+} from '../support/builders.ts';
 import { hash, save } from './dump.ts';
 import type { StoreUnderTest } from './store-contract.ts';
 
@@ -8,8 +14,13 @@ export function describeRecords({ store }: StoreUnderTest): void {
   describe('records', () => {
     it('V6: decisions are given newest first and numbered in each session', async () => {
       const reasons = ['nothing-open', 'continue', 'stagnant'] as const;
-      const decisions = reasons.map((reason) => aStoredDecision({ decision: aDecision({ reason }) }));
-      const others = decisions.map((decision) => ({ ...decision, sessionId: 'session-2' }));
+      const decisions = reasons.map((reason) =>
+        aStoredDecision({ decision: aDecision({ reason }) }),
+      );
+      const others = decisions.map((decision) => ({
+        ...decision,
+        sessionId: 'session-2',
+      }));
       await save(store(), { decisions: decisions.slice(0, 1) });
       await save(store(), { decisions: others }, 'session-2');
       await save(store(), { decisions: decisions.slice(1) });
@@ -22,13 +33,18 @@ export function describeRecords({ store }: StoreUnderTest): void {
     });
 
     it('V4: the ledger of a plan is one chain in the order of its numbers', async () => {
-      const drafts = Array.from({ length: 12 }, (_, index) => aLedgerDraft({ detail: { index } }));
+      const drafts = Array.from({ length: 12 }, (_, index) =>
+        aLedgerDraft({ detail: { index } }),
+      );
       const entries = aLedger(drafts, hash);
       expect(await store().ledger('session-1', 1)).toEqual([]);
       await save(store(), { ledger: entries.slice(0, 5) });
       expect(await store().ledger('session-1', 1)).toEqual([entries[4]]);
       await save(store(), {
-        ledger: [...entries.slice(5), ...aLedger([aLedgerDraft({ planId: 'other' })], hash)],
+        ledger: [
+          ...entries.slice(5),
+          ...aLedger([aLedgerDraft({ planId: 'other' })], hash),
+        ],
       });
       expect(await store().ledger('session-1')).toEqual(entries);
       expect(await store().ledger('session-1', 2)).toEqual(entries.slice(10));
@@ -58,7 +74,11 @@ export function describeRecords({ store }: StoreUnderTest): void {
     it('G8: usage is kept row by row', async () => {
       const rows = [aUsageRow(), aUsageRow({ turnId: null, cost: null, inputTokens: 0 })];
       await save(store(), { usage: rows });
-      await save(store(), { usage: [aUsageRow({ sessionId: 'session-2' })] }, 'session-2');
+      await save(
+        store(),
+        { usage: [aUsageRow({ sessionId: 'session-2' })] },
+        'session-2',
+      );
       expect(await store().usage('session-1')).toEqual(rows);
     });
   });

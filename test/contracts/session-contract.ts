@@ -17,7 +17,12 @@ export function describeSessions({ store }: StoreUnderTest): void {
       });
       await save(store(), { state: session });
       expect(await store().state('session-1')).toEqual(session);
-      const changed = { ...session, planId: 'other-plan', updatedAt: session.updatedAt + 1, epoch: 3 };
+      const changed = {
+        ...session,
+        planId: 'other-plan',
+        updatedAt: session.updatedAt + 1,
+        epoch: 3,
+      };
       await save(store(), { state: changed, left: [[]] });
       expect(await store().state('session-1')).toEqual(changed);
     });
@@ -45,8 +50,16 @@ export function describeSessions({ store }: StoreUnderTest): void {
     it('V7: sessions are listed newest first, filtered by host, directory and the start of the id', async () => {
       const states = [
         aSession({ id: 'a-1', updatedAt: 1 }),
-        aSession({ id: 'a-2', updatedAt: 3, descriptor: { ...descriptor, host: 'other' } }),
-        aSession({ id: 'b-1', updatedAt: 2, descriptor: { ...descriptor, directory: null } }),
+        aSession({
+          id: 'a-2',
+          updatedAt: 3,
+          descriptor: { ...descriptor, host: 'other' },
+        }),
+        aSession({
+          id: 'b-1',
+          updatedAt: 2,
+          descriptor: { ...descriptor, directory: null },
+        }),
         aSession({ id: 'b-2', updatedAt: 2 }),
         aSession({ id: 'a-1', updatedAt: 4 }),
       ];

@@ -40,7 +40,8 @@ export function describeStore(name: string, open: () => Promise<OpenedStore>): v
       current = null;
     });
     const opened = (): OpenedStore => {
-      if (current === null) throw new Error('The store of a test exists only while the test runs.');
+      if (current === null)
+        throw new Error('The store of a test exists only while the test runs.');
       return current;
     };
     const underTest: StoreUnderTest = { opened, store: () => opened().store };

@@ -40,7 +40,10 @@ export function describeTodos({ store }: StoreUnderTest): void {
       });
       const plain = aTodo({ order: 0, createdAt: 0 });
       await savePlan(todo, plain);
-      expect(await store().todos({ ids: [todo.id, 'unknown', plain.id] })).toEqual([todo, plain]);
+      expect(await store().todos({ ids: [todo.id, 'unknown', plain.id] })).toEqual([
+        todo,
+        plain,
+      ]);
     });
 
     it('T4: createBatch is one transaction: a todo that exists already undoes all of them', async () => {
@@ -65,11 +68,12 @@ export function describeTodos({ store }: StoreUnderTest): void {
       const elsewhere = aTodo({ turnId: 'turn-2' });
       await savePlan(elsewhere, done, active, late);
       expect(await store().todos({ turnId: 'turn-1' })).toEqual([done, active, late]);
-      expect(await store().todos({ turnId: 'turn-1', statuses: ['pending'] })).toEqual([late]);
-      expect(await store().todos({ turnId: 'turn-1', statuses: ['pending', 'completed'] })).toEqual([
-        done,
+      expect(await store().todos({ turnId: 'turn-1', statuses: ['pending'] })).toEqual([
         late,
       ]);
+      expect(
+        await store().todos({ turnId: 'turn-1', statuses: ['pending', 'completed'] }),
+      ).toEqual([done, late]);
       expect(await store().todos({ turnId: 'turn-1', statuses: [] })).toEqual([]);
       expect(await store().todos({ turnId: 'turn-2' })).toEqual([elsewhere]);
       expect(await store().todos({ turnId: 'turn-3' })).toEqual([]);
@@ -81,7 +85,13 @@ export function describeTodos({ store }: StoreUnderTest): void {
       const started = { ...first, status: 'in_progress', startedAt: 9 } as const;
       await change(([, other = second]) => [started, other]);
       expect(await store().todos({ planId: 'session-1' })).toEqual([started, second]);
-      const moved = { ...started, title: 'New', titleKey: 'new', hostKey: 'host-9', turnId: 'turn-2' };
+      const moved = {
+        ...started,
+        title: 'New',
+        titleKey: 'new',
+        hostKey: 'host-9',
+        turnId: 'turn-2',
+      };
       await change(() => [second, moved]);
       expect(await store().todos({ planId: 'session-1' })).toEqual([second, moved]);
       expect(await store().todos({ turnId: 'turn-1' })).toEqual([second]);
@@ -92,7 +102,8 @@ export function describeTodos({ store }: StoreUnderTest): void {
       const todos = Array.from({ length: 5 }, () => aTodo({ order: 7 }));
       const [a, b, c, d, e] = todos as [Todo, Todo, Todo, Todo, Todo];
       await savePlan(...todos);
-      const ids = async () => (await store().todos({ planId: 'session-1' })).map(({ id }) => id);
+      const ids = async () =>
+        (await store().todos({ planId: 'session-1' })).map(({ id }) => id);
       expect(await ids()).toEqual(todos.map(({ id }) => id));
       const between = aTodo({ order: 7 });
       await change((plan) => {
@@ -115,7 +126,9 @@ export function describeTodos({ store }: StoreUnderTest): void {
     });
 
     it('G7: a fingerprint counts as seen only in its own session', async () => {
-      const tree = (fingerprint: string, at: number) => ({ fingerprints: [{ fingerprint, at }] });
+      const tree = (fingerprint: string, at: number) => ({
+        fingerprints: [{ fingerprint, at }],
+      });
       await save(store(), tree('tree-1', 1));
       await save(store(), tree('tree-1', 2));
       await save(store(), tree('tree-2', 1), 'session-2');

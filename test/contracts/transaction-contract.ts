@@ -1,7 +1,14 @@
 // Contract: a transaction is everything or nothing, and nobody sees half of one.
 import { describe, expect, it } from 'vitest';
 import type { Loaded, Saved } from '../../src/engine/store.ts';
-import { aLedger, aLedgerDraft, anEvent, anOutboxRow, aSession, aTodo } from '../support/builders.ts';
+import {
+  aLedger,
+  aLedgerDraft,
+  anEvent,
+  anOutboxRow,
+  aSession,
+  aTodo,
+} from '../support/builders.ts';
 import { dump, hash, oneOfEverything, save } from './dump.ts';
 import type { StoreUnderTest } from './store-contract.ts';
 
@@ -41,7 +48,10 @@ export function describeTransactions({ store }: StoreUnderTest): void {
     });
 
     it('V5: work that throws leaves every table as it was, in a store that is in use', async () => {
-      await store().step('session-1', (loaded) => ({ ...oneOfEverything(loaded), result: null }));
+      await store().step('session-1', (loaded) => ({
+        ...oneOfEverything(loaded),
+        result: null,
+      }));
       await store().append([anEvent.activitySeen()]);
       const before = await dump(store());
       const failed = store().step('session-1', ({ inbox, state, head }) => ({
@@ -51,7 +61,10 @@ export function describeTransactions({ store }: StoreUnderTest): void {
         outbox: [anOutboxRow({ state: 'sent' })],
         timer: null,
         // A todo is missing: nothing is ever deleted.
-        state: { ...aSession({ epoch: 9, updatedAt: 9 }), plan: (state?.plan ?? []).slice(1) },
+        state: {
+          ...aSession({ epoch: 9, updatedAt: 9 }),
+          plan: (state?.plan ?? []).slice(1),
+        },
       }));
       await expect(failed).rejects.toMatchObject({
         code: 'store-unavailable',
@@ -99,7 +112,13 @@ export function describeTransactions({ store }: StoreUnderTest): void {
         const policies = ['hash', 'nothing'].map(policy);
         const outbox = [3, 4].map(outboxRow);
         return {
-          result: { ...loaded, policies, outbox, known: isApplied('applied'), seen: wasSeen('tree') },
+          result: {
+            ...loaded,
+            policies,
+            outbox,
+            known: isApplied('applied'),
+            seen: wasSeen('tree'),
+          },
         };
       });
       expect(asked.map(({ record }) => record === null)).toEqual([true, false]);
@@ -152,8 +171,12 @@ export function describeTransactions({ store }: StoreUnderTest): void {
       const before = store().record({ policies: new Map([['hash', 'policy']]) });
       await store().close();
       await expect(before).resolves.toBeUndefined();
-      await expect(save(store(), {})).rejects.toMatchObject({ code: 'store-unavailable' });
-      await expect(store().state('session-1')).rejects.toMatchObject({ code: 'store-unavailable' });
+      await expect(save(store(), {})).rejects.toMatchObject({
+        code: 'store-unavailable',
+      });
+      await expect(store().state('session-1')).rejects.toMatchObject({
+        code: 'store-unavailable',
+      });
       await expect(store().close()).resolves.toBeUndefined();
     });
   });

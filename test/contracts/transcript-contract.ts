@@ -25,7 +25,9 @@ export function describeTranscript({ store }: StoreUnderTest): void {
   describe('transcript', () => {
     it('V5: messages keep their order and count from 1 in each session', async () => {
       await store().record({ messages: [message('one'), message('two')] });
-      await store().record({ messages: [{ ...message('elsewhere'), sessionId: 'session-2' }] });
+      await store().record({
+        messages: [{ ...message('elsewhere'), sessionId: 'session-2' }],
+      });
       await store().record({ messages: [message('three')] });
       const { messages } = await store().transcript('session-1', 0);
       expect(messages.map(({ sequence, body }) => [sequence, body])).toEqual([
@@ -33,15 +35,21 @@ export function describeTranscript({ store }: StoreUnderTest): void {
         [2, 'two'],
         [3, 'three'],
       ]);
-      expect((await store().transcript('session-1', 2)).messages.map(({ body }) => body)).toEqual(['three']);
-      expect((await store().transcript('session-2', 0)).messages.map(({ sequence }) => sequence)).toEqual([
-        1,
-      ]);
+      expect(
+        (await store().transcript('session-1', 2)).messages.map(({ body }) => body),
+      ).toEqual(['three']);
+      expect(
+        (await store().transcript('session-2', 0)).messages.map(
+          ({ sequence }) => sequence,
+        ),
+      ).toEqual([1]);
     });
 
     it('C3: what a run showed keeps its order in each session, and is read from any place on', async () => {
       const row = (sessionId: string, body: string) => ({ sessionId, body });
-      await store().record({ shown: [row('session-1', 'one'), row('session-2', 'elsewhere')] });
+      await store().record({
+        shown: [row('session-1', 'one'), row('session-2', 'elsewhere')],
+      });
       await store().record({ shown: [row('session-1', 'two')] });
       expect(await store().shown('session-1', 0)).toEqual([
         { sequence: 1, body: 'one' },
@@ -77,7 +85,10 @@ export function describeTranscript({ store }: StoreUnderTest): void {
       await save(store(), { state: aSession({ id: 'session-1', updatedAt: 10 }) });
       await store().record({ messages: [message('one')], calls: [call('a', 'step-1')] });
       expect(await store().archive(100, 10)).toBe(1);
-      expect(await store().transcript('session-1', 0)).toEqual({ messages: [], calls: [] });
+      expect(await store().transcript('session-1', 0)).toEqual({
+        messages: [],
+        calls: [],
+      });
       await save(store(), {}, 'session-1');
       const { messages } = await store().transcript('session-1', 0);
       expect(messages.map(({ body }) => body)).toEqual(['one']);

@@ -7,7 +7,13 @@ import { writeSync } from 'node:fs';
 import { linkEntry } from '../../src/core/ledger.ts';
 import type { Store } from '../../src/engine/store.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
-import { aLedgerDraft, anEvent, aSession, aStoredDecision, aTodo } from '../support/builders.ts';
+import {
+  aLedgerDraft,
+  anEvent,
+  aSession,
+  aStoredDecision,
+  aTodo,
+} from '../support/builders.ts';
 
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
 
@@ -38,4 +44,5 @@ async function main(path: string, writer: string, count: number): Promise<void> 
 }
 
 const [path, writer, count] = process.argv.slice(2);
-if (path !== undefined && writer !== undefined) await main(path, writer, Number(count ?? 1));
+if (path !== undefined && writer !== undefined)
+  await main(path, writer, Number(count ?? 1));

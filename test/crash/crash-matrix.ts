@@ -3,7 +3,14 @@
 // put back to an earlier commit in between, or is gone (P43).
 // Usage: npm run test:crash -- [KILLS] [SEED]
 import { spawn } from 'node:child_process';
-import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +19,13 @@ import { sha256, systemClock } from '../../src/engine/system.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 
 const victim = fileURLToPath(new URL('./victim.ts', import.meta.url));
-const points = ['before-commit', 'after-commit', 'before-send', 'after-send', 'after-record'];
+const points = [
+  'before-commit',
+  'after-commit',
+  'before-send',
+  'after-send',
+  'after-record',
+];
 const todos = 4;
 
 export interface CrashReport {
@@ -28,18 +41,24 @@ export async function crashMatrix(kills: number, seed = 1): Promise<CrashReport>
     const result = await crashOnce(index, seed);
     killed += result.killed;
     broken.push(...result.broken);
-    if (index > kills * 3) throw new Error('too few runs were killed; the matrix does not test what it says');
+    if (index > kills * 3)
+      throw new Error('too few runs were killed; the matrix does not test what it says');
   }
   return { kills: killed, broken };
 }
 
-async function crashOnce(index: number, seed: number): Promise<{ killed: number; broken: string[] }> {
+async function crashOnce(
+  index: number,
+  seed: number,
+): Promise<{ killed: number; broken: string[] }> {
   const goesBack = index % 4 === 3;
   const mode = index % 3 === 2 || goesBack ? 'asked' : 'told';
   const directory = mkdtempSync(join(tmpdir(), 'untildone-crash-'));
   try {
     const atRandom = index % 2 === 1 && !goesBack;
-    const point = atRandom ? 'none' : (points[Math.floor(index / 2) % points.length] ?? 'none');
+    const point = atRandom
+      ? 'none'
+      : (points[Math.floor(index / 2) % points.length] ?? 'none');
     const usable = mode === 'asked' && point.includes('send') ? 'after-commit' : point;
     // Late enough that there is something to lose.
     const nth = 1 + ((index * 7 + seed) % 9) + (goesBack ? 6 : 0);
@@ -48,9 +67,15 @@ async function crashOnce(index: number, seed: number): Promise<{ killed: number;
     const killed = await run(directory, mode, usable, nth, delay, index + seed, goesBack);
     if (goesBack) putBack(directory, index * 31 + seed);
     const finished = await run(directory, mode, 'none', 1, null, index + seed + 1000);
-    if (finished) return { killed: 0, broken: [`${where}: the second run did not end by itself`] };
-    const broken = goesBack ? await inspectPutBack(directory) : await inspect(directory, mode);
-    return { killed: killed ? 1 : 0, broken: broken.map((sentence) => `${where}: ${sentence}`) };
+    if (finished)
+      return { killed: 0, broken: [`${where}: the second run did not end by itself`] };
+    const broken = goesBack
+      ? await inspectPutBack(directory)
+      : await inspect(directory, mode);
+    return {
+      killed: killed ? 1 : 0,
+      broken: broken.map((sentence) => `${where}: ${sentence}`),
+    };
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
@@ -70,7 +95,16 @@ function run(
     const child = spawn(
       process.execPath,
       [
-        ...['--no-warnings', victim, directory, mode, point, String(nth), String(todos), String(seed)],
+        ...[
+          '--no-warnings',
+          victim,
+          directory,
+          mode,
+          point,
+          String(nth),
+          String(todos),
+          String(seed),
+        ],
         ...(copies ? ['copies'] : []),
       ],
       {
@@ -102,21 +136,29 @@ function putBack(directory: string, random: number): void {
   const folder = join(directory, `copy-${random % (copies.length + 1)}`);
   for (const name of storeFiles) {
     rmSync(join(directory, name), { force: true });
-    if (existsSync(join(folder, name))) copyFileSync(join(folder, name), join(directory, name));
+    if (existsSync(join(folder, name)))
+      copyFileSync(join(folder, name), join(directory, name));
   }
 }
 
 /** Whatever is lost: what the agent planned and nobody saw finished is not called done, and the loss is told. */
 async function inspectPutBack(directory: string): Promise<string[]> {
-  const store = await openSqliteStore({ path: join(directory, 'store.db'), clock: systemClock });
+  const store = await openSqliteStore({
+    path: join(directory, 'store.db'),
+    clock: systemClock,
+  });
   try {
     const session = await store.state('victim');
     if (session === null) return ['the session is lost'];
-    const finished = new Set(session.plan.filter(({ status }) => status === 'completed').map(({ id }) => id));
+    const finished = new Set(
+      session.plan.filter(({ status }) => status === 'completed').map(({ id }) => id),
+    );
     const missing = linesOf(directory, 'planned').filter((id) => !finished.has(id));
     const { outcome, reason } = session.settled ?? { outcome: null, reason: null };
-    if (outcome === 'done' && missing.length > 0) return [`done, but ${missing.join(', ')} is not`];
-    if (missing.length > 0 && session.recordBroken === null) return [`${missing.join(', ')} went unnoticed`];
+    if (outcome === 'done' && missing.length > 0)
+      return [`done, but ${missing.join(', ')} is not`];
+    if (missing.length > 0 && session.recordBroken === null)
+      return [`${missing.join(', ')} went unnoticed`];
     return outcome === null ? [`it was never settled (${reason})`] : [];
   } finally {
     await store.close();
@@ -131,17 +173,23 @@ const linesOf = (directory: string, name: string): string[] =>
 async function inspect(directory: string, mode: string): Promise<string[]> {
   const lines = (name: string) => linesOf(directory, name);
   const broken: string[] = [];
-  const store = await openSqliteStore({ path: join(directory, 'store.db'), clock: systemClock });
+  const store = await openSqliteStore({
+    path: join(directory, 'store.db'),
+    clock: systemClock,
+  });
   try {
     const session = await store.state('victim');
     if (session === null) return ['the session is lost'];
     const rows = session.plan;
     const byId = new Map(rows.map((row) => [row.id, row]));
-    for (const id of lines('planned')) if (!byId.has(id)) broken.push(`todo ${id} is lost`);
+    for (const id of lines('planned'))
+      if (!byId.has(id)) broken.push(`todo ${id} is lost`);
     for (const id of lines('completed')) {
-      if (byId.get(id)?.status !== 'completed') broken.push(`the completion of ${id} is lost`);
+      if (byId.get(id)?.status !== 'completed')
+        broken.push(`the completion of ${id} is lost`);
     }
-    if (rows.length !== todos) broken.push(`there are ${rows.length} todos instead of ${todos}`);
+    if (rows.length !== todos)
+      broken.push(`there are ${rows.length} todos instead of ${todos}`);
     const ledger = verifyLedger(await store.ledger(session.planId), sha256);
     if (!ledger.intact) broken.push(`the ledger is broken: ${ledger.sentence}`);
     const outbox = await store.outbox({ sessionId: 'victim' });
@@ -154,7 +202,8 @@ async function inspect(directory: string, mode: string): Promise<string[]> {
     }
     if (mode === 'told') {
       for (const row of outbox) {
-        const wanted = row.state === 'sent' || row.state === 'observed' || row.state === 'intended';
+        const wanted =
+          row.state === 'sent' || row.state === 'observed' || row.state === 'intended';
         if (wanted && !taken.includes(`victim:${row.epoch}`))
           broken.push(`continuation ${row.epoch} is lost (${row.state})`);
       }

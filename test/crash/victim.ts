@@ -3,7 +3,13 @@
 // steps at random (P42), and one check of the goal always passes.
 // Usage: node victim.ts DIRECTORY told|asked POINT NTH TODOS SEED [copies]   (POINT "none": run to the end; copies: of the
 // store after each commit)
-import { appendFileSync, copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import type { Event } from '../../src/core/events.ts';
 import { defaultSettings } from '../../src/core/settings.ts';
@@ -15,17 +21,28 @@ import { type Happening, scriptedDescriptor } from '../../src/simulated/scripted
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { createRandom } from '../evidence/random.ts';
 
-const [directory = '', mode = 'told', point = 'none', nth = '1', todos = '4', seed = '1', copies = ''] =
-  process.argv.slice(2);
+const [
+  directory = '',
+  mode = 'told',
+  point = 'none',
+  nth = '1',
+  todos = '4',
+  seed = '1',
+  copies = '',
+] = process.argv.slice(2);
 const file = (name: string): string => join(directory, name);
 const lines = (name: string): string[] =>
-  existsSync(file(name)) ? readFileSync(file(name), 'utf8').split('\n').filter(Boolean) : [];
-const note = (name: string, line: string): void => appendFileSync(file(name), `${line}\n`);
+  existsSync(file(name))
+    ? readFileSync(file(name), 'utf8').split('\n').filter(Boolean)
+    : [];
+const note = (name: string, line: string): void =>
+  appendFileSync(file(name), `${line}\n`);
 
 let passes = 0;
 let commits = 0;
 function trace(reached: string): void {
-  if (reached === 'after-commit' && copies !== '') copyStore(join(directory, `copy-${commits++}`));
+  if (reached === 'after-commit' && copies !== '')
+    copyStore(join(directory, `copy-${commits++}`));
   if (reached !== point) return;
   passes += 1;
   if (passes === Number(nth)) process.kill(process.pid, 'SIGKILL');
@@ -50,7 +67,9 @@ const clock: Clock = {
 /** By −10 s to +2 h. A told host waits until its clock is where it was: it is set back seldom, or the matrix takes hours. */
 function stepClock(): void {
   if (random.chance(10)) skewMs += random.below(7_200_000);
-  else if (mode === 'asked' ? random.chance(20) : random.below(400) === 0 && stepsBack++ === 0)
+  else if (
+    mode === 'asked' ? random.chance(20) : random.below(400) === 0 && stepsBack++ === 0
+  )
     skewMs -= random.below(10_000);
   else return;
   note('clock', String(skewMs));
@@ -59,10 +78,23 @@ function stepClock(): void {
 const checker: Checker = {
   async run({ id }, { checks, stop }, report) {
     const base = () => ({ id: identifiers.next(), sessionId: id, at: clock.now() });
-    const seen = { result: 'passed', flaky: false, tail: null, fingerprint: null, writes: null } as const;
+    const seen = {
+      result: 'passed',
+      flaky: false,
+      tail: null,
+      fingerprint: null,
+      writes: null,
+    } as const;
     for (const asked of checks)
-      await report({ ...base(), ...asked, ...seen, type: 'check-finished', final: stop !== null });
-    if (stop !== null) await report({ ...base(), type: 'final-run-ended', stop, edited: [] });
+      await report({
+        ...base(),
+        ...asked,
+        ...seen,
+        type: 'check-finished',
+        final: stop !== null,
+      });
+    if (stop !== null)
+      await report({ ...base(), type: 'final-run-ended', stop, edited: [] });
   },
 };
 
@@ -93,7 +125,12 @@ const runtime = createRuntime({
 const sessionId = 'victim';
 function happens(happening: Happening) {
   stepClock();
-  return runtime.handle({ ...happening, id: identifiers.next(), sessionId, at: clock.now() } as Event);
+  return runtime.handle({
+    ...happening,
+    id: identifiers.next(),
+    sessionId,
+    at: clock.now(),
+  } as Event);
 }
 const current = () => store.state(sessionId);
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -127,7 +164,11 @@ async function begin(): Promise<void> {
   for (let index = 0; index < Number(todos); index++) {
     const id = `todo-${index}`;
     if (planned.has(id)) continue;
-    await happens({ type: 'todos-created', actor: 'agent', items: [{ id, title: `todo number ${index}` }] });
+    await happens({
+      type: 'todos-created',
+      actor: 'agent',
+      items: [{ id, title: `todo number ${index}` }],
+    });
     note('planned', id);
   }
 }
@@ -158,7 +199,8 @@ async function drainTold(): Promise<void> {
       await sleep(5);
       await runtime.fireDue();
       // After a leap of the clock nobody is talked to unasked.
-      if ((await current())?.pause?.by === 'system') await happens({ type: 'human-resumed' });
+      if ((await current())?.pause?.by === 'system')
+        await happens({ type: 'human-resumed' });
       continue;
     }
     await workOnce();

@@ -54,23 +54,33 @@ const alsoPlayed = [
 
 /** Pages whose commands are not played here, and why. */
 const notPlayed: Readonly<Record<string, string>> = {
-  'docs/checks.md': 'it looks at sessions of its own story; the guide about checks plays the commands',
-  'docs/cli.md': 'it looks at sessions of a recorded run; the tests of the commands make them',
-  'docs/enforcer.md': 'a fragment without its program; examples/04-idle-enforcer.ts is a whole one, and runs',
-  'docs/explanation/compared.md': 'a loop around another program, which would call a model that costs money',
-  'docs/frameworks/ai-sdk.md': 'its programs are examples, which CI runs, and test/conformance',
-  'docs/frameworks/claude-agent-sdk.md': 'test/hosts/claude-agent-sdk starts the real program',
+  'docs/checks.md':
+    'it looks at sessions of its own story; the guide about checks plays the commands',
+  'docs/cli.md':
+    'it looks at sessions of a recorded run; the tests of the commands make them',
+  'docs/enforcer.md':
+    'a fragment without its program; examples/04-idle-enforcer.ts is a whole one, and runs',
+  'docs/explanation/compared.md':
+    'a loop around another program, which would call a model that costs money',
+  'docs/frameworks/ai-sdk.md':
+    'its programs are examples, which CI runs, and test/conformance',
+  'docs/frameworks/claude-agent-sdk.md':
+    'test/hosts/claude-agent-sdk starts the real program',
   'docs/frameworks/langchain.md': 'as for the AI SDK',
   'docs/frameworks/mastra.md': 'as for the AI SDK',
   'docs/frameworks/openai-agents.md': 'as for the AI SDK',
   'docs/run-with.md': 'it starts the real programs; test/hosts drives them',
   ...Object.fromEntries(
-    hosts.map(({ name }) => [`docs/hosts/${name}.md`, 'it installs the real program; test/hosts starts it']),
+    hosts.map(({ name }) => [
+      `docs/hosts/${name}.md`,
+      'it installs the real program; test/hosts starts it',
+    ]),
   ),
   'docs/library.md': 'its programs have tests of their own below',
   'docs/live-view.md': 'attach needs a run and a terminal; test/view has both',
   'docs/plan-files.md': 'the guide about plan files plays the same commands',
-  'docs/run-events.md': 'it hands the events to jq, which is not ours; events.test.ts tests them',
+  'docs/run-events.md':
+    'it hands the events to jq, which is not ours; events.test.ts tests them',
   'docs/reference/library.md': 'signatures from the declarations, no programs',
   'docs/scripted-model.md': 'its programs have a test of their own below',
   'docs/trust.md': 'trust asks at a terminal; its own tests have one',
@@ -79,7 +89,8 @@ const notPlayed: Readonly<Record<string, string>> = {
 const greeting = 'export const greet = (name) => `Hello, ' + '$' + '{name}!`;\n';
 /** What every guide finds: a project whose test fails until somebody does the work. */
 const project: Readonly<Record<string, string>> = {
-  'package.json': '{ "name": "demo", "type": "module", "scripts": { "test": "node check.mjs" } }\n',
+  'package.json':
+    '{ "name": "demo", "type": "module", "scripts": { "test": "node check.mjs" } }\n',
   'check.mjs':
     "import { greet } from './greet.mjs';\nif (greet('Ada') !== 'Hello, Ada!') throw new Error('no');\n",
   'greet.mjs': "export const greet = () => 'Hello';\n",
@@ -91,12 +102,18 @@ const result: Readonly<Record<string, string>> = {
 };
 /** Pages that look at a session that has ended. */
 const afterwards = [
-  ...['claude-code', 'opencode', 'too-early-too-late'].map((name) => `docs/guides/${name}.md`),
+  ...['claude-code', 'opencode', 'too-early-too-late'].map(
+    (name) => `docs/guides/${name}.md`,
+  ),
   'docs/explanation/evidence.md',
   'docs/reference/rules.md',
 ];
 /** Pages about work that is done already. */
-const worked = ['docs/guides/ci.md', 'docs/guides/team-policy.md', 'docs/guides/good-checks.md'];
+const worked = [
+  'docs/guides/ci.md',
+  'docs/guides/team-policy.md',
+  'docs/guides/good-checks.md',
+];
 
 let scratch: string;
 let program: string;
@@ -113,7 +130,10 @@ beforeAll(async () => {
   const work = Object.entries(result).map(([name, text]) => writeFile(name, text));
   const worker = script('works', [
     // A plan file is the plan.
-    firstOf(whenTold(/Work through the plan/, ...work), inOrder(plan('Greet people by name'), ...work)),
+    firstOf(
+      whenTold(/Work through the plan/, ...work),
+      inOrder(plan('Greet people by name'), ...work),
+    ),
     untilAllDone((title) => [complete(title)]),
     say('Done.'),
   ]);
@@ -148,7 +168,8 @@ function run(line: string, cwd: string, env: Record<string, string>): Promise<Pl
       timeout: 60_000,
     });
     let output = '';
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => (output += part));
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (part) => (output += part));
     child.on('close', (code) => resolve({ line, code, output }));
   });
 }
@@ -160,16 +181,30 @@ const saysYes = 'untildone trust';
 
 async function play(page: string): Promise<Played[]> {
   const folder = mkdtempSync(join(scratch, 'guide-'));
-  const [home, bin, workspace] = [join(folder, 'home'), join(folder, 'bin'), join(folder, 'demo')];
+  const [home, bin, workspace] = [
+    join(folder, 'home'),
+    join(folder, 'bin'),
+    join(folder, 'demo'),
+  ];
   for (const made of [home, workspace]) mkdirSync(made);
-  writeProgram(bin, 'untildone', `exec "${process.execPath}" --no-warnings "${program}" "$@"`);
+  writeProgram(
+    bin,
+    'untildone',
+    `exec "${process.execPath}" --no-warnings "${program}" "$@"`,
+  );
   // Stand-ins for the hosts: they print their version, and `claude -p` also plays one turn.
-  writeProgram(bin, 'claude', `exec "${process.execPath}" --no-warnings "${standInClaude}" "$@"`);
+  writeProgram(
+    bin,
+    'claude',
+    `exec "${process.execPath}" --no-warnings "${standInClaude}" "$@"`,
+  );
   writeProgram(bin, 'opencode', 'echo 1.18.33');
   const files: Record<string, string> = { ...project };
   const put = (texts: Readonly<Record<string, string>>): void => {
-    for (const name of Object.keys(result)) rmSync(join(workspace, name), { force: true });
-    for (const [name, text] of Object.entries(texts)) writeFileSync(join(workspace, name), text);
+    for (const name of Object.keys(result))
+      rmSync(join(workspace, name), { force: true });
+    for (const [name, text] of Object.entries(texts))
+      writeFileSync(join(workspace, name), text);
   };
   put(worked.includes(page) ? { ...files, ...result } : files);
   // A price is known only at the provider's own address.
@@ -189,16 +224,23 @@ async function play(page: string): Promise<Played[]> {
     STAND_IN_TEXT: greeting,
   };
   if (afterwards.includes(page))
-    await run('untildone run "Greet people by name" --check "npm test"', workspace, environment);
+    await run(
+      'untildone run "Greet people by name" --check "npm test"',
+      workspace,
+      environment,
+    );
   const played: Played[] = [];
   for (const { language, file, text } of blocksOf(read(page))) {
     if (file !== null) files[file] = text;
     if (file !== null) writeFileSync(join(workspace, file), text);
     // What installs and starts this repository has stages of its own in .ci/run.
-    for (const line of language === 'sh' ? commandLines(text).filter((one) => !one.startsWith('npm ')) : []) {
+    for (const line of language === 'sh'
+      ? commandLines(text).filter((one) => !one.startsWith('npm '))
+      : []) {
       // Every run of a page is an example of its own: the work is not done yet.
       if (/untildone run (?!--resume)/.test(line)) put(files);
-      if (line === saysYes) acceptProject(join(home, '.local/state/untildone'), workspace);
+      if (line === saysYes)
+        acceptProject(join(home, '.local/state/untildone'), workspace);
       else played.push(await run(line, workspace, environment));
     }
   }
@@ -206,30 +248,44 @@ async function play(page: string): Promise<Played[]> {
 }
 
 describe('the guides, played', () => {
-  it.each(guides)('first-use 29: every command of %s does what the page says', async (page) => {
-    const played = await play(page);
-    expect(played.length).toBeGreaterThan(0);
-    expect(played.filter(({ code }) => code !== 0)).toEqual([]);
-  });
+  it.each(guides)(
+    'first-use 29: every command of %s does what the page says',
+    async (page) => {
+      const played = await play(page);
+      expect(played.length).toBeGreaterThan(0);
+      expect(played.filter(({ code }) => code !== 0)).toEqual([]);
+    },
+  );
 
   it('C4: the guide about CI shows how the session of `claude -p` ended', async () => {
-    const [last] = (await play('docs/guides/ci.md')).filter(({ line }) => line.includes('claude -p'));
+    const [last] = (await play('docs/guides/ci.md')).filter(({ line }) =>
+      line.includes('claude -p'),
+    );
     expect(last).toMatchObject({ code: 0, output: 'Done.\ndone: tests passed\n' });
   });
 
-  it.each(alsoPlayed)('first-use 29: every command of %s starts and ends', async (page) => {
-    const played = await play(page);
-    expect(played.length).toBeGreaterThan(0);
-    // These pages show options, not a story: a run may end with any outcome, but not in an error or as wrong usage.
-    expect(played.filter(({ code }) => code === null || [1, 2, 126, 127].includes(code))).toEqual([]);
-  });
+  it.each(alsoPlayed)(
+    'first-use 29: every command of %s starts and ends',
+    async (page) => {
+      const played = await play(page);
+      expect(played.length).toBeGreaterThan(0);
+      // These pages show options, not a story: a run may end with any outcome, but not in an error or as wrong usage.
+      expect(
+        played.filter(({ code }) => code === null || [1, 2, 126, 127].includes(code)),
+      ).toEqual([]);
+    },
+  );
 
   it('first-use 26: the program of docs/library.md prints what the agent would be told', async () => {
     const file = await programOf('docs/library.md', 'plan.mjs');
     const home = join(scratch, 'library-home');
-    const { code, output } = await run(`"${process.execPath}" --no-warnings "${file}"`, scratch, {
-      HOME: home,
-    });
+    const { code, output } = await run(
+      `"${process.execPath}" --no-warnings "${file}"`,
+      scratch,
+      {
+        HOME: home,
+      },
+    );
     expect(output).toContain('1/2 completed, 1 remaining');
     expect(output).toContain('Write its test');
     expect(code).toBe(0);
@@ -248,7 +304,11 @@ describe('the guides, played', () => {
       const file = await programOf('docs/library.md', 'guard.mjs', (text) =>
         text.replace('http://127.0.0.1:4010', server.url),
       );
-      const { code, output } = await run(`"${process.execPath}" --no-warnings "${file}"`, scratch, {});
+      const { code, output } = await run(
+        `"${process.execPath}" --no-warnings "${file}"`,
+        scratch,
+        {},
+      );
       expect(output.trim()).toBe('Now it is done.');
       expect(code).toBe(0);
     } finally {
@@ -259,7 +319,11 @@ describe('the guides, played', () => {
   it('E6: the program of docs/library.md with words of its own prints them', async () => {
     const file = await programOf('docs/library.md', 'words.mjs');
     const env = { HOME: join(scratch, 'library-home') };
-    const { code, output } = await run(`"${process.execPath}" --no-warnings "${file}"`, scratch, env);
+    const { code, output } = await run(
+      `"${process.execPath}" --no-warnings "${file}"`,
+      scratch,
+      env,
+    );
     expect(output).toMatch(
       /^\[TODO CONTINUATION\] Stand: 0\/1 completed, 1 remaining\.\nWeiter mit “Write the parser”/u,
     );
@@ -270,7 +334,9 @@ describe('the guides, played', () => {
     const early = [plan('one', 'two'), complete('one'), say('All done!')];
     const story = script('story', [...early, complete('two'), say('Now it is.')]);
     const server = await startScriptedModel({ scripts: [story] });
-    const [lines] = blocksOf(read('docs/library.md')).filter(({ language }) => language === 'ts');
+    const [lines] = blocksOf(read('docs/library.md')).filter(
+      ({ language }) => language === 'ts',
+    );
     const folder = mkdtempSync(join(scratch, 'lines-'));
     // Fails before the agent begins, and never again: this agent has nothing to mend it with.
     writeFileSync(
@@ -285,11 +351,17 @@ describe('the guides, played', () => {
         const model = createOpenAI({ baseURL: '${server.url}/v1', apiKey: 'any' }).chat('story');
         ${lines?.text}`;
       const file = await bundled('lines.mjs', program);
-      const { code, output } = await run(`"${process.execPath}" --no-warnings "${file}"`, folder, {
-        ...{ HOME: join(folder, 'home'), PATH: process.env['PATH'] ?? '' },
-      });
+      const { code, output } = await run(
+        `"${process.execPath}" --no-warnings "${file}"`,
+        folder,
+        {
+          ...{ HOME: join(folder, 'home'), PATH: process.env['PATH'] ?? '' },
+        },
+      );
       expect([code, output.trim()]).toEqual([0, 'done']);
-      const told = server.requests.map(({ body }) => (body as { messages: { content: unknown }[] }).messages);
+      const told = server.requests.map(
+        ({ body }) => (body as { messages: { content: unknown }[] }).messages,
+      );
       const [before, after] = [told[2] ?? [], told[3] ?? []];
       expect(after.slice(0, before.length)).toEqual(before);
       expect(after.at(-2)?.content).toBe('All done!');
@@ -316,11 +388,19 @@ describe('the guides, played', () => {
       const agent = await programOf('docs/scripted-model.md', 'program.mjs', (text) =>
         text.replace('http://127.0.0.1:4010', url),
       );
-      const said = await run(`"${process.execPath}" --no-warnings "${agent}"`, scratch, {});
+      const said = await run(
+        `"${process.execPath}" --no-warnings "${agent}"`,
+        scratch,
+        {},
+      );
       expect(said.output.trim()).toBe('All done!');
       const workspace = mkdtempSync(join(scratch, 'scripted-'));
       const line = `"${process.execPath}" --no-warnings "${program}" run "write the parser"`;
-      const environment = { HOME: workspace, ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'any' };
+      const environment = {
+        HOME: workspace,
+        ANTHROPIC_BASE_URL: url,
+        ANTHROPIC_API_KEY: 'any',
+      };
       expect(await run(line, workspace, environment)).toMatchObject({ code: 3 });
     } finally {
       child.kill();
@@ -329,7 +409,11 @@ describe('the guides, played', () => {
 });
 
 /** A program of a page, bundled with the library as it is in the sources. */
-async function programOf(page: string, name: string, change = (text: string) => text): Promise<string> {
+async function programOf(
+  page: string,
+  name: string,
+  change = (text: string) => text,
+): Promise<string> {
   const [source] = blocksOf(read(page)).filter(({ file }) => file === name);
   return bundled(name, change(source?.text ?? ''));
 }
@@ -368,7 +452,9 @@ describe('all pages', () => {
             (settingNames as readonly string[]).includes(name),
           );
           const result = validateConfig(value);
-          return isOurs && !result.ok ? [`${page}:${line} ${JSON.stringify(result)}`] : [];
+          return isOurs && !result.ok
+            ? [`${page}:${line} ${JSON.stringify(result)}`]
+            : [];
         }),
     );
     expect(wrong).toEqual([]);
@@ -412,7 +498,9 @@ describe('all pages', () => {
         // Behind `--` stand flags of another program.
         const own = words.replace(/"[^"]*"/g, '').replace(/ -- .*/, '');
         const options = own.match(/(?<=^|\s)--[a-z][a-z-]*/g) ?? [];
-        const unknown = options.filter((option) => !help.includes(option) && !settings.has(option));
+        const unknown = options.filter(
+          (option) => !help.includes(option) && !settings.has(option),
+        );
         wrong.push(...unknown.map((option) => `${page}: untildone ${first} ${option}`));
       }
     }

@@ -8,7 +8,10 @@ import { storePath } from '../../src/store/state-directory.ts';
 const [first = '', folder = ''] = process.argv.slice(2);
 
 async function ask(sessionId: string, directory: string): Promise<void> {
-  const store = await openSqliteStore({ path: storePath(process.env), clock: systemClock });
+  const store = await openSqliteStore({
+    path: storePath(process.env),
+    clock: systemClock,
+  });
   const checker = createChecker({
     store,
     clock: systemClock,

@@ -6,7 +6,11 @@ type Body = Record<string, unknown>;
 
 export interface StoreEditor {
   /** Changes the JSON of the rows of a table that fit; the columns beside it follow. */
-  change(table: Table, fits: (body: Body) => boolean, changes: (body: Body) => Body): void;
+  change(
+    table: Table,
+    fits: (body: Body) => boolean,
+    changes: (body: Body) => Body,
+  ): void;
   run(sql: string, ...values: (string | number)[]): void;
   all(sql: string): Record<string, unknown>[];
   close(): void;
@@ -38,10 +42,16 @@ export function editStore(path: string): StoreEditor {
         const columns = Object.entries(mirrored[table]).map(
           ([column, field]) => [column, String(after[field] ?? row[column])] as const,
         );
-        const set = ['body = ?', ...columns.map(([column]) => `${column} = ?`)].join(', ');
+        const set = ['body = ?', ...columns.map(([column]) => `${column} = ?`)].join(
+          ', ',
+        );
         const where = keyColumns[table].map((column) => `${column} = ?`).join(' AND ');
         const keys = keyColumns[table].map((column) => row[column] as string | number);
-        const values = [JSON.stringify(after), ...columns.map(([, value]) => value), ...keys];
+        const values = [
+          JSON.stringify(after),
+          ...columns.map(([, value]) => value),
+          ...keys,
+        ];
         database.prepare(`UPDATE ${table} SET ${set} WHERE ${where}`).run(...values);
       }
     },

@@ -1,7 +1,13 @@
 // The long form of the proofs of the issue "Evidence": prints counts, and exits with 1 if a promise was broken.
 // Usage: node evidence.ts [HONEST] [RANDOM] [PROCESSES]; 0 leaves a proof out.
 import { honestFault } from './honest-runs.ts';
-import { killedAsker, killedGroup, killedRunner, manyAskers, manyHooks } from './queue-proofs.ts';
+import {
+  killedAsker,
+  killedGroup,
+  killedRunner,
+  manyAskers,
+  manyHooks,
+} from './queue-proofs.ts';
 import { forEachSeed } from './random.ts';
 import { randomFaults } from './random-agents.ts';
 
@@ -37,7 +43,8 @@ async function proveRandom(): Promise<void> {
   await forEachSeed(1, random, atOnce, async (seed) => {
     const { run, faults } = await randomFaults(seed);
     outcomes[run.ended.outcome] = (outcomes[run.ended.outcome] ?? 0) + 1;
-    for (const check of faults) complain(`seed ${seed} is done, and the check ${check} fails`);
+    for (const check of faults)
+      complain(`seed ${seed} is done, and the check ${check} fails`);
     if (seed % 100 === 0) tell(`  … ${seed} random agents`);
   });
   tell(`${random} random agents: ${JSON.stringify(outcomes)}`);

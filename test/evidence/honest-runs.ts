@@ -34,12 +34,19 @@ interface HonestStory extends EvidenceStory {
 /** With at most so many todos. */
 function honestStory(seed: number, most: number): HonestStory {
   const random = createRandom(seed);
-  const parts = Array.from({ length: 1 + random.below(most) }, (_, index) => createPart(random, index));
+  const parts = Array.from({ length: 1 + random.below(most) }, (_, index) =>
+    createPart(random, index),
+  );
   const goal = random.chance(40) ? createGoal(random, parts) : null;
-  const checks = parts.flatMap(({ name, check }) => (check === null ? [] : [[name, check] as const]));
+  const checks = parts.flatMap(({ name, check }) =>
+    check === null ? [] : [[name, check] as const],
+  );
   return {
     config: {
-      checks: { ...Object.fromEntries(checks), ...(goal === null ? {} : { whole: goal }) },
+      checks: {
+        ...Object.fromEntries(checks),
+        ...(goal === null ? {} : { whole: goal }),
+      },
       todoChecks: checks.map(([name]) => ({ title: `${name}:*`, checks: [name] })),
       goal: goal === null ? [] : ['whole'],
       ...(random.chance(30) ? { protect: ['test/**'] } : {}),
@@ -57,7 +64,9 @@ export async function honestFault(seed: number, most = 12): Promise<string | nul
   const { outcome, texts } = told(run);
   const reopened = run.ledger.filter(({ change }) => change === 'check-failed').length;
   // Whoever works for long before there is a list meets the budget of calls without one (S2): that is no challenge.
-  const scolded = texts.filter((kind) => kind !== 'standard' && kind !== 'iteration-budget');
+  const scolded = texts.filter(
+    (kind) => kind !== 'standard' && kind !== 'iteration-budget',
+  );
   if (reopened === 0 && scolded.length === 0 && outcome === story.expected) return null;
   return `seed ${seed}: ${outcome} instead of ${story.expected}, ${reopened} reopened, told ${scolded.join(', ') || 'nothing'}`;
 }
@@ -76,21 +85,28 @@ function createPart(random: Random, index: number): Part {
 
 function createGoal(random: Random, parts: readonly Part[]): CheckSetting {
   const lines = parts.map(({ file }) => `grep -q finished ${file}`).join(' && ');
-  return random.pick([{ command: lines }, { file: parts[0]?.file ?? '', matches: 'finished' }]);
+  return random.pick([
+    { command: lines },
+    { file: parts[0]?.file ?? '', matches: 'finished' },
+  ]);
 }
 
 function workOn(random: Random, parts: readonly Part[]): Step[] {
   const all = parts.map(({ title }) => title);
   const end = say('All of it is done.');
   // Work first and the finished list afterwards, or one call for all of them: neither is a bulk claim (V4, P39).
-  if (random.chance(15)) return [...doParts(random, parts), written(all, 'completed'), end];
-  if (random.chance(15)) return [plan(...all), runCommand(inOneCommand(parts)), tick(parts, false), end];
+  if (random.chance(15))
+    return [...doParts(random, parts), written(all, 'completed'), end];
+  if (random.chance(15))
+    return [plan(...all), runCommand(inOneCommand(parts)), tick(parts, false), end];
   const whole = random.chance(40);
   const ticks = random.pick(['each', 'end', 'batch'] as const);
   const later = random.chance(20) && parts.length > 2 ? parts.slice(-1) : [];
   const first = parts.slice(0, parts.length - later.length);
   const titles = (some: readonly Part[]): string[] => some.map(({ title }) => title);
-  const steps: Step[] = [whole ? written(titles(first), 'pending') : plan(...titles(first))];
+  const steps: Step[] = [
+    whole ? written(titles(first), 'pending') : plan(...titles(first)),
+  ];
   const untold = new Set<Part>();
   const tell = (some: readonly Part[]): Step[] => {
     for (const part of some) untold.delete(part);
@@ -107,8 +123,15 @@ function workOn(random: Random, parts: readonly Part[]): Step[] {
     if (ticks === 'each') for (const part of batch) steps.push(...tell([part]));
     else if (ticks === 'batch') steps.push(...tell(batch));
     if (random.chance(15))
-      steps.push(random.pick([listTodos(), verify(), callTool('read_file', { path: 'readme.md' })]));
-    if (random.chance(5) && order.length > 0) steps.push(say('That much is done; I go on.'));
+      steps.push(
+        random.pick([
+          listTodos(),
+          verify(),
+          callTool('read_file', { path: 'readme.md' }),
+        ]),
+      );
+    if (random.chance(5) && order.length > 0)
+      steps.push(say('That much is done; I go on.'));
   }
   steps.push(...tell([...untold]));
   if (random.chance(10)) steps.push(writeFile('notes.md', 'what I did'));
@@ -118,7 +141,8 @@ function workOn(random: Random, parts: readonly Part[]): Step[] {
 
 function inOneCommand(parts: readonly Part[]): string {
   const lines = parts.map(
-    ({ file, name }) => `mkdir -p "$(dirname ${file})" && echo ${name} finished > ${file}`,
+    ({ file, name }) =>
+      `mkdir -p "$(dirname ${file})" && echo ${name} finished > ${file}`,
   );
   return lines.join(' && ');
 }
@@ -140,10 +164,14 @@ function tick(parts: readonly Part[], whole: boolean): Step {
   const titles = parts.map(({ title }) => title);
   if (!whole) return parallel(...titles.map((title) => complete(title)));
   return rewriteList((todos) =>
-    todos.map((todo) => (titles.includes(todo.title) ? { ...todo, status: 'completed' as const } : todo)),
+    todos.map((todo) =>
+      titles.includes(todo.title) ? { ...todo, status: 'completed' as const } : todo,
+    ),
   );
 }
 
 function written(titles: readonly string[], status: 'pending' | 'completed'): Step {
-  return callTool('todo_write', { todos: titles.map((content) => ({ content, status })) });
+  return callTool('todo_write', {
+    todos: titles.map((content) => ({ content, status })),
+  });
 }

@@ -6,7 +6,10 @@ import { findRunner, type QueueStage, setQueueStage, waitUntil } from './queue-s
 
 type Proof = () => Promise<readonly string[]>;
 
-function onStage(seconds: number, prove: (stage: QueueStage) => Promise<readonly string[]>): Proof {
+function onStage(
+  seconds: number,
+  prove: (stage: QueueStage) => Promise<readonly string[]>,
+): Proof {
   return async () => {
     const stage = await setQueueStage(seconds);
     try {
@@ -26,7 +29,9 @@ export function manyAskers(count: number): Proof {
     const printed = await Promise.all(askers.map((asker) => asker.printed));
     const passed = printed.filter((text) => text === 'passed\n').length;
     return [
-      ...(passed === count ? [] : [`${passed} of ${count} askers were told that it passed`]),
+      ...(passed === count
+        ? []
+        : [`${passed} of ${count} askers were told that it passed`]),
       ...(stage.starts() === 1 ? [] : [`the check was started ${stage.starts()} times`]),
     ];
   });
@@ -48,11 +53,14 @@ export function manyHooks(count: number): Proof {
         prompt_id: `prompt-${index}`,
         permission_mode: 'default',
       };
-      return stage.start('hook', ['claude-code'], { input: JSON.stringify({ ...shared, ...fields }) })
-        .printed;
+      return stage.start('hook', ['claude-code'], {
+        input: JSON.stringify({ ...shared, ...fields }),
+      }).printed;
     };
     const all = (fields: (index: number) => object): Promise<string[]> =>
-      Promise.all(Array.from({ length: count }, (_, index) => call(index, fields(index))));
+      Promise.all(
+        Array.from({ length: count }, (_, index) => call(index, fields(index))),
+      );
     await all(() => ({ hook_event_name: 'UserPromptSubmit', prompt: 'Do the work.' }));
     await all((index) => ({
       hook_event_name: 'PostToolUse',
@@ -71,7 +79,9 @@ export function manyHooks(count: number): Proof {
     const sessions = await stage.read((store) => store.sessions({ limit: 1000 }));
     const done = sessions.filter(({ settled }) => settled?.outcome === 'done').length;
     return [
-      ...(done === count ? [] : [`${done} of ${count} sessions are done; one was told ${answers[0]}`]),
+      ...(done === count
+        ? []
+        : [`${done} of ${count} sessions are done; one was told ${answers[0]}`]),
       ...(stage.starts() === 1 ? [] : [`the check was started ${stage.starts()} times`]),
     ];
   });
@@ -109,7 +119,9 @@ export const killedGroup: Proof = onStage(1, async (stage) => {
   process.kill(-pid, 'SIGKILL');
   await asker.printed;
   const runner = findRunner(stage.folder);
-  return runner === null ? ['the runner ended with the group of its starter'] : resultIn(stage);
+  return runner === null
+    ? ['the runner ended with the group of its starter']
+    : resultIn(stage);
 });
 
 async function resultIn(stage: QueueStage): Promise<readonly string[]> {
@@ -117,5 +129,7 @@ async function resultIn(stage: QueueStage): Promise<readonly string[]> {
     (await stage.inbox('session')).some(
       (event) => event.type === 'check-finished' && event.result === 'passed',
     );
-  return (await waitUntil(isThere)) ? [] : ['the result never reached the inbox of the session'];
+  return (await waitUntil(isThere))
+    ? []
+    : ['the result never reached the inbox of the session'];
 }

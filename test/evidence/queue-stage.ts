@@ -1,7 +1,15 @@
 // Where the proofs of the queue happen: a folder, a store with a policy of one check that counts its own starts, and
 // programs bundled from the sources, because fifty of those start three times as fast.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -55,8 +63,14 @@ export async function setQueueStage(seconds: number): Promise<QueueStage> {
   const counted = join(base, 'starts');
   mkdirSync(folder);
   await bundlePrograms(base);
-  const check = createCommandCheck('count', { shell: `echo started >> ${counted}; sleep ${seconds}` });
-  const policy = { settings: defaultSettings, goalChecks: ['count'], checks: { count: check } };
+  const check = createCommandCheck('count', {
+    shell: `echo started >> ${counted}; sleep ${seconds}`,
+  });
+  const policy = {
+    settings: defaultSettings,
+    goalChecks: ['count'],
+    checks: { count: check },
+  };
   const text = canonicalPolicy(policy);
   const environment = {
     PATH: process.env['PATH'] ?? '',
@@ -66,7 +80,8 @@ export async function setQueueStage(seconds: number): Promise<QueueStage> {
     COUNTED: counted,
   };
   mkdirSync(environment.UNTILDONE_HOME, { mode: 0o700 });
-  const open = () => openSqliteStore({ path: storePath(environment), clock: systemClock });
+  const open = () =>
+    openSqliteStore({ path: storePath(environment), clock: systemClock });
   const stage: QueueStage = {
     folder,
     environment,
@@ -83,9 +98,13 @@ export async function setQueueStage(seconds: number): Promise<QueueStage> {
       });
       child.stdin.on('error', () => {});
       child.stdin.end(input);
-      return { child, printed: new Promise((resolve) => child.on('close', () => resolve(out))) };
+      return {
+        child,
+        printed: new Promise((resolve) => child.on('close', () => resolve(out))),
+      };
     },
-    starts: () => (existsSync(counted) ? readFileSync(counted, 'utf8').split('\n').length - 1 : 0),
+    starts: () =>
+      existsSync(counted) ? readFileSync(counted, 'utf8').split('\n').length - 1 : 0,
     inbox: (sessionId) =>
       stage.read(async (store) =>
         (await store.events({ sessionId, waiting: true })).map(({ event }) => event),
@@ -98,9 +117,12 @@ export async function setQueueStage(seconds: number): Promise<QueueStage> {
         await store.close();
       }
     },
-    close: () => rmSync(base, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }),
+    close: () =>
+      rmSync(base, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }),
   };
-  await stage.read((store) => store.record({ policies: new Map([[environment.POLICY, text]]) }));
+  await stage.read((store) =>
+    store.record({ policies: new Map([[environment.POLICY, text]]) }),
+  );
   return stage;
 }
 
@@ -119,7 +141,10 @@ export function findRunner(folder: string): number | null {
 }
 
 /** Asks until it is so; false: it took too long. */
-export async function waitUntil(isSo: () => boolean | Promise<boolean>, seconds = 20): Promise<boolean> {
+export async function waitUntil(
+  isSo: () => boolean | Promise<boolean>,
+  seconds = 20,
+): Promise<boolean> {
   for (const end = Date.now() + seconds * 1000; Date.now() < end; ) {
     if (await isSo()) return true;
     await new Promise((resolve) => setTimeout(resolve, 25));

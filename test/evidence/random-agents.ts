@@ -59,7 +59,9 @@ const files = {
 function randomStory(seed: number): EvidenceStory {
   const random = createRandom(seed);
   const protects = random.chance(25);
-  const goal = random.chance(60) ? [] : Object.keys(checks).filter(() => random.chance(40));
+  const goal = random.chance(60)
+    ? []
+    : Object.keys(checks).filter(() => random.chance(40));
   const config = {
     checks,
     goal,
@@ -70,21 +72,32 @@ function randomStory(seed: number): EvidenceStory {
     allowChecks: ['tidy'],
     ...(protects ? { protect: ['test/**'] } : {}),
   };
-  const steps: Step[] = random.chance(90) ? [plan(...titles.slice(0, 1 + random.below(3)))] : [];
-  for (let count = 1 + random.below(10); count > 0; count -= 1) steps.push(randomStep(random));
+  const steps: Step[] = random.chance(90)
+    ? [plan(...titles.slice(0, 1 + random.below(3)))]
+    : [];
+  for (let count = 1 + random.below(10); count > 0; count -= 1)
+    steps.push(randomStep(random));
   if (random.chance(80)) steps.push(...finish(random));
   if (random.chance(50)) steps.push(spoil(random));
   if (random.chance(30))
-    for (let count = random.below(4); count > 0; count -= 1) steps.push(randomStep(random));
+    for (let count = random.below(4); count > 0; count -= 1)
+      steps.push(randomStep(random));
   if (random.chance(30)) steps.push(bulkClaim());
   steps.push(say('Everything is done.'));
   for (let count = random.below(5); count > 0; count -= 1) steps.push(randomStep(random));
   if (random.chance(40)) steps.push(...finish(random));
-  return { config, files, steps, afterwards: random.chance(50) ? say('It is done.') : complete(theNext) };
+  return {
+    config,
+    files,
+    steps,
+    afterwards: random.chance(50) ? say('It is done.') : complete(theNext),
+  };
 }
 
 /** The human's checks that fail now although the run is called done; empty: it may be called that. */
-export async function randomFaults(seed: number): Promise<{ run: Told; faults: string[] }> {
+export async function randomFaults(
+  seed: number,
+): Promise<{ run: Told; faults: string[] }> {
   const stage = await setStage(randomStory(seed));
   try {
     const run = await stage.run();
@@ -99,11 +112,14 @@ function faultsOf({ todos, session }: Told, { root }: Stage): string[] {
   const touched = turn?.touchedPlan === true || turn?.touchedWorkspace === true;
   // V1: a turn that touched nothing has nothing to answer for, whatever stood there before.
   if (!touched) return [];
-  const own = todos.filter(({ status }) => status === 'completed').flatMap((todo) => todo.checks);
+  const own = todos
+    .filter(({ status }) => status === 'completed')
+    .flatMap((todo) => todo.checks);
   const wanted = new Set([...Object.keys(session.goal), ...own]);
   const failing = [...wanted].filter((check) => conditions[check]?.(root) === false);
   const isProtected = wanted.has('protected paths');
-  if (isProtected && read(root, 'test/gamma.sh') !== files['test/gamma.sh']) failing.push('protected paths');
+  if (isProtected && read(root, 'test/gamma.sh') !== files['test/gamma.sh'])
+    failing.push('protected paths');
   return failing;
 }
 
@@ -122,9 +138,12 @@ const anyFile = (random: Random): string =>
   ]);
 
 const contentFor = (random: Random, path: string): string => {
-  if (path === 'test/gamma.sh') return random.pick(['exit 0\n', files['test/gamma.sh'], 'exit 1\n']);
-  if (path === 'untildone.json') return random.pick(['{}', '{"goal":[]}', '{"checks":', '{"mode":"off"}']);
-  if (path === 'PLAN.md') return random.pick(['- [x] Write alpha\n', '', '- [ ] Other\n']);
+  if (path === 'test/gamma.sh')
+    return random.pick(['exit 0\n', files['test/gamma.sh'], 'exit 1\n']);
+  if (path === 'untildone.json')
+    return random.pick(['{}', '{"goal":[]}', '{"checks":', '{"mode":"off"}']);
+  if (path === 'PLAN.md')
+    return random.pick(['- [x] Write alpha\n', '', '- [ ] Other\n']);
   return random.pick(['good', 'good', 'bad', `good\n${random.below(3)}`, '']);
 };
 
@@ -156,7 +175,8 @@ const commands: StepKind = (random) =>
     ]),
   );
 
-const claims: StepKind = (random) => complete(random.chance(70) ? title(random) : theNext);
+const claims: StepKind = (random) =>
+  complete(random.chance(70) ? title(random) : theNext);
 
 /** Steps of one call that never speak. */
 const callKinds: readonly StepKind[] = [writes, writes, edits, commands, claims];
@@ -180,9 +200,15 @@ const stepKinds: readonly StepKind[] = [
   (random) => reword(title(random), `${title(random)} soon`),
   (random) => plan(random.pick(['Extra', ...titles])),
   (random) => plan({ title: `Tidy ${random.below(3)}`, check: 'tidy' }),
-  () => rewriteList((todos) => todos.map((todo) => ({ ...todo, status: 'completed' as const }))),
+  () =>
+    rewriteList((todos) =>
+      todos.map((todo) => ({ ...todo, status: 'completed' as const })),
+    ),
   () => rewriteList(() => []),
-  () => rewriteList((todos) => [...todos].reverse().map((todo) => ({ ...todo, status: 'pending' as const }))),
+  () =>
+    rewriteList((todos) =>
+      [...todos].reverse().map((todo) => ({ ...todo, status: 'pending' as const })),
+    ),
   (random) => (random.chance(10) ? pause('I want to stop') : verify()),
 ];
 
@@ -191,14 +217,26 @@ function finish(random: Random): Step[] {
   const good = ['alpha.txt', 'beta.txt', 'gamma.txt', 'src/narrow.txt'].map((path) =>
     writeFile(path, 'good'),
   );
-  const restore = random.chance(70) ? [writeFile('test/gamma.sh', files['test/gamma.sh'])] : [];
-  const cleared = runCommand('rm -f junk.txt alpha.txt; printf good > alpha.txt; rm -f test/setup.sh');
-  return [cleared, parallel(...good, ...restore), bulkClaim(), ...(random.chance(50) ? [verify()] : [])];
+  const restore = random.chance(70)
+    ? [writeFile('test/gamma.sh', files['test/gamma.sh'])]
+    : [];
+  const cleared = runCommand(
+    'rm -f junk.txt alpha.txt; printf good > alpha.txt; rm -f test/setup.sh',
+  );
+  return [
+    cleared,
+    parallel(...good, ...restore),
+    bulkClaim(),
+    ...(random.chance(50) ? [verify()] : []),
+  ];
 }
 
 /** What was proved is broken again. */
 function spoil(random: Random): Step {
-  return writeFile(random.pick(['alpha.txt', 'alpha.txt', 'beta.txt', 'src/narrow.txt']), 'bad');
+  return writeFile(
+    random.pick(['alpha.txt', 'alpha.txt', 'beta.txt', 'src/narrow.txt']),
+    'bad',
+  );
 }
 
 function read(root: string, path: string): string | null {

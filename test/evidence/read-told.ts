@@ -7,6 +7,8 @@ export function told({ ended, code, events }: Told): {
   /** The kinds of the continuations, in order. */
   readonly texts: readonly string[];
 } {
-  const texts = events.flatMap((event) => (event.type === 'continuation' ? [event.textKind] : []));
+  const texts = events.flatMap((event) =>
+    event.type === 'continuation' ? [event.textKind] : [],
+  );
   return { outcome: ended.outcome, code, texts };
 }

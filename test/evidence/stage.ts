@@ -48,7 +48,9 @@ export interface Stage {
   readonly store: string;
   readonly model: ScriptedModel;
   /** Any other command of the human, in the same folder. */
-  command(...argv: string[]): Promise<{ readonly code: number; readonly out: string; readonly err: string }>;
+  command(
+    ...argv: string[]
+  ): Promise<{ readonly code: number; readonly out: string; readonly err: string }>;
   run(goal?: string): Promise<Told>;
   /** Must be called. */
   close(): Promise<void>;
@@ -74,7 +76,8 @@ export interface Told {
 export async function setStage(story: EvidenceStory): Promise<Stage> {
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'untildone-evidence-')));
   const root = join(base, 'work');
-  const afterwards = story.afterwards === undefined ? {} : { afterwards: story.afterwards };
+  const afterwards =
+    story.afterwards === undefined ? {} : { afterwards: story.afterwards };
   const model = await startScriptedModel({
     scripts: [script('story', story.steps, afterwards)],
     keepRequests: 1000,
@@ -88,12 +91,16 @@ export async function setStage(story: EvidenceStory): Promise<Stage> {
   const userConfig = join(base, 'user', '.config', 'untildone', 'untildone.json');
   mkdirSync(root);
   put(userConfig, JSON.stringify({ models: { scripted: providerAt(model.url) } }));
-  for (const [path, content] of Object.entries(story.files ?? {})) put(join(root, path), content);
+  for (const [path, content] of Object.entries(story.files ?? {}))
+    put(join(root, path), content);
   // Always there: where none is, one is looked for in the folders above.
   put(join(root, 'untildone.json'), JSON.stringify(story.config ?? {}));
   acceptProject(env.UNTILDONE_HOME, root);
 
-  async function command(argv: readonly string[], onOutput: (text: string) => void = () => {}) {
+  async function command(
+    argv: readonly string[],
+    onOutput: (text: string) => void = () => {},
+  ) {
     let out = '';
     let err = '';
     const io: Io = {
@@ -125,7 +132,14 @@ export async function setStage(story: EvidenceStory): Promise<Stage> {
     command: (...argv) => command(argv),
     async run(goal = 'Do the work.') {
       const events: AgentEvent[] = [];
-      const argv = ['run', goal, '--json', '--model', 'scripted/story', ...(story.options ?? ['--auto'])];
+      const argv = [
+        'run',
+        goal,
+        '--json',
+        '--model',
+        'scripted/story',
+        ...(story.options ?? ['--auto']),
+      ];
       const { code, err } = await command(argv, (text) => {
         for (const line of text.split('\n').filter((each) => each !== '')) {
           const event = JSON.parse(line) as AgentEvent;
@@ -134,8 +148,16 @@ export async function setStage(story: EvidenceStory): Promise<Stage> {
         }
       });
       const ended = events.at(-1);
-      if (ended?.type !== 'run-ended') throw new Error(`The run did not end: ${code} ${err}`);
-      return { code, err, events, ended, ...(await recordOf(stage, ended.sessionId)), stage };
+      if (ended?.type !== 'run-ended')
+        throw new Error(`The run did not end: ${code} ${err}`);
+      return {
+        code,
+        err,
+        events,
+        ended,
+        ...(await recordOf(stage, ended.sessionId)),
+        stage,
+      };
     },
     async close() {
       await model.close();
@@ -163,7 +185,9 @@ async function recordOf({ store: path, model }: Stage, sessionId: string) {
     return {
       session,
       todos: await store.todos({ planId: session.planId }),
-      decisions: (await store.decisions(sessionId, 10_000)).map(({ decision }) => decision).reverse(),
+      decisions: (await store.decisions(sessionId, 10_000))
+        .map(({ decision }) => decision)
+        .reverse(),
       ledger: await store.ledger(session.planId),
       evidence: await store.evidence(sessionId, 10_000),
       requests: model.requests.filter(({ isAside }) => !isAside),

@@ -8,7 +8,10 @@ import type { FrameworkDriver, FrameworkWork } from './conformance.ts';
 // The SDK would print a warning for each model whose name it does not know.
 (globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;
 
-function parts(session: Session, { url, tools: others, signal: abortSignal }: FrameworkWork) {
+function parts(
+  session: Session,
+  { url, tools: others, signal: abortSignal }: FrameworkWork,
+) {
   const model = createOpenAI({ baseURL: `${url}/v1`, apiKey: 'any' }).chat('story');
   const tools = { ...session.tools, ...others };
   return { model, tools, abortSignal, agent: new ToolLoopAgent({ model, tools }) };
@@ -44,7 +47,10 @@ export const drivers: readonly FrameworkDriver[] = [
     name: 'AI SDK: untilDone, ToolLoopAgent.stream',
     async run(session, work) {
       const { agent, abortSignal } = parts(session, work);
-      const result = await untilDone(session, agent).stream({ prompt: work.goal, abortSignal });
+      const result = await untilDone(session, agent).stream({
+        prompt: work.goal,
+        abortSignal,
+      });
       return result.text;
     },
   },

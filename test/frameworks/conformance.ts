@@ -56,7 +56,9 @@ function continuations(requests: readonly LoggedRequest[]): string[] {
 
 function textsOf(value: unknown): string[] {
   if (typeof value === 'string') return [value];
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsOf) : [];
+  return typeof value === 'object' && value !== null
+    ? Object.values(value).flatMap(textsOf)
+    : [];
 }
 
 const never = new AbortController().signal;
@@ -75,7 +77,11 @@ export function testFramework(driver: FrameworkDriver, file: string): void {
       );
       const session = await createLibraryStage().open({ goal });
       await run(session, { url: server.url, goal, tools: {}, signal: never });
-      expect(session.plan.map(({ status }) => status)).toEqual(['completed', 'completed', 'completed']);
+      expect(session.plan.map(({ status }) => status)).toEqual([
+        'completed',
+        'completed',
+        'completed',
+      ]);
       expect(continuations(server.requests)).toHaveLength(2);
       expect(session.outcome).toBe('claimed');
     });
@@ -86,7 +92,10 @@ export function testFramework(driver: FrameworkDriver, file: string): void {
       const session = await createLibraryStage().open({ goal });
       await run(session, { url: server.url, goal, tools: {}, signal: never });
       expect(continuations(server.requests)).toEqual([]);
-      expect([server.requests.length, session.outcome]).toEqual([story.length, 'claimed']);
+      expect([server.requests.length, session.outcome]).toEqual([
+        story.length,
+        'claimed',
+      ]);
     });
 
     it('15, V1: a goal check that fails twice: sent back with its output, then done', async () => {
@@ -95,9 +104,16 @@ export function testFramework(driver: FrameworkDriver, file: string): void {
       put('check.sh', 'read n < n; echo "n is $n"; test "$n" -ge 3');
       const bump: SessionTool = {
         description: 'Adds one to n.',
-        inputSchema: toolSchema({ type: 'object', properties: {}, additionalProperties: false }),
+        inputSchema: toolSchema({
+          type: 'object',
+          properties: {},
+          additionalProperties: false,
+        }),
         async execute() {
-          writeFileSync(join(directory, 'n'), `${Number(readFileSync(join(directory, 'n'), 'utf8')) + 1}\n`);
+          writeFileSync(
+            join(directory, 'n'),
+            `${Number(readFileSync(join(directory, 'n'), 'utf8')) + 1}\n`,
+          );
           return { added: true };
         },
       };
@@ -122,7 +138,12 @@ export function testFramework(driver: FrameworkDriver, file: string): void {
       const server = await startStory(plan('a', 'b', 'c'), stall(), say('All done!'));
       const human = new AbortController();
       const session = await createLibraryStage().open({ goal, signal: human.signal });
-      const running = run(session, { url: server.url, goal, tools: {}, signal: human.signal });
+      const running = run(session, {
+        url: server.url,
+        goal,
+        tools: {},
+        signal: human.signal,
+      });
       await expect.poll(() => server.requests.length, { timeout: 60_000 }).toBe(2);
       human.abort();
       // Some frameworks reject and some just end.
@@ -155,7 +176,11 @@ export function testFramework(driver: FrameworkDriver, file: string): void {
     }, 120_000);
 
     it('15, V4: an honest agent whose tools nobody sees and whose work is in no file is never challenged', async () => {
-      const server = await startStory(plan('a', 'b', 'c'), bulkClaim(), say('I booked all three flights.'));
+      const server = await startStory(
+        plan('a', 'b', 'c'),
+        bulkClaim(),
+        say('I booked all three flights.'),
+      );
       const session = await createLibraryStage().open({ goal: 'book the flights' });
       await run(session, { url: server.url, goal, tools: {}, signal: never });
       expect([session.outcome, continuations(server.requests)]).toEqual(['claimed', []]);

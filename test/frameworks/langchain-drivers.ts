@@ -10,15 +10,18 @@ function parts({ url, tools }: FrameworkWork) {
     ...{ model: 'story', apiKey: 'any', maxRetries: 0, useResponsesApi: false },
     configuration: { baseURL: `${url}/v1` },
   });
-  const others = Object.entries(tools).map(([name, { description, inputSchema, execute }]) =>
-    tool(async (input: unknown) => JSON.stringify(await execute(input)), {
-      ...{ name, description, schema: { ...inputSchema, type: 'object' } as const },
-    }),
+  const others = Object.entries(tools).map(
+    ([name, { description, inputSchema, execute }]) =>
+      tool(async (input: unknown) => JSON.stringify(await execute(input)), {
+        ...{ name, description, schema: { ...inputSchema, type: 'object' } as const },
+      }),
   );
   return { model, tools: others };
 }
 
-const said = ({ goal }: FrameworkWork) => ({ messages: [{ role: 'user', content: goal }] });
+const said = ({ goal }: FrameworkWork) => ({
+  messages: [{ role: 'user', content: goal }],
+});
 // Its types are no match for strict optional properties.
 const theirList = () => todoListMiddleware() as unknown as ReturnType<typeof untilDone>;
 

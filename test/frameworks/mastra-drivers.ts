@@ -11,10 +11,17 @@ export const drivers: readonly FrameworkDriver[] = [
   {
     name: 'Mastra: generate',
     run(session, { url, tools, signal }) {
-      const others = Object.entries(tools).map(([id, { description, inputSchema, execute }]) => [
-        id,
-        createTool({ id, description, inputSchema, execute: (input: unknown) => execute(input) }),
-      ]);
+      const others = Object.entries(tools).map(
+        ([id, { description, inputSchema, execute }]) => [
+          id,
+          createTool({
+            id,
+            description,
+            inputSchema,
+            execute: (input: unknown) => execute(input),
+          }),
+        ],
+      );
       const agent = new Agent({
         ...{ id: 'worker', name: 'worker', instructions: 'Work.' },
         model: { id: 'scripted/story', url: `${url}/v1`, apiKey: 'any' },

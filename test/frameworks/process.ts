@@ -7,4 +7,6 @@ const { drivers } = (await import(file)) as { drivers: readonly FrameworkDriver[
 const goal = 'migrate the tests';
 const session = await openSession({ id: 'killed', goal, store, directory });
 const { signal } = new AbortController();
-await drivers.find((driver) => driver.name === name)?.run(session, { url, goal, tools: {}, signal });
+await drivers
+  .find((driver) => driver.name === name)
+  ?.run(session, { url, goal, tools: {}, signal });

@@ -39,7 +39,7 @@ export const agentMutations = mutationsOf({
       why: 'observing changes the plan',
     },
     'worker-interrupt-counts': {
-      find: "|| result === 'done' || result === 'interrupted')",
+      find: "||\n      result === 'done' ||\n      result === 'interrupted'\n    )",
       replace: "|| result === 'done')",
       why: "the human's Ctrl-C counts against the worker",
     },
@@ -61,7 +61,7 @@ export const agentMutations = mutationsOf({
       why: 'a no is remembered as a yes',
     },
     'permission-asked-again': {
-      find: "refused: answer === 'no' ? [...refused, { tool, pattern }].slice(-rememberedAnswers) : refused,",
+      find: "refused:\n        answer === 'no'\n          ? [...refused, { tool, pattern }].slice(-rememberedAnswers)\n          : refused,",
       replace: 'refused,',
       why: 'the human is asked the same question again and again',
     },

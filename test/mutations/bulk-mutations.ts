@@ -76,8 +76,8 @@ export const bulkMutations = mutationsOf({
       why: 'a call that is still writing counts as having changed nothing',
     },
     'bulk-running-call-unseen': {
-      find: '|| work.writes > spoken.writes || work.started > work.writes;',
-      replace: '|| work.writes > spoken.writes;',
+      find: '|| work.writes > spoken.writes || work.started > work.writes\n',
+      replace: '|| work.writes > spoken.writes\n',
       why: 'a call that is still writing counts as none',
     },
     'bulk-late-look-lost': {
@@ -98,17 +98,17 @@ export const bulkMutations = mutationsOf({
   },
   'src/core/human.ts': {
     'bulk-since-ever': {
-      find: 'return { epoch, calls: work.calls,',
+      find: 'return {\n    epoch,\n    calls: work.calls,',
       replace: 'return { epoch: 0, calls: work.calls,',
       why: 'claims of an earlier turn are challenged',
     },
     'bulk-look-at-message-lost': {
-      find: 'fingerprint: fingerprint ?? work.fingerprint };',
+      find: 'fingerprint: fingerprint ?? work.fingerprint,\n  };',
       replace: 'fingerprint: work.fingerprint };',
       why: 'what the human changed before they spoke counts as work of the agent',
     },
     'bulk-writes-of-the-session': {
-      find: 'writes: work.writes, fingerprint',
+      find: 'writes: work.writes,\n    fingerprint',
       replace: 'writes: 0, fingerprint',
       why: 'writes for an earlier message excuse a lazy turn',
     },
@@ -142,7 +142,7 @@ export const bulkMutations = mutationsOf({
       why: 'cancelling everything is a way out',
     },
     'bulk-taken-back-kept': {
-      find: '    reason: null,\n    endedIn: null,\n    verification: wasOpen',
+      find: '      reason: null,\n      endedIn: null,\n      verification: wasOpen',
       replace: '    reason: null,\n    verification: wasOpen',
       why: 'a reopened todo is remembered as ended',
     },

@@ -114,12 +114,12 @@ export const countersMutations = mutationsOf({
       why: 'a stop is continued twice',
     },
     'continuation-active': {
-      find: '    activeSinceAnswer: false,\n',
-      replace: '',
+      find: '    activeSinceAnswer: false,\n    lastContinuationAt',
+      replace: '    lastContinuationAt',
       why: 'a duplicate idle is continued',
     },
     'continuation-observed-counts': {
-      find: "  if (observed) return decided(decision, endTurn(state), answerCommands(context, decision, 'let-go'));\n",
+      find: "  if (observed)\n    return decided(decision, endTurn(state), answerCommands(context, decision, 'let-go'));\n",
       replace: '',
       why: 'observing is not observing',
     },
@@ -208,7 +208,7 @@ export const countersMutations = mutationsOf({
       why: 'one call is progress for ever',
     },
     'progress-calls-ignored': {
-      find: "return countProgress({ ...state, work: { ...work, writesAtFingerprint: work.writes } }, 'weak');",
+      find: "return countProgress(\n      { ...state, work: { ...work, writesAtFingerprint: work.writes } },\n      'weak',\n    );",
       replace: 'return state;',
       why: 'hosts without fingerprints see no work',
     },
@@ -240,12 +240,12 @@ export const countersMutations = mutationsOf({
       why: 'work after a trivial completion makes it count',
     },
     'first-pass-ignored': {
-      find: "if (after.passedAt !== null && before.passedAt === null) return countProgress(moved, 'first-pass');",
+      find: "if (after.passedAt !== null && before.passedAt === null)\n    return countProgress(moved, 'first-pass');",
       replace: '',
       why: 'a first pass is no progress',
     },
     'first-final-ignored': {
-      find: "if (after.finalAt !== null && before.finalAt === null) return countProgress(moved, 'first-final');",
+      find: "if (after.finalAt !== null && before.finalAt === null)\n    return countProgress(moved, 'first-final');",
       replace: '',
       why: 'a finished todo is no progress',
     },

@@ -1,16 +1,17 @@
-// Tool errors, checks and delivery: what is set aside, proved, sent and sent again (P12, V1, G9, V5).
+// Tool errors, checks and delivery: what is set aside, proved, sent and sent again (P12,
+// V1, G9, V5).
 import { mutationsOf } from './mutation.ts';
 
 export const deliveryMutations = mutationsOf({
   'src/core/stop.ts': {
     'block-at-once': {
-      find: "if (stop.toolError === null || state.toolErrorTodo === null || settings.mode === 'observe') return null;\n  const [todo] = nextTodos(state.plan, 1);\n  if (todo?.id !== state.toolErrorTodo) return null;",
+      find: "if (\n    stop.toolError === null ||\n    state.toolErrorTodo === null ||\n    settings.mode === 'observe'\n  )\n    return null;\n  const [todo] = nextTodos(state.plan, 1);\n  if (todo?.id !== state.toolErrorTodo) return null;",
       replace:
         "if (stop.toolError === null || settings.mode === 'observe') return null;\n  const [todo] = nextTodos(state.plan, 1);\n  if (todo === undefined) return null;",
       why: 'one tool error blocks a todo',
     },
     'block-in-observe': {
-      find: " || settings.mode === 'observe') return null;\n  const [todo]",
+      find: " ||\n    settings.mode === 'observe'\n  )\n    return null;\n  const [todo]",
       replace: ') return null;\n  const [todo]',
       why: 'observing blocks todos',
     },
@@ -45,7 +46,7 @@ export const deliveryMutations = mutationsOf({
       why: 'a text on its way arrives after the pause',
     },
     'timer-resend-lost': {
-      find: "if (timer.purpose === 'resend') return step(fired, [{ type: 'inject', epoch, text: null }]);",
+      find: "if (timer.purpose === 'resend')\n      return step(fired, [{ type: 'inject', epoch, text: null }]);",
       replace: '',
       why: 'a failed send is never tried again',
     },
@@ -85,13 +86,13 @@ export const deliveryMutations = mutationsOf({
       why: 'an asked host is answered twice',
     },
     'failed-send-not-settled': {
-      find: 'return undelivered === null ? lettingGo(context, decision) : settling(context, decision);',
+      find: 'return undelivered === null\n      ? lettingGo(context, decision)\n      : settling(context, decision);',
       replace:
         'return undelivered === null ? lettingGo(context, decision) : { ...settling(context, decision), state };',
       why: 'a turn that failed has no outcome',
     },
     'failed-send-keeps-timer': {
-      find: "state: 'failed', attempts }, timer: null };",
+      find: "state: 'failed', attempts },\n      timer: null,\n    };",
       replace: "state: 'failed', attempts } };",
       why: 'a text is sent after it was given up',
     },
@@ -101,7 +102,7 @@ export const deliveryMutations = mutationsOf({
       why: 'a continuation is lost with the process',
     },
     'lost-text-always-young': {
-      find: '  if (isLost && isTooOld(injection.at, at, policy)) return reconsider(step(expired(state, at)), policy, at);\n',
+      find: '  if (isLost && isTooOld(injection.at, at, policy))\n    return reconsider(step(expired(state, at)), policy, at);\n',
       replace: '',
       why: "yesterday's text is sent today",
     },
@@ -123,7 +124,7 @@ export const deliveryMutations = mutationsOf({
   },
   'src/core/check-results.ts': {
     'checks-overdue-anytime': {
-      find: "checksOverdue: state.parked?.cause === 'nothing-open'",
+      find: "checksOverdue:\n      state.parked?.cause === 'nothing-open'",
       replace: 'checksOverdue: true',
       why: 'a finished agent is told to wait for checks',
     },

@@ -15,7 +15,7 @@ export const engineMutations = mutationsOf({
       why: 'a store that is overwritten under a living host hides open todos',
     },
     'save-created-forgotten': {
-      find: "if (db.insert('todos', { id, planId, sessionId, turnId, position, status, body }) === 0)",
+      find: "if (\n          db.insert('todos', {\n            id,\n            planId,\n            sessionId,\n            turnId,\n            position,\n            status,\n            body,\n          }) === 0\n        )",
       replace: 'if (false)',
       why: 'new todos are lost',
     },
@@ -77,7 +77,7 @@ export const engineMutations = mutationsOf({
       why: 'an event that is delivered twice counts twice',
     },
     'engine-inbox-forgotten': {
-      find: 'const batch = loaded.inbox.map((waiting) => (waiting.id === event.id ? stamped : waiting));',
+      find: 'const batch = loaded.inbox.map((waiting) =>\n      waiting.id === event.id ? stamped : waiting,\n    );',
       replace: 'const batch: Event[] = [];',
       why: 'events of hooks are lost',
     },
@@ -88,7 +88,8 @@ export const engineMutations = mutationsOf({
     },
     'engine-inbox-unsorted': {
       find: 'if (!batch.includes(stamped) && !loaded.isApplied(event.id)) batch.push(stamped);',
-      replace: 'if (!batch.includes(stamped) && !loaded.isApplied(event.id)) batch.unshift(stamped);',
+      replace:
+        'if (!batch.includes(stamped) && !loaded.isApplied(event.id)) batch.unshift(stamped);',
       why: 'late events are applied in the wrong order',
     },
     'engine-loss-unseen': {
@@ -97,7 +98,7 @@ export const engineMutations = mutationsOf({
       why: 'a store that was put back is believed',
     },
     'engine-loss-forgiven': {
-      find: "const own = type === 'human-spoke' ? -1 : batch",
+      find: "const own =\n    type === 'human-spoke' ? -1 : batch",
       replace: 'const own = batch',
       why: 'words that came before it was told hide that the store was put back',
     },
@@ -107,7 +108,7 @@ export const engineMutations = mutationsOf({
       why: 'replay has nothing to replay',
     },
     'engine-session-not-saved': {
-      find: 'return { result, ...rows, state: sealed,',
+      find: 'return {\n      result,\n      ...rows,\n      state: sealed,',
       replace: 'return { result, ...rows,',
       why: 'the state of a session is lost',
     },
@@ -122,7 +123,7 @@ export const engineMutations = mutationsOf({
       why: 'an agent edits its own limits in the middle of a turn',
     },
     'engine-timer-not-told': {
-      find: 'if (state.timer !== first.timer || hasMoved(first, state)) performer.timerChanged(state);',
+      find: 'if (state.timer !== first.timer || hasMoved(first, state))\n      performer.timerChanged(state);',
       replace: '',
       why: 'a countdown waits for the next wake-up',
     },
@@ -141,17 +142,17 @@ export const engineMutations = mutationsOf({
   },
   'src/engine/runtime.ts': {
     'delivery-old-epoch': {
-      find: 'state.epoch !== epoch || state.latch !== null',
+      find: 'state.epoch !== epoch ||\n        state.latch !== null',
       replace: 'state.latch !== null',
       why: 'a text is sent over the head of the human',
     },
     'delivery-latched': {
-      find: 'state.latch !== null || state.pause !== null',
+      find: 'state.latch !== null ||\n        state.pause !== null',
       replace: 'state.pause !== null',
       why: 'a text is sent to an aborted session',
     },
     'delivery-not-closed': {
-      find: "return { result: null, outbox: [{ ...row, state: 'failed', updatedAt: clock.now() }] };",
+      find: "return {\n        result: null,\n        outbox: [{ ...row, state: 'failed', updatedAt: clock.now() }],\n      };",
       replace: 'return { result: null };',
       why: 'an unwanted text is looked at at every start',
     },
@@ -171,7 +172,7 @@ export const engineMutations = mutationsOf({
       why: 'two senders send the same text',
     },
     'delivery-recover-forgotten': {
-      find: "for (const row of await store.outbox({ instance })) if (row.mode === 'told') await settle(host, row);",
+      find: "for (const row of await store.outbox({ instance }))\n      if (row.mode === 'told') await settle(host, row);",
       replace: '',
       why: 'a continuation is lost in a crash',
     },
@@ -186,7 +187,7 @@ export const engineMutations = mutationsOf({
       why: 'a continuation that arrived is sent again',
     },
     'delivery-recover-busy': {
-      find: "const mayRepeat = state === 'intended' || found === 'absent' || (await toldHost.isIdle(sessionId));",
+      find: "const mayRepeat =\n      state === 'intended' || found === 'absent' || (await toldHost.isIdle(sessionId));",
       replace: 'const mayRepeat = true;',
       why: 'a continuation is doubled in a working host',
     },
@@ -206,7 +207,7 @@ export const engineMutations = mutationsOf({
       why: 'a list that changed in the host is not read before acting',
     },
     'timers-void-row-kept': {
-      find: 'await store.step(sessionId, ({ state }) => ({ result: null, timer: state?.timer ?? null }));',
+      find: 'await store.step(sessionId, ({ state }) => ({\n        result: null,\n        timer: state?.timer ?? null,\n      }));',
       replace: '',
       why: 'a void timer makes the process spin',
     },

@@ -1,4 +1,5 @@
-// Ways to break how checks prove anything: evidence, staleness, the final run, the record of the plan (V1, V2, V4).
+// Ways to break how checks prove anything: evidence, staleness, the final run, the record
+// of the plan (V1, V2, V4).
 import { mutationsOf } from './mutation.ts';
 
 export const evidenceMutations = mutationsOf({
@@ -79,7 +80,7 @@ export const evidenceMutations = mutationsOf({
       why: 'the end of an older run settles a newer stop',
     },
     'edited-checks-untold': {
-      find: "if (event.edited.length > 0) draft.log('checks-edited', null, { files: event.edited.join(', ') });",
+      find: "if (event.edited.length > 0)\n      draft.log('checks-edited', null, { files: event.edited.join(', ') });",
       replace: '',
       why: 'edits of the configuration leave no trace',
     },
@@ -101,7 +102,7 @@ export const evidenceMutations = mutationsOf({
       why: 'an agent hides a file with a .gitignore further down',
     },
     'rules-of-now': {
-      find: 'known === undefined ? isNew(path, since) : known === null || known !== textNow(path)',
+      find: 'known === undefined\n    ? isNew(path, since)\n    : known === null || known !== textNow(path)',
       replace: 'known === undefined && isNew(path, since)',
       why: 'an agent hides a file with the .gitignore of the project',
     },
@@ -228,14 +229,14 @@ export const evidenceMutations = mutationsOf({
       why: 'a suite that may take long is stopped early, because it was also given without a timeout',
     },
     'shell-lines-guessed': {
-      find: "const isPlain = words.every(isPlainWord) && !program.includes('=') && !shellBuiltins.has(program);",
+      find: "const isPlain =\n    words.every(isPlainWord) && !program.includes('=') && !shellBuiltins.has(program);",
       replace: 'const isPlain = true as boolean;',
       why: 'a line that a shell reads otherwise is run as if it were plain words',
     },
   },
   'src/core/plan-edit.ts': {
     'families-doubled': {
-      find: 'if (twin !== undefined && (item.hostKey === undefined) !== (twin.hostKey === null)) {',
+      find: 'if (\n      twin !== undefined &&\n      (item.hostKey === undefined) !== (twin.hostKey === null)\n    ) {',
       replace: 'if (false as boolean && twin !== undefined) {',
       why: 'two families of todo tools make two plans',
     },

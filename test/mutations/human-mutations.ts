@@ -24,7 +24,7 @@ export const humanMutations = mutationsOf({
       why: 'a long session ends at the ceiling',
     },
     'human-progress-kept': {
-      find: 'progress: { weakInRow: 0, weakCounted: false,',
+      find: 'progress: {\n      weakInRow: 0,\n      weakCounted: false,',
       replace: 'progress: { ...session.progress,',
       why: 'weak progress does not count after a message',
     },
@@ -179,7 +179,7 @@ export const humanMutations = mutationsOf({
       why: 'work that a human stopped and sent on is no change any more',
     },
     'baseline-counts': {
-      find: 'return seeFingerprint({ ...fresh, work: { ...work, writesAtFingerprint: work.writes } }, event);',
+      find: 'return seeFingerprint(\n    { ...fresh, work: { ...work, writesAtFingerprint: work.writes } },\n    event,\n  );',
       replace: 'return seeFingerprint({ ...fresh, work }, event);',
       why: 'edits of the human are progress of the agent',
     },
@@ -265,12 +265,12 @@ export const humanMutations = mutationsOf({
       why: 'resume gives an agent a new budget',
     },
     'resume-does-not-take-up': {
-      find: "if (descriptor.mode !== 'told' || turn?.ended === false || lastStop === null) return lifted;",
+      find: "if (descriptor.mode !== 'told' || turn?.ended === false || lastStop === null)\n      return lifted;",
       replace: 'if (lastStop === null || true) return lifted;',
       why: 'an idle host stays idle after resume',
     },
     'resume-interrupts': {
-      find: "if (descriptor.mode !== 'told' || turn?.ended === false || lastStop === null) return lifted;",
+      find: "if (descriptor.mode !== 'told' || turn?.ended === false || lastStop === null)\n      return lifted;",
       replace: "if (descriptor.mode !== 'told' || lastStop === null) return lifted;",
       why: 'resume talks into a working agent',
     },

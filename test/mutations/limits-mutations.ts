@@ -1,4 +1,5 @@
-// The rules about limits made silent or wrong: errors, budgets, counters, the countdown, the order.
+// The rules about limits made silent or wrong: errors, budgets, counters, the countdown,
+// the order.
 import { mutationsOf } from './mutation.ts';
 
 export const limitsMutations = mutationsOf({
@@ -54,7 +55,7 @@ export const limitsMutations = mutationsOf({
       why: 'honest looking work goes on past the ceiling',
     },
     'rule-max-continuations-wrong-count': {
-      find: 'used: state.counters.continuations, limit: settings.maxContinuations',
+      find: 'used: state.counters.continuations,\n      limit: settings.maxContinuations',
       replace: 'used: 0, limit: settings.maxContinuations',
       why: 'weak progress goes on for ever',
     },

@@ -2,7 +2,10 @@
 
 /** The text `find` in `file` is replaced in memory while the tests run. */
 export interface Mutation {
-  /** Short and stable, so that one mutation can be run alone: `npm run test:mutations -- ceiling-off-by-one`. */
+  /**
+   * Short and stable, so that one mutation can be run alone: `npm run test:mutations --
+   * ceiling-off-by-one`.
+   */
   readonly id: string;
   /** Path from the root of the repository, with forward slashes. */
   readonly file: string;
@@ -14,7 +17,9 @@ export interface Mutation {
 }
 
 /** By file and id: both are said once. */
-type Grouped = Readonly<Record<string, Readonly<Record<string, Omit<Mutation, 'id' | 'file'>>>>>;
+type Grouped = Readonly<
+  Record<string, Readonly<Record<string, Omit<Mutation, 'id' | 'file'>>>>
+>;
 
 export function mutationsOf(files: Grouped): Mutation[] {
   return Object.entries(files).flatMap(([file, byId]) =>

@@ -4,7 +4,7 @@ import { mutationsOf } from './mutation.ts';
 export const planMutations = mutationsOf({
   'src/core/plan.ts': {
     'drop-at-once': {
-      find: "if (todo.droppedAt === null) return { change: 'dropped', todo: { ...todo, droppedAt: at } };",
+      find: "if (todo.droppedAt === null)\n    return { change: 'dropped', todo: { ...todo, droppedAt: at } };",
       replace: '',
       why: 'a forgotten todo is cancelled at once',
     },
@@ -24,7 +24,7 @@ export const planMutations = mutationsOf({
       why: 'the word of the agent counts as a pass',
     },
     'reopen-completed-at': {
-      find: '    completedAt: null,\n    reason: null,\n',
+      find: '      completedAt: null,\n      reason: null,\n',
       replace: '    reason: null,\n',
       why: 'a reopened todo looks completed',
     },
@@ -70,7 +70,7 @@ export const planMutations = mutationsOf({
   },
   'src/core/stop.ts': {
     'final-run-not-marked': {
-      find: "const plan = changeSome(state.plan, isUnverified, (todo) => ({ ...todo, verification: 'running' }));",
+      find: "const plan = changeSome(state.plan, isUnverified, (todo) => ({\n    ...todo,\n    verification: 'running',\n  }));",
       replace: 'const { plan } = state;',
       why: 'the first of many checks settles the turn',
     },
@@ -95,22 +95,22 @@ export const planMutations = mutationsOf({
       why: 'a stop that was let through is answered later',
     },
     'wait-no-timer': {
-      find: 'timer: isTold && dueAt !== null ? {',
+      find: 'timer:\n      isTold && dueAt !== null ? {',
       replace: 'timer: false && dueAt !== null ? {',
       why: 'a countdown never ends',
     },
     'background-since-forgotten': {
-      find: "backgroundSince: cause === 'subagent-at-work' ? (state.backgroundSince ?? at) : state.backgroundSince,",
+      find: "backgroundSince:\n      cause === 'subagent-at-work'\n        ? (state.backgroundSince ?? at)\n        : state.backgroundSince,",
       replace: 'backgroundSince: state.backgroundSince,',
       why: 'a development server is waited for for ever',
     },
     'observed-wait-acts': {
-      find: "  if (decision.observed) return decided(decision, state, answerCommands(context, decision, 'let-go'));\n",
+      find: "  if (decision.observed)\n    return decided(decision, state, answerCommands(context, decision, 'let-go'));\n",
       replace: '',
       why: 'observing parks sessions',
     },
     'observed-let-go-acts': {
-      find: "  if (decision.observed)\n    return decided(decision, endTurn(context.state), answerCommands(context, decision, 'let-go'));\n",
+      find: "  if (decision.observed)\n    return decided(\n      decision,\n      endTurn(context.state),\n      answerCommands(context, decision, 'let-go'),\n    );\n",
       replace: '',
       why: 'observing settles turns',
     },
@@ -120,12 +120,12 @@ export const planMutations = mutationsOf({
       why: 'a new request joins the settled turn',
     },
     'let-go-stays-active': {
-      find: 'lastStop: context.stop, timer: null, activeSinceAnswer: false };',
+      find: 'lastStop: context.stop,\n    timer: null,\n    activeSinceAnswer: false,\n  };',
       replace: 'lastStop: context.stop, timer: null };',
       why: 'a second idle is answered again',
     },
     'let-go-keeps-parked': {
-      find: 'const rest = { ...state, parked: null, lastStop',
+      find: 'const rest = {\n    ...state,\n    parked: null,\n    lastStop',
       replace: 'const rest = { ...state, lastStop',
       why: 'a settled turn is decided again',
     },
@@ -152,7 +152,7 @@ export const planMutations = mutationsOf({
       why: 'Esc shows one toast after the other',
     },
     'stale-result-told': {
-      find: 'finalRun === null ? [] : goalChecks.filter(',
+      find: 'finalRun === null\n    ? []\n    : goalChecks.filter(',
       replace: 'goalChecks.filter(',
       why: 'a result of an earlier turn is told as one of this turn',
     },

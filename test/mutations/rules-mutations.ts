@@ -59,7 +59,7 @@ export const rulesMutations = mutationsOf({
       why: 'an agent escapes the skip list by its letter case',
     },
     'rule-read-only-silent': {
-      find: "if (canWrite === 'no') return skip",
+      find: "if (canWrite === 'no')\n      return skip",
       replace: 'if (false) return skip',
       why: 'read-only agents are continued',
     },
@@ -84,7 +84,7 @@ export const rulesMutations = mutationsOf({
       why: 'a stop attempt after the end takes the outcome away',
     },
     'rule-paused-resettles': {
-      find: "if (hadEndedOtherwise(state, 'paused'))\n      return skip(`You",
+      find: "if (hadEndedOtherwise(state, 'paused'))\n        return skip(\n          `You",
       replace: 'if (false)\n      return skip(`You',
       why: 'a pause after the end takes the outcome away',
     },
@@ -119,7 +119,7 @@ export const rulesMutations = mutationsOf({
       why: 'a session is continued while it recovers',
     },
     'rule-compacting-silent': {
-      find: 'waits.compacting ? wait',
+      find: 'waits.compacting\n      ? wait',
       replace: 'false ? wait',
       why: 'a session is continued while it compacts',
     },
@@ -134,7 +134,7 @@ export const rulesMutations = mutationsOf({
       why: 'a pending question is talked over',
     },
     'rule-permission-headless': {
-      find: "? letGo('paused', `A permission request",
+      find: "? letGo(\n          'paused',\n          `A permission request",
       replace: '? wait(`A permission request',
       why: 'a run without a terminal waits for ever',
     },
@@ -169,12 +169,12 @@ export const rulesMutations = mutationsOf({
       why: 'errors are continued in a loop',
     },
     'rule-ended-error-hides-limit': {
-      find: 'if (inputs.rateLimited || state.overflows >= 2 || sameErrors >= settings.circuitAfter) return null;',
+      find: 'if (\n        inputs.rateLimited ||\n        state.overflows >= 2 ||\n        sameErrors >= settings.circuitAfter\n      )\n        return null;',
       replace: 'if (sameErrors >= settings.circuitAfter) return null;',
       why: 'a rate limit counts as a failure',
     },
     'rule-refused-silent': {
-      find: "if (end === 'refusal') return letGo",
+      find: "if (end === 'refusal')\n        return letGo",
       replace: 'if (false) return letGo',
       why: 'a refusal is pressed',
     },
@@ -194,7 +194,7 @@ export const rulesMutations = mutationsOf({
       why: 'a goal check is never run without a plan',
     },
     'rule-no-plan-settles-cut-calls': {
-      find: "if (stop.end === 'iteration-budget' || isErrorJudgedBelow(context) || isToldFirst(context)) return null;",
+      find: "if (\n        stop.end === 'iteration-budget' ||\n        isErrorJudgedBelow(context) ||\n        isToldFirst(context)\n      )\n        return null;",
       replace: 'if (isErrorJudgedBelow(context) || isToldFirst(context)) return null;',
       why: 'an agent whose calls were cut counts as done',
     },
@@ -204,7 +204,7 @@ export const rulesMutations = mutationsOf({
       why: 'a rate limit before the first answer ends the turn',
     },
     'rule-no-plan-failure-done': {
-      find: "letGo('failed', 'The step ended in an error before",
+      find: "letGo(\n          'failed',\n          'The step ended in an error before",
       replace: "letGo('done', 'The step ended in an error before",
       why: 'a failed step counts as done',
     },
@@ -229,7 +229,7 @@ export const rulesMutations = mutationsOf({
       why: 'blocking everything is a way out',
     },
     'rule-nothing-open-silent': {
-      find: "return letGo(rests === 'checks' ? 'done' : 'claimed', describeRest(context), { ...inputs, rests });",
+      find: "return letGo(rests === 'checks' ? 'done' : 'claimed', describeRest(context), {\n        ...inputs,\n        rests,\n      });",
       replace: 'return null;',
       why: 'a finished agent is continued until a limit ends it',
     },
@@ -266,18 +266,18 @@ export const rulesMutations = mutationsOf({
       why: 'an empty first answer ends the run',
     },
     'baseline-failures-forgotten': {
-      find: "return Object.entries(checks).some(([check, result]) => given.has(check) && result !== 'passed');",
+      find: "return Object.entries(checks).some(\n    ([check, result]) => given.has(check) && result !== 'passed',\n  );",
       replace: 'return false;',
       why: 'a check that was made to pass proves nothing',
     },
     'goal-checks-skipped-in-a-run': {
-      find: 'return descriptor.judgesGoal === true || turn',
-      replace: 'return turn',
+      find: 'descriptor.judgesGoal === true ||\n    turn',
+      replace: 'turn',
       why: 'an agent that only talks passes by the check that the human gave',
     },
     'goal-checks-always-due': {
-      find: 'return descriptor.judgesGoal === true || turn?.touchedPlan === true || turn?.touchedWorkspace === true;',
-      replace: 'return true;',
+      find: 'descriptor.judgesGoal === true ||\n    turn?.touchedPlan === true ||\n    turn?.touchedWorkspace === true\n',
+      replace: 'true\n',
       why: 'a mere question runs the checks of the goal',
     },
     'outcome-claims-done': {
@@ -291,7 +291,7 @@ export const rulesMutations = mutationsOf({
       why: 'a claim whose check did not pass ends as done',
     },
     'outcome-flaky-done': {
-      find: " || goalChecks.some((check) => state.goal[check]?.flaky)) return 'flaky';",
+      find: " || goalChecks.some((check) => state.goal[check]?.flaky))\n    return 'flaky';",
       replace: ") return 'flaky';",
       why: 'a flaky pass ends as done',
     },
@@ -316,8 +316,8 @@ export const rulesMutations = mutationsOf({
       why: 'the checks of the human are never run',
     },
     'rule-nothing-open-ignores-challenge': {
-      find: 'return openCount(counts) === 0 && dueChallenge(context) === null &&',
-      replace: 'return openCount(counts) === 0 &&',
+      find: 'openCount(counts) === 0 && dueChallenge(context) === null &&',
+      replace: 'openCount(counts) === 0 &&',
       why: 'bulk claims go unchallenged',
     },
   },

@@ -65,7 +65,7 @@ export const sessionMutations = mutationsOf({
       why: 'an agent is called again after the human stopped it',
     },
     'record-breaks-tools': {
-      find: 'error }).catch(() => {});\n',
+      find: 'error }).catch(\n            () => {},\n          );\n',
       replace: 'error });\n',
       why: 'a busy store makes a tool of the program fail that did its work',
     },

@@ -130,7 +130,7 @@ export const textsMutations = mutationsOf({
       why: 'the last reminder does not say so',
     },
     'text-nothing-remains': {
-      find: "if (open === 0) return `${describeEndedTodos(counts)}${goalFailed(context) ? ', but a check fails' : ''}`;",
+      find: "if (open === 0)\n    return `${describeEndedTodos(counts)}${goalFailed(context) ? ', but a check fails' : ''}`;",
       replace: '',
       why: 'an agent without an open todo is told that 0 remain',
     },
@@ -155,7 +155,7 @@ export const textsMutations = mutationsOf({
       why: 'an agent is pressed to mend what was broken before it came',
     },
     'text-same-output': {
-      find: 'first === null ? `printed:',
+      find: 'first === null\n      ? `printed:',
       replace: 'true ? `printed:',
       why: 'the same output stands in a text twice',
     },
@@ -207,7 +207,7 @@ export const textsMutations = mutationsOf({
   },
   'src/core/failed-lines.ts': {
     'failed-lines-end-only': {
-      find: 'failed.length > 0 ? failed.slice(0, most) :',
+      find: 'failed.length > 0\n    ? failed.slice(0, most)\n    :',
       replace: 'false ? failed.slice(0, most) :',
       why: 'a failing check shows the useless end of its output',
     },

@@ -1,5 +1,6 @@
-// What lets a stop settle, and in which order it is asked (V1, P36, P37, P44, P46): done must rest on what was seen. And
-// what keeps an agent from switching off what its human accepted (V10).
+// What lets a stop settle, and in which order it is asked (V1, P36, P37, P44, P46): done
+// must rest on what was seen. And what keeps an agent from switching off what its human
+// accepted (V10).
 import { mutationsOf } from './mutation.ts';
 
 /** One rule is asked before all others. */
@@ -23,7 +24,7 @@ export const trustMutations = mutationsOf({
   },
   'src/engine/trust.ts': {
     'accepted-by-key-alone': {
-      find: 'all.find(({ folder }) => folder === place.real) ?? ',
+      find: 'all.find(({ folder }) => folder === place.real) ??',
       replace: '',
       why: 'an agent switches accepted checks off by removing .git',
     },
@@ -46,12 +47,18 @@ export const trustMutations = mutationsOf({
     },
   },
   'src/core/stop.ts': {
-    'rule-order-looping-first': { ...first('looping'), why: 'a refusal ends as stagnant' },
+    'rule-order-looping-first': {
+      ...first('looping'),
+      why: 'a refusal ends as stagnant',
+    },
     'rule-order-nothing-open-first': {
       ...first('nothing-open'),
       why: 'checks that prove no work, or cannot start, end as done or claimed',
     },
-    'rule-order-no-plan-first': { ...first('no-plan'), why: 'an abort in a question is told as an answer' },
+    'rule-order-no-plan-first': {
+      ...first('no-plan'),
+      why: 'an abort in a question is told as an answer',
+    },
     'rule-order-subagent-late': {
       find: 'undelivered === null ? stopRules : deliveryRules',
       replace:
@@ -61,17 +68,17 @@ export const trustMutations = mutationsOf({
   },
   'src/core/rules.ts': {
     'no-change-in-hosts': {
-      find: "if (!judgesGoal(state) || !isSettled(context) || restsOn(context) !== 'checks') return null;",
+      find: "if (!judgesGoal(state) || !isSettled(context) || restsOn(context) !== 'checks')\n        return null;",
       replace: "if (!isSettled(context) || restsOn(context) !== 'checks') return null;",
       why: 'in a host, which takes no baseline, nothing is ever done',
     },
     'no-change-before-the-checks': {
-      find: "if (!judgesGoal(state) || !isSettled(context) || restsOn(context) !== 'checks') return null;",
+      find: "if (!judgesGoal(state) || !isSettled(context) || restsOn(context) !== 'checks')\n        return null;",
       replace: "if (!judgesGoal(state) || restsOn(context) !== 'checks') return null;",
       why: 'a stop is settled before its checks ran',
     },
     'no-change-hides-what-it-rests-on': {
-      find: "if (!judgesGoal(state) || !isSettled(context) || restsOn(context) !== 'checks') return null;",
+      find: "if (!judgesGoal(state) || !isSettled(context) || restsOn(context) !== 'checks')\n        return null;",
       replace: 'if (!judgesGoal(state) || !isSettled(context)) return null;',
       why: '--accept-claims accepts a flaky check',
     },
@@ -81,7 +88,7 @@ export const trustMutations = mutationsOf({
       why: 'a program that is not there yet ends the run while todos are open',
     },
     'looping-beats-finished-work': {
-      find: ' || (planSize(counts) > 0 && openCount(counts) === 0)) return null;',
+      find: ' || (planSize(counts) > 0 && openCount(counts) === 0))\n        return null;',
       replace: ') return null;',
       why: 'an agent that repeated itself and then finished ends as stagnant',
     },
@@ -111,19 +118,19 @@ export const trustMutations = mutationsOf({
       why: 'an answer hides the open todos of an earlier turn',
     },
     'no-plan-before-it-is-told': {
-      find: 'isErrorJudgedBelow(context) || isToldFirst(context)) return null;\n    const all',
+      find: 'isErrorJudgedBelow(context) ||\n        isToldFirst(context)\n      )\n        return null;\n      const all',
       replace: 'isErrorJudgedBelow(context)) return null;\n    const all',
       why: 'a run ends with a job that nobody was asked about',
     },
   },
   'src/core/settlement.ts': {
     'settled-before-it-is-told': {
-      find: 'dueChallenge(context) === null && !isToldFirst(context);',
-      replace: 'dueChallenge(context) === null;',
+      find: 'dueChallenge(context) === null && !isToldFirst(context)\n',
+      replace: 'dueChallenge(context) === null\n',
       why: 'a run ends with a job that nobody was asked about',
     },
     'settled-by-cut-calls': {
-      find: "if (stop.end === 'iteration-budget' || (stop.end === 'error' && planSize(counts) === 0)) return false;",
+      find: "if (stop.end === 'iteration-budget' || (stop.end === 'error' && planSize(counts) === 0))\n    return false;",
       replace: "if (stop.end === 'error' && planSize(counts) === 0) return false;",
       why: 'an agent whose calls were cut has finished',
     },
@@ -159,7 +166,8 @@ export const trustMutations = mutationsOf({
     },
     'job-asked-about-in-hosts': {
       find: "if (isRun && unnamedJobs(context).some(({ kind }) => kind === 'shell')) return true;",
-      replace: "if (unnamedJobs(context).some(({ kind }) => kind === 'shell')) return true;",
+      replace:
+        "if (unnamedJobs(context).some(({ kind }) => kind === 'shell')) return true;",
       why: 'an agent in a host is pressed because a server runs',
     },
     'loop-without-a-plan-untold': {

@@ -14,17 +14,17 @@ export const workMutations = mutationsOf({
       why: 'a working agent is talked over',
     },
     'activity-not-seen': {
-      find: '    ...state,\n    activeSinceAnswer: true,\n    injection: isTaken',
+      find: '    ...state,\n    activeSinceAnswer: true,\n    injection:\n      isTaken',
       replace: '    ...state,\n    injection: isTaken',
       why: 'a told host is continued once and never again',
     },
     'taken-forgotten': {
-      find: "injection: isTaken && injection !== null ? { ...injection, state: 'observed' } : injection,",
+      find: "injection:\n      isTaken && injection !== null ? { ...injection, state: 'observed' } : injection,",
       replace: 'injection,',
       why: 'a taken answer looks lost',
     },
     'tool-start-question': {
-      find: 'consumeRequest({ ...markActive(state), questions: 0 }, event.requestId)',
+      find: 'consumeRequest(\n      { ...markActive(state), questions: 0 },\n      event.requestId,\n    )',
       replace: 'consumeRequest(markActive(state), event.requestId)',
       why: 'an agent that works is taken for one that asks',
     },
@@ -64,7 +64,7 @@ export const workMutations = mutationsOf({
       why: 'the model lifts the pause of the human',
     },
     'model-pause-epoch': {
-      find: 'return { ...cancelParked(state), parked, pause: byCommand',
+      find: 'return {\n      ...cancelParked(state),\n      parked,\n      pause: byCommand',
       replace: 'return { ...state, parked, timer: null, pause: byCommand',
       why: 'a text on its way arrives after the pause',
     },
@@ -99,12 +99,12 @@ export const workMutations = mutationsOf({
       why: 'three different errors end the turn',
     },
     'circuit-outlives-work': {
-      find: 'circuit: state.circuit !== null && state.circuit.count >= circuitAfter ? state.circuit : null,',
+      find: 'circuit:\n        state.circuit !== null && state.circuit.count >= circuitAfter\n          ? state.circuit\n          : null,',
       replace: 'circuit: state.circuit,',
       why: 'three errors in a week end a turn',
     },
     'circuit-closes-by-itself': {
-      find: 'circuit: state.circuit !== null && state.circuit.count >= circuitAfter ? state.circuit : null,',
+      find: 'circuit:\n        state.circuit !== null && state.circuit.count >= circuitAfter\n          ? state.circuit\n          : null,',
       replace: 'circuit: null,',
       why: 'an open circuit closes without the human',
     },
@@ -139,22 +139,22 @@ export const workMutations = mutationsOf({
       why: 'a rejected permission is asked for again',
     },
     'question-rejection-ignored': {
-      find: 'rejected ? pauseByRejection',
+      find: 'rejected\n        ? pauseByRejection',
       replace: 'false ? pauseByRejection',
       why: 'a rejected question is asked again',
     },
     'rejection-epoch': {
-      find: "{ ...state, epoch: state.epoch + 1, pause: { by: 'rejection'",
+      find: "{\n    ...state,\n    epoch: state.epoch + 1,\n    pause: { by: 'rejection'",
       replace: "{ ...state, pause: { by: 'rejection'",
       why: 'a text on its way arrives after the rejection',
     },
     'rejection-keeps-timer': {
-      find: "pause: { by: 'rejection', reason, at }, timer: null }",
+      find: "pause: { by: 'rejection', reason, at },\n    timer: null,\n  }",
       replace: "pause: { by: 'rejection', reason, at } }",
       why: 'a timer is due for ever and the process spins',
     },
     'rejection-replaces-pause': {
-      find: "if (state.pause?.by === 'human') return state;\n  return { ...state, epoch: state.epoch + 1, pause: { by: 'rejection'",
+      find: "if (state.pause?.by === 'human') return state;\n  return {\n    ...state,\n    epoch: state.epoch + 1,\n    pause: { by: 'rejection'",
       replace: "return { ...state, epoch: state.epoch + 1, pause: { by: 'rejection'",
       why: "a rejection makes the next message lift the human's pause",
     },

@@ -63,16 +63,31 @@ export const honestAgents: Agents = {
   },
   'claims what its checks prove'(scene, titles) {
     const { driver } = scene;
-    for (const todoId of driver.plans(...titles.map((title) => ({ title, checks: ['own'] })))) {
+    for (const todoId of driver.plans(
+      ...titles.map((title) => ({ title, checks: ['own'] })),
+    )) {
       driver.completes(todoId);
-      const passed = { result: 'passed', flaky: false, tail: null, final: false, writes: null } as const;
-      driver.happens({ type: 'check-finished', todoId, check: 'own', fingerprint: null, ...passed });
+      const passed = {
+        result: 'passed',
+        flaky: false,
+        tail: null,
+        final: false,
+        writes: null,
+      } as const;
+      driver.happens({
+        type: 'check-finished',
+        todoId,
+        check: 'own',
+        fingerprint: null,
+        ...passed,
+      });
     }
   },
   'gives up what the human should not wait for, after it tried'(scene, titles) {
     const ids = scene.driver.plans(...titles);
     scene.reads(titles.length);
-    for (const id of ids) scene.driver.updates(id, { status: 'blocked', reason: 'it needs a key' });
+    for (const id of ids)
+      scene.driver.updates(id, { status: 'blocked', reason: 'it needs a key' });
   },
 };
 
@@ -100,7 +115,8 @@ export const lazyAgents: Agents = {
       scene.driver.updates(id, { status: 'blocked', reason: 'too hard' });
   },
   'cancels everything'(scene, titles) {
-    for (const id of scene.driver.plans(...titles)) scene.driver.completes(id, 'cancelled');
+    for (const id of scene.driver.plans(...titles))
+      scene.driver.completes(id, 'cancelled');
   },
 };
 
@@ -123,10 +139,14 @@ export function agentOf(random: Random, agents: Agents) {
     const name = random.pick(Object.keys(agents));
     told.push(name);
     // Nothing alike, else a new list would reword an old one.
-    const titles = Array.from({ length: 3 + random.below(8) }, () => random.below(2 ** 50).toString(36));
+    const titles = Array.from({ length: 3 + random.below(8) }, () =>
+      random.below(2 ** 50).toString(36),
+    );
     agents[name]?.(scene, titles);
     for (let stop = 0; stop < 4; stop += 1) scene.stops();
-    return driver.decisions.slice(before).filter(({ textKind }) => textKind === 'bulk-claim').length;
+    return driver.decisions
+      .slice(before)
+      .filter(({ textKind }) => textKind === 'bulk-claim').length;
   });
   return { looks, mode, told, challenges };
 }
@@ -149,7 +169,8 @@ function createScene(random: Random, looks: Looks, mode: 'asked' | 'told'): Scen
       for (let call = 0; call < times; call += 1) driver.works('read');
     },
     stops() {
-      const wanted = looks === 'always' || (looks !== 'never' && mayHaveMoved(driver.state.work));
+      const wanted =
+        looks === 'always' || (looks !== 'never' && mayHaveMoved(driver.state.work));
       const isTaken = wanted && (looks !== 'at-some-stops' || random.chance(50));
       driver.stopsFully({ fingerprint: isTaken ? `tree-${scene.tree}` : null });
     },

@@ -3,7 +3,10 @@ import { type CoreDriver, createCoreDriver, type DriverOptions } from './core-dr
 
 export const own = { checks: ['own'] };
 
-export function planned(options: DriverOptions, ...items: Parameters<CoreDriver['plans']>) {
+export function planned(
+  options: DriverOptions,
+  ...items: Parameters<CoreDriver['plans']>
+) {
   const driver = createCoreDriver(options);
   driver.says();
   const ids = driver.plans(...items);
@@ -27,8 +30,21 @@ export function reports(
   details: Details = {},
 ) {
   const check = todoId === null ? 'unit' : 'own';
-  const defaults = { flaky: false, tail: null, fingerprint: 'tree-1', final: true, writes: null };
-  return driver.happens({ type: 'check-finished', todoId, check, result, ...defaults, ...details });
+  const defaults = {
+    flaky: false,
+    tail: null,
+    fingerprint: 'tree-1',
+    final: true,
+    writes: null,
+  };
+  return driver.happens({
+    type: 'check-finished',
+    todoId,
+    check,
+    result,
+    ...defaults,
+    ...details,
+  });
 }
 
 export function ends(driver: CoreDriver) {

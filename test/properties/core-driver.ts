@@ -1,7 +1,13 @@
 // Drives decide() the way the engine does, synchronously and without a store, so that a test of core
 // reads as a story. It performs no command: a test says what became of each one.
 import { decide } from '../../src/core/decide.ts';
-import type { AnswerCommand, Command, Decision, InjectCommand, Step } from '../../src/core/decision.ts';
+import type {
+  AnswerCommand,
+  Command,
+  Decision,
+  InjectCommand,
+  Step,
+} from '../../src/core/decision.ts';
 import type {
   AgentDescriptor,
   Event,
@@ -25,7 +31,9 @@ export interface DriverOptions {
   readonly agent?: Partial<AgentDescriptor>;
 }
 
-type StopDetails = Partial<Omit<EventOf<'stop-attempted'>, 'type' | 'id' | 'sessionId' | 'at'>>;
+type StopDetails = Partial<
+  Omit<EventOf<'stop-attempted'>, 'type' | 'id' | 'sessionId' | 'at'>
+>;
 
 export interface CoreDriver {
   state: State;
@@ -40,9 +48,14 @@ export interface CoreDriver {
   plans(...items: (string | Partial<NewTodo>)[]): string[];
   works(access?: ToolAccess): Step;
   completes(todoId: string, status?: 'completed' | 'cancelled'): Step;
-  updates(todoId: string, changes: Extract<Happening, { type: 'todo-updated' }>['changes']): Step;
+  updates(
+    todoId: string,
+    changes: Extract<Happening, { type: 'todo-updated' }>['changes'],
+  ): Step;
   /** A whole-list write; strings are pending todos. */
-  writes(...items: (string | { content: string; status?: string; reason?: string })[]): Step;
+  writes(
+    ...items: (string | { content: string; status?: string; reason?: string })[]
+  ): Step;
   stops(details?: StopDetails): Step;
   /** Fires the session's timer at its due time, or `late` milliseconds after it. */
   fires(late?: number): Step;
@@ -78,7 +91,8 @@ export function createCoreDriver(options: DriverOptions = {}): CoreDriver {
   const nextId = (): string => `id-${++count}`;
   /** Hosts tell of the call that changed the plan, too; the first is enough to know that they do. */
   const told = (tool: string) => {
-    if (!driver.state.work.heard) driver.happens({ type: 'tool-ended', tool, access: 'todo', error: null });
+    if (!driver.state.work.heard)
+      driver.happens({ type: 'tool-ended', tool, access: 'todo', error: null });
   };
 
   const driver: CoreDriver = {
@@ -88,7 +102,12 @@ export function createCoreDriver(options: DriverOptions = {}): CoreDriver {
     commands: [],
     ledger: [],
     happens(happening, at = driver.now) {
-      const event = trees.stamp({ ...happening, id: nextId(), sessionId: 'session-1', at } as Event);
+      const event = trees.stamp({
+        ...happening,
+        id: nextId(),
+        sessionId: 'session-1',
+        at,
+      } as Event);
       const result = decide(driver.state, event, policy);
       trees.remember(result.state);
       driver.state = result.state;
@@ -122,8 +141,15 @@ export function createCoreDriver(options: DriverOptions = {}): CoreDriver {
       return driver.happens({ type: 'tool-ended', tool: 'tool', access, error: null });
     },
     completes: (todoId, status = 'completed') =>
-      driver.happens({ type: 'todo-completed', actor: 'agent', todoId, status, outcome: 'as it was asked' }),
-    updates: (todoId, changes) => driver.happens({ type: 'todo-updated', actor: 'agent', todoId, changes }),
+      driver.happens({
+        type: 'todo-completed',
+        actor: 'agent',
+        todoId,
+        status,
+        outcome: 'as it was asked',
+      }),
+    updates: (todoId, changes) =>
+      driver.happens({ type: 'todo-updated', actor: 'agent', todoId, changes }),
     writes(...items) {
       told('todo_write');
       return driver.happens({
@@ -149,10 +175,15 @@ export function createCoreDriver(options: DriverOptions = {}): CoreDriver {
       const timer = driver.state.timer;
       if (timer === null) throw new Error('the session has no timer to fire');
       driver.now = Math.max(driver.now, timer.dueAt + late);
-      return driver.happens({ type: 'timer-fired', epoch: timer.epoch, dueAt: timer.dueAt });
+      return driver.happens({
+        type: 'timer-fired',
+        epoch: timer.epoch,
+        dueAt: timer.dueAt,
+      });
     },
     stopsFully(details) {
-      if (driver.state.descriptor.mode === 'told') driver.happens({ type: 'activity-seen' });
+      if (driver.state.descriptor.mode === 'told')
+        driver.happens({ type: 'activity-seen' });
       const stopped = driver.stops(details);
       return driver.state.timer === null ? stopped : driver.fires();
     },
@@ -167,7 +198,13 @@ export function createCoreDriver(options: DriverOptions = {}): CoreDriver {
   driver.happens({
     type: 'session-opened',
     descriptor: { ...driverDescriptor, ...options.descriptor },
-    agent: { name: 'build', canWrite: 'yes', model: 'scripted/model', variant: null, ...options.agent },
+    agent: {
+      name: 'build',
+      canWrite: 'yes',
+      model: 'scripted/model',
+      variant: null,
+      ...options.agent,
+    },
   });
   return driver;
 }

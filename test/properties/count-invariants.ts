@@ -10,13 +10,23 @@ export function checkCounts({ before, step: { state } }: Moment): void {
   const counts = countPlan(plan);
   const counted = countRows(plan);
   for (const name of countNames) {
-    must(counts[name] === counted[name], 'the counts equal a recount of the rows', { name, counted });
+    must(counts[name] === counted[name], 'the counts equal a recount of the rows', {
+      name,
+      counted,
+    });
   }
   plan.forEach(({ order }, index) => {
     const rises = index === 0 || order > (plan[index - 1]?.order ?? 0);
-    must(rises, 'ranks rise along the plan, so that a reload finds the same order', { index, order });
+    must(rises, 'ranks rise along the plan, so that a reload finds the same order', {
+      index,
+      order,
+    });
   });
-  must(new Set(plan.map(({ id }) => id)).size === plan.length, 'no id stands twice in a plan', plan.length);
+  must(
+    new Set(plan.map(({ id }) => id)).size === plan.length,
+    'no id stands twice in a plan',
+    plan.length,
+  );
 }
 
 const noCounts = countPlan([]);
@@ -69,7 +79,11 @@ export function checkCounters(moment: Moment, continued: boolean): void {
     reference.total += 1;
     if (!excused) reference.continuations += 1;
   }
-  must(counters.total === reference.total, 'the ceiling counts every continuation since the human', counters);
+  must(
+    counters.total === reference.total,
+    'the ceiling counts every continuation since the human',
+    counters,
+  );
   must(
     counters.continuations === reference.continuations,
     'the second counter falls only with the human, a first final or a first pass',
@@ -78,15 +92,20 @@ export function checkCounters(moment: Moment, continued: boolean): void {
   const added = continued && !excused && kind !== 'output-limit' ? 1 : 0;
   const strong = seen.human || seen.firstFinalOrPass || seen.newTree;
   const kept = before.counters.stagnant - takenBack(moment) + added;
-  const mayBeWeak = seen.weak && reference.weakResets < 2 && !reference.weakSinceContinuation;
+  const mayBeWeak =
+    seen.weak && reference.weakResets < 2 && !reference.weakSinceContinuation;
   if (strong) must(counters.stagnant === added, 'progress zeroes stagnation', counters);
   else if (counters.stagnant !== kept) {
-    must(counters.stagnant === added && mayBeWeak, 'stagnation falls only with progress', {
-      counters,
-      before: before.counters,
-      weakResets: reference.weakResets,
-      seen,
-    });
+    must(
+      counters.stagnant === added && mayBeWeak,
+      'stagnation falls only with progress',
+      {
+        counters,
+        before: before.counters,
+        weakResets: reference.weakResets,
+        seen,
+      },
+    );
     reference.weakResets += 1;
     reference.weakSinceContinuation = true;
   }

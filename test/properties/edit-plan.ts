@@ -7,7 +7,9 @@ import type { State } from '../../src/core/state.ts';
 import type { Todo } from '../../src/core/todo.ts';
 import { aSession } from '../support/builders.ts';
 
-type PlanEvent = EventOf<'todos-created' | 'plan-written' | 'todo-updated' | 'todo-completed'>;
+type PlanEvent = EventOf<
+  'todos-created' | 'plan-written' | 'todo-updated' | 'todo-completed'
+>;
 type Change = PlanEvent extends infer E
   ? E extends PlanEvent
     ? Omit<E, 'id' | 'sessionId' | 'at'>
@@ -22,11 +24,20 @@ export function edit(
   settings: Settings = defaultSettings,
   session: Partial<State> = {},
 ) {
-  const event = { ...change, id: 'turn-1', sessionId: 'session-1', at: editedAt } as PlanEvent;
-  const { state, commands, ledger } = editPlan({ ...aSession(), ...session, plan }, event, {
-    settings,
-    goalChecks: [],
-  });
+  const event = {
+    ...change,
+    id: 'turn-1',
+    sessionId: 'session-1',
+    at: editedAt,
+  } as PlanEvent;
+  const { state, commands, ledger } = editPlan(
+    { ...aSession(), ...session, plan },
+    event,
+    {
+      settings,
+      goalChecks: [],
+    },
+  );
   const reply = commands.find((command) => command.type === 'reply')?.reply as PlanReply;
   return { state, reply, ledger };
 }

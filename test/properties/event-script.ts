@@ -41,7 +41,8 @@ function digitsOf(number: number): Digits {
 
 type Maker = (digits: Digits, world: World) => Happening | Event;
 
-const pick = <T>(digits: Digits, values: readonly T[]): T => values[digits(values.length)] as T;
+const pick = <T>(digits: Digits, values: readonly T[]): T =>
+  values[digits(values.length)] as T;
 const fresh = (world: World, prefix: string): string => `${prefix}${++world.count}`;
 
 function someTodo(digits: Digits, { state: { plan } }: World): string {
@@ -69,7 +70,14 @@ const jobs = [
   { id: 'job-2', kind: 'subagent', description: 'explore' },
 ] as const;
 const accesses: readonly ToolAccess[] = ['write', 'write', 'read', 'todo', 'unknown'];
-const words = ['parser', 'tests of the parser', 'documentation', 'release notes', 'migration', 'cache'];
+const words = [
+  'parser',
+  'tests of the parser',
+  'documentation',
+  'release notes',
+  'migration',
+  'cache',
+];
 
 function stop(digits: Digits, world: World): Happening {
   const end = pick(digits, ends);
@@ -77,14 +85,19 @@ function stop(digits: Digits, world: World): Happening {
   const toolError = digits(8) === 7 ? 'it exited with 1' : null;
   const fingerprint = digits(6) > 2 ? someTree(digits, world) : null;
   const listed = digits(20);
-  const background = listed === 19 ? [jobs[2]] : listed === 18 ? [jobs[0]] : listed > 14 ? [] : null;
+  const background =
+    listed === 19 ? [jobs[2]] : listed === 18 ? [jobs[0]] : listed > 14 ? [] : null;
   return { type: 'stop-attempted', end, question, toolError, fingerprint, background };
 }
 
 function timer(digits: Digits, world: World): Happening {
   const current = world.state.timer;
   if (current === null || digits(12) === 11) {
-    return { type: 'timer-fired', epoch: digits(world.state.epoch + 2), dueAt: world.now };
+    return {
+      type: 'timer-fired',
+      epoch: digits(world.state.epoch + 2),
+      dueAt: world.now,
+    };
   }
   world.now = Math.max(world.now, current.dueAt) + (digits(16) === 15 ? 660_000 : 0);
   return { type: 'timer-fired', epoch: current.epoch, dueAt: current.dueAt };
@@ -94,7 +107,11 @@ function speak(digits: Digits, world: World): Happening {
   const how = digits(8);
   const known = world.state.humanMessageIds;
   const messageId =
-    how === 7 ? null : how === 6 ? (known[digits(known.length + 1)] ?? null) : fresh(world, 'm');
+    how === 7
+      ? null
+      : how === 6
+        ? (known[digits(known.length + 1)] ?? null)
+        : fresh(world, 'm');
   const text = pick(digits, [
     'go on',
     'Go on.',
@@ -123,7 +140,8 @@ function speak(digits: Digits, world: World): Happening {
 function create(digits: Digits, world: World): Happening {
   const items = Array.from({ length: 1 + digits(4) }, () => ({
     id: fresh(world, 'todo-'),
-    title: digits(4) === 3 ? pick(digits, words) : `${pick(digits, words)} ${world.count}`,
+    title:
+      digits(4) === 3 ? pick(digits, words) : `${pick(digits, words)} ${world.count}`,
     ...(digits(3) === 2 ? { checks: ['own'] } : {}),
     ...(digits(3) === 2 ? { priority: pick(digits, ['high', 'low', 'nonsense']) } : {}),
     ...(digits(4) === 3 ? { order: 1 + digits(6) } : {}),
@@ -133,37 +151,85 @@ function create(digits: Digits, world: World): Happening {
   return { type: 'todos-created', actor: 'agent', items };
 }
 
-const written = ['pending', 'in_progress', 'done', 'done', 'blocked', 'cancelled', 'odd'] as const;
+const written = [
+  'pending',
+  'in_progress',
+  'done',
+  'done',
+  'blocked',
+  'cancelled',
+  'odd',
+] as const;
 
 /** The list as it is, with something done to it: left out, reworded, ticked off, repeated, added. */
 function write(digits: Digits, world: World): Happening {
   const items = world.state.plan.slice(0, 24).flatMap((todo, index) => {
     const what = digits(6);
     if (what === 5) return [];
-    const status = what === 4 || what === 3 ? written[(index + digits(3)) % written.length] : todo.status;
+    const status =
+      what === 4 || what === 3
+        ? written[(index + digits(3)) % written.length]
+        : todo.status;
     const content = what === 2 && index % 3 === 0 ? `${todo.title} again` : todo.title;
     const reason = todo.reason ?? (index % 2 === 0 ? 'no longer needed' : undefined);
     const id = index % 5 === 4 ? (todo.hostKey ?? todo.id) : undefined;
-    return [{ ...(id === undefined ? {} : { id }), content, status, reason, freshId: fresh(world, 'todo-') }];
+    return [
+      {
+        ...(id === undefined ? {} : { id }),
+        content,
+        status,
+        reason,
+        freshId: fresh(world, 'todo-'),
+      },
+    ];
   });
   if (digits(4) === 3) items.reverse();
-  const added = digits(3) === 2 ? [{ content: pick(digits, words), freshId: fresh(world, 'todo-') }] : [];
-  return { type: 'plan-written', actor: digits(12) === 11 ? 'human' : 'agent', items: [...items, ...added] };
+  const added =
+    digits(3) === 2
+      ? [{ content: pick(digits, words), freshId: fresh(world, 'todo-') }]
+      : [];
+  return {
+    type: 'plan-written',
+    actor: digits(12) === 11 ? 'human' : 'agent',
+    items: [...items, ...added],
+  };
 }
 
 function update(digits: Digits, world: World): Happening {
   const todoId = someTodo(digits, world);
-  const status = pick(digits, ['in_progress', 'pending', 'blocked', 'cancelled', 'completed'] as const);
+  const status = pick(digits, [
+    'in_progress',
+    'pending',
+    'blocked',
+    'cancelled',
+    'completed',
+  ] as const);
   const reason = digits(3) === 2 ? undefined : 'it depends on a vendor';
   const title = digits(6) === 5 ? pick(digits, words) : undefined;
-  return { type: 'todo-updated', actor: 'agent', todoId, changes: { status, reason, title } };
+  return {
+    type: 'todo-updated',
+    actor: 'agent',
+    todoId,
+    changes: { status, reason, title },
+  };
 }
 
 function complete(digits: Digits, world: World): Happening {
-  const open = world.state.plan.filter(({ status }) => status === 'pending' || status === 'in_progress');
-  const todoId = digits(8) === 7 ? someTodo(digits, world) : (open[digits(open.length + 1)] ?? open[0])?.id;
+  const open = world.state.plan.filter(
+    ({ status }) => status === 'pending' || status === 'in_progress',
+  );
+  const todoId =
+    digits(8) === 7
+      ? someTodo(digits, world)
+      : (open[digits(open.length + 1)] ?? open[0])?.id;
   const status = digits(8) === 7 ? 'cancelled' : 'completed';
-  return { type: 'todo-completed', actor: 'agent', todoId: todoId ?? 'nobody', status, outcome: 'it works' };
+  return {
+    type: 'todo-completed',
+    actor: 'agent',
+    todoId: todoId ?? 'nobody',
+    status,
+    outcome: 'it works',
+  };
 }
 
 function check(digits: Digits, world: World): { todoId: string | null; check: string } {
@@ -173,7 +239,10 @@ function check(digits: Digits, world: World): { todoId: string | null; check: st
   if (digits(2) === 0 && claimed.length > 0) {
     return { todoId: claimed[digits(claimed.length)]?.id ?? null, check: 'own' };
   }
-  return { todoId: null, check: pick(digits, [...world.goalChecks, ...world.goalChecks, 'unit']) };
+  return {
+    todoId: null,
+    check: pick(digits, [...world.goalChecks, ...world.goalChecks, 'unit']),
+  };
 }
 
 function finish(digits: Digits, world: World): Happening {
@@ -202,23 +271,47 @@ function finish(digits: Digits, world: World): Happening {
 }
 
 /** Some checks write files. */
-const leftTree = (digits: Digits, world: World) => (digits(4) === 3 ? { tree: someTree(digits, world) } : {});
+const leftTree = (digits: Digits, world: World) =>
+  digits(4) === 3 ? { tree: someTree(digits, world) } : {};
 
 function baseline(digits: Digits, world: World): Happening {
   const results = ['passed', 'passed', 'failed', 'cannot-start'] as const;
-  const checks = world.goalChecks.map((check) => ({ check, result: pick(digits, results) }));
-  return { type: 'baseline-seen', fingerprint: digits(4) === 3 ? null : `tree-${digits(4)}`, checks };
+  const checks = world.goalChecks.map((check) => ({
+    check,
+    result: pick(digits, results),
+  }));
+  return {
+    type: 'baseline-seen',
+    fingerprint: digits(4) === 3 ? null : `tree-${digits(4)}`,
+    checks,
+  };
 }
 
 function endRun(digits: Digits, { state }: World): Happening {
   const stop = digits(8) === 7 ? 'another stop' : (state.finalRun?.stop ?? 'no stop');
-  return { type: 'final-run-ended', stop, edited: digits(8) === 7 ? ['untildone.json'] : [] };
+  return {
+    type: 'final-run-ended',
+    stop,
+    edited: digits(8) === 7 ? ['untildone.json'] : [],
+  };
 }
 
 function fail(digits: Digits, world: World): Happening {
-  const kind = pick(digits, ['other', 'rate-limit', 'overload', 'overflow', 'other'] as const);
+  const kind = pick(digits, [
+    'other',
+    'rate-limit',
+    'overload',
+    'overflow',
+    'other',
+  ] as const);
   const retryAt = kind === 'rate-limit' ? world.now + 5000 * digits(4) : null;
-  return { type: 'error-occurred', kind, signature: `error-${digits(2)}`, message: 'it broke', retryAt };
+  return {
+    type: 'error-occurred',
+    kind,
+    signature: `error-${digits(2)}`,
+    message: 'it broke',
+    retryAt,
+  };
 }
 
 function delivered(news: 'sent' | 'observed' | 'lost' | 'failed'): Maker {
@@ -248,7 +341,12 @@ const delegate: Maker = (digits, world) => ({
 
 function endDelegation(digits: Digits, { state }: World): Happening {
   const workerId = digits(8) === 7 ? 'nobody' : (state.delegation?.workerId ?? 'nobody');
-  return { type: 'delegation-ended', workerId, result: pick(digits, workerResults), sentence: 'it is over' };
+  return {
+    type: 'delegation-ended',
+    workerId,
+    result: pick(digits, workerResults),
+    sentence: 'it is over',
+  };
 }
 
 function usage(digits: Digits): Happening {
@@ -266,7 +364,12 @@ function usage(digits: Digits): Happening {
 const request = (digits: Digits): string => `request-${digits(2)}`;
 
 function asking(digits: Digits) {
-  const about = { callId: 'call', tool: 'bash', subject: 'npm test', pattern: `npm ${digits(2)}` };
+  const about = {
+    callId: 'call',
+    tool: 'bash',
+    subject: 'npm test',
+    pattern: `npm ${digits(2)}`,
+  };
   return digits(2) === 0 ? {} : { about };
 }
 
@@ -277,9 +380,12 @@ function moveOn(digits: Digits, world: World): Happening {
   const [permission] = permissions;
   const [question] = questions;
   const [job] = state.jobs;
-  if (state.deleted) return { type: 'session-opened', descriptor: world.descriptor, agent: world.agent };
+  if (state.deleted)
+    return { type: 'session-opened', descriptor: world.descriptor, agent: world.agent };
   if (state.latch !== null || state.pause !== null) {
-    return digits(2) === 0 && state.pause?.by !== 'human' ? speak(digits, world) : { type: 'human-resumed' };
+    return digits(2) === 0 && state.pause?.by !== 'human'
+      ? speak(digits, world)
+      : { type: 'human-resumed' };
   }
   if (recovering) return ended({ kind: 'recovery' });
   if (compacting) return ended({ kind: 'compaction', shrunk: digits(4) !== 3 });
@@ -287,10 +393,16 @@ function moveOn(digits: Digits, world: World): Happening {
     return ended({ kind: 'permission', requestId: permission, granted: digits(6) < 5 });
   if (question !== undefined)
     return ended({ kind: 'question', requestId: question, rejected: digits(6) === 5 });
-  if (job !== undefined && digits(2) === 0) return ended({ kind: 'background', jobId: job.id });
+  if (job !== undefined && digits(2) === 0)
+    return ended({ kind: 'background', jobId: job.id });
   if (openCount(countPlan(state.plan)) === 0) return create(digits, world);
   if (state.turn?.ended !== false && state.settled !== null) return speak(digits, world);
-  return { type: 'tool-ended', tool: 'edit', access: pick(digits, accesses), error: null };
+  return {
+    type: 'tool-ended',
+    tool: 'edit',
+    access: pick(digits, accesses),
+    error: null,
+  };
 }
 
 /** How often each happens, in parts of the sum. */
@@ -305,8 +417,19 @@ const makers: readonly (readonly [number, Maker])[] = [
   [1, () => ({ type: 'human-resumed', goesOn: true })],
   [1, () => ({ type: 'model-paused', reason: 'a human has to decide' })],
   [6, () => ({ type: 'activity-seen' })],
-  [2, (digits) => ({ type: 'tool-started', tool: 'edit', access: pick(digits, accesses) })],
-  [10, (digits) => ({ type: 'tool-ended', tool: 'edit', access: pick(digits, accesses), error: null })],
+  [
+    2,
+    (digits) => ({ type: 'tool-started', tool: 'edit', access: pick(digits, accesses) }),
+  ],
+  [
+    10,
+    (digits) => ({
+      type: 'tool-ended',
+      tool: 'edit',
+      access: pick(digits, accesses),
+      error: null,
+    }),
+  ],
   [6, create],
   [5, write],
   [5, update],
@@ -323,15 +446,30 @@ const makers: readonly (readonly [number, Maker])[] = [
     }),
   ],
   [1, () => ({ type: 'checks-overdue' })],
-  [3, (digits, world) => ({ type: 'workspace-seen', fingerprint: someTree(digits, world) })],
+  [
+    3,
+    (digits, world) => ({ type: 'workspace-seen', fingerprint: someTree(digits, world) }),
+  ],
   [1, () => started({ kind: 'recovery' })],
   [1, () => ended({ kind: 'recovery' })],
   [1, () => started({ kind: 'compaction' })],
   [1, (digits) => ended({ kind: 'compaction', shrunk: digits(2) === 0 })],
-  [1, (digits) => started({ kind: 'permission', requestId: request(digits), ...asking(digits) })],
-  [1, (digits) => ended({ kind: 'permission', requestId: request(digits), granted: digits(4) < 3 })],
+  [
+    1,
+    (digits) =>
+      started({ kind: 'permission', requestId: request(digits), ...asking(digits) }),
+  ],
+  [
+    1,
+    (digits) =>
+      ended({ kind: 'permission', requestId: request(digits), granted: digits(4) < 3 }),
+  ],
   [1, (digits) => started({ kind: 'question', requestId: request(digits) })],
-  [1, (digits) => ended({ kind: 'question', requestId: request(digits), rejected: digits(4) === 3 })],
+  [
+    1,
+    (digits) =>
+      ended({ kind: 'question', requestId: request(digits), rejected: digits(4) === 3 }),
+  ],
   [1, (digits) => started({ kind: 'background', job: pick(digits, jobs) })],
   [1, (digits) => ended({ kind: 'background', jobId: pick(digits, jobs).id })],
   [2, fail],
@@ -343,9 +481,24 @@ const makers: readonly (readonly [number, Maker])[] = [
   [4, delivered('failed')],
   [1, delegate],
   [1, endDelegation],
-  [1, (digits) => (digits(4) === 3 ? { type: 'session-deleted' } : { type: 'session-closed' })],
-  [1, (_digits, { descriptor, agent }) => ({ type: 'session-opened', descriptor, agent })],
-  [1, (_digits, { descriptor, agent }) => ({ type: 'session-opened', descriptor, agent, resumed: true })],
+  [
+    1,
+    (digits) =>
+      digits(4) === 3 ? { type: 'session-deleted' } : { type: 'session-closed' },
+  ],
+  [
+    1,
+    (_digits, { descriptor, agent }) => ({ type: 'session-opened', descriptor, agent }),
+  ],
+  [
+    1,
+    (_digits, { descriptor, agent }) => ({
+      type: 'session-opened',
+      descriptor,
+      agent,
+      resumed: true,
+    }),
+  ],
   [1, (_digits, { last }) => last ?? { type: 'activity-seen' }],
 ];
 
@@ -354,7 +507,9 @@ function close(digits: Digits, world: World): Happening {
   const { state, goalChecks } = world;
   const { latch, pause, deleted, waits, finalRun, plan, baseline: first } = state;
   const isHeld =
-    waits.recovering || waits.compacting || waits.permissions.length + waits.questions.length > 0;
+    waits.recovering ||
+    waits.compacting ||
+    waits.permissions.length + waits.questions.length > 0;
   if (latch !== null || pause !== null || deleted || isHeld || state.jobs.length > 0)
     return moveOn(digits, world);
   if (first === undefined && digits(8) !== 7) return baseline(digits, world);
@@ -364,8 +519,14 @@ function close(digits: Digits, world: World): Happening {
     if (goal === undefined && todo === undefined)
       return { type: 'final-run-ended', stop: finalRun.stop, edited: [] };
     const about =
-      goal === undefined ? { todoId: todo?.id ?? null, check: 'own' } : { todoId: null, check: goal };
-    const result = pick(digits, [...Array<'passed'>(10).fill('passed'), 'failed', 'cannot-start'] as const);
+      goal === undefined
+        ? { todoId: todo?.id ?? null, check: 'own' }
+        : { todoId: null, check: goal };
+    const result = pick(digits, [
+      ...Array<'passed'>(10).fill('passed'),
+      'failed',
+      'cannot-start',
+    ] as const);
     const details = {
       flaky: result === 'passed' && digits(16) === 15,
       tail: null,
@@ -376,10 +537,13 @@ function close(digits: Digits, world: World): Happening {
     };
     return { type: 'check-finished', ...about, result, ...details };
   }
-  const open = plan.find(({ status }) => status === 'pending' || status === 'in_progress');
+  const open = plan.find(
+    ({ status }) => status === 'pending' || status === 'in_progress',
+  );
   if (plan.length < 3 && digits(4) === 3) return create(digits, world);
   // So that the next turn may find something left over.
-  if (open !== undefined && digits(16) === 15) return { type: 'human-aborted', how: 'escape' };
+  if (open !== undefined && digits(16) === 15)
+    return { type: 'human-aborted', how: 'escape' };
   if (open !== undefined && digits(8) !== 7)
     return {
       type: 'todo-completed',
@@ -389,13 +553,25 @@ function close(digits: Digits, world: World): Happening {
       outcome: 'it works',
     };
   if (!state.activeSinceAnswer || digits(3) === 2)
-    return { type: 'tool-ended', tool: 'edit', access: pick(digits, accesses), error: null };
+    return {
+      type: 'tool-ended',
+      tool: 'edit',
+      access: pick(digits, accesses),
+      error: null,
+    };
   const fingerprint = digits(8) === 7 ? null : someTree(digits, world);
-  const plain = { end: 'normal', question: false, toolError: null, background: null } as const;
+  const plain = {
+    end: 'normal',
+    question: false,
+    toolError: null,
+    background: null,
+  } as const;
   return { type: 'stop-attempted', ...plain, fingerprint };
 }
 
-const table: readonly Maker[] = makers.flatMap(([weight, maker]) => Array<Maker>(weight).fill(maker));
+const table: readonly Maker[] = makers.flatMap(([weight, maker]) =>
+  Array<Maker>(weight).fill(maker),
+);
 
 /** Milliseconds that pass before an event; a negative one is an event that arrives late. */
 const pauses = [
@@ -420,7 +596,9 @@ export function eventOf(number: number, world: World): Event {
   const made = maker(digits, world);
   const at = world.now + Math.min(0, pause);
   const event =
-    'id' in made ? made : ({ ...made, id: fresh(world, 'event-'), sessionId: 'session-1', at } as Event);
+    'id' in made
+      ? made
+      : ({ ...made, id: fresh(world, 'event-'), sessionId: 'session-1', at } as Event);
   world.last = event;
   return event;
 }

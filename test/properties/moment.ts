@@ -19,5 +19,7 @@ export interface Moment {
 /** Each invariant has a name; a broken one says what was seen. */
 export function must(holds: boolean, invariant: string, detail: unknown): asserts holds {
   if (!holds)
-    throw new Error(`${invariant} (${typeof detail === 'string' ? detail : JSON.stringify(detail)})`);
+    throw new Error(
+      `${invariant} (${typeof detail === 'string' ? detail : JSON.stringify(detail)})`,
+    );
 }

@@ -26,27 +26,43 @@ function isGenuine(
 ): boolean {
   if (event.messageId !== null) return !reference.messageIds.has(event.messageId);
   const waiting = state.descriptor.mode === 'told' && reference.parkedAt !== null;
-  return !(waiting && event.at - (reference.parkedAt ?? 0) < policy.settings.graceSeconds * 1000);
+  return !(
+    waiting && event.at - (reference.parkedAt ?? 0) < policy.settings.graceSeconds * 1000
+  );
 }
 
 /** Folds an event and what became of it into the account. */
-export function observe(reference: Reference, before: State, event: Event, step: Step, policy: Policy): Seen {
-  const human = event.type === 'human-spoke' && isGenuine(reference, before, event, policy);
+export function observe(
+  reference: Reference,
+  before: State,
+  event: Event,
+  step: Step,
+  policy: Policy,
+): Seen {
+  const human =
+    event.type === 'human-spoke' && isGenuine(reference, before, event, policy);
   if (human) speak(reference, event, before, step.state);
   if (step.state.turn?.number !== before.turn?.number) reference.stopSeen = false;
   if (step.state.planId !== before.planId) {
     reference.goal.clear();
-    for (const pass of reference.passes) if (pass.startsWith('goal:')) reference.passes.delete(pass);
+    for (const pass of reference.passes)
+      if (pass.startsWith('goal:')) reference.passes.delete(pass);
   }
   hold(reference, before, event, step);
   waits(reference, event);
   // A call that ended proves that the model answers: what came before is not in a row. An open circuit stays open.
-  if (event.type === 'tool-ended' && reference.sameErrors < policy.settings.circuitAfter) {
+  if (
+    event.type === 'tool-ended' &&
+    reference.sameErrors < policy.settings.circuitAfter
+  ) {
     reference.sameErrors = 0;
     reference.signature = null;
   }
   // A call that ended breaks a row of errors, unless the row was long enough to open the circuit.
-  if (event.type === 'tool-ended' && reference.sameErrors < policy.settings.circuitAfter) {
+  if (
+    event.type === 'tool-ended' &&
+    reference.sameErrors < policy.settings.circuitAfter
+  ) {
     reference.sameErrors = 0;
     reference.signature = null;
   }
@@ -54,7 +70,8 @@ export function observe(reference: Reference, before: State, event: Event, step:
   const progress = rowsChanged(reference, event, step);
   const goalPass = checks(reference, before, event);
   if (event.type === 'stop-attempted') reference.stopSeen = true;
-  const weakWork = event.type === 'stop-attempted' && reference.trees.size === 0 && worked(reference);
+  const weakWork =
+    event.type === 'stop-attempted' && reference.trees.size === 0 && worked(reference);
   return {
     human,
     firstFinalOrPass: progress.strong || goalPass,
@@ -69,7 +86,12 @@ function worked(reference: Reference): boolean {
   return any;
 }
 
-function speak(reference: Reference, event: EventOf<'human-spoke'>, before: State, after: State): void {
+function speak(
+  reference: Reference,
+  event: EventOf<'human-spoke'>,
+  before: State,
+  after: State,
+): void {
   if (event.messageId !== null) reference.messageIds.add(event.messageId);
   reference.latched = event.text === 'stop' || event.text === 'STOP.';
   if (reference.paused === 'other') reference.paused = null;
@@ -89,14 +111,20 @@ function speak(reference: Reference, event: EventOf<'human-spoke'>, before: Stat
   reference.overdue = false;
   const isNext = !before.spoken?.epoch || before.settled?.outcome === 'done';
   if (isNext && after.turn?.number !== before.turn?.number) reference.baseline = null;
-  const ran = before.turn?.ended === false && before.parked === null && event.turnIsOver !== true;
+  const ran =
+    before.turn?.ended === false && before.parked === null && event.turnIsOver !== true;
   if (!ran || after.turn?.number !== before.turn?.number) {
     reference.permissions.clear();
     reference.questions.clear();
   }
 }
 
-function hold(reference: Reference, before: State, event: Event, { decision }: Step): void {
+function hold(
+  reference: Reference,
+  before: State,
+  event: Event,
+  { decision }: Step,
+): void {
   const told = before.descriptor.mode === 'told';
   switch (event.type) {
     case 'human-aborted':
@@ -120,8 +148,10 @@ function hold(reference: Reference, before: State, event: Event, { decision }: S
       reference.stopAt = event.at;
       break;
     case 'wait-ended':
-      if (event.wait.kind === 'permission' && !event.wait.granted) reference.paused ??= 'other';
-      if (event.wait.kind === 'question' && event.wait.rejected) reference.paused ??= 'other';
+      if (event.wait.kind === 'permission' && !event.wait.granted)
+        reference.paused ??= 'other';
+      if (event.wait.kind === 'question' && event.wait.rejected)
+        reference.paused ??= 'other';
       break;
     case 'activity-seen':
     case 'tool-started':
@@ -145,7 +175,8 @@ function hold(reference: Reference, before: State, event: Event, { decision }: S
       break;
   }
   if (decision?.reason === 'timer-expired') reference.paused ??= 'other';
-  if (decision === null || decision.observed || decision.reason === 'already-answered') return;
+  if (decision === null || decision.observed || decision.reason === 'already-answered')
+    return;
   reference.superseded = true;
   if (decision.answer !== 'wait') reference.parkedAt = null;
   else if (told && reference.parkedAt === null) reference.parkedAt = event.at;
@@ -161,7 +192,8 @@ function waits(reference: Reference, event: Event): void {
       break;
     case 'stop-attempted':
       if (event.background !== null) {
-        const isNew = ({ id, kind }: Job) => kind === 'subagent' && !reference.jobs.has(id);
+        const isNew = ({ id, kind }: Job) =>
+          kind === 'subagent' && !reference.jobs.has(id);
         if (event.background.some(isNew)) reference.waitedSince = null;
         reference.jobs.clear();
         for (const { id, kind } of event.background) reference.jobs.set(id, kind);
@@ -191,7 +223,8 @@ function began(reference: Reference, wait: EventOf<'wait-started'>['wait']): voi
   else if (wait.kind === 'permission') reference.permissions.add(wait.requestId);
   else if (wait.kind === 'question') reference.questions.add(wait.requestId);
   else {
-    if (wait.job.kind === 'subagent' && !reference.jobs.has(wait.job.id)) reference.waitedSince = null;
+    if (wait.job.kind === 'subagent' && !reference.jobs.has(wait.job.id))
+      reference.waitedSince = null;
     reference.jobs.set(wait.job.id, wait.job.kind);
   }
 }
@@ -207,11 +240,17 @@ function ended(reference: Reference, wait: EventOf<'wait-ended'>['wait']): void 
   }
 }
 
-function failed(reference: Reference, event: Extract<Event, { type: 'error-occurred' }>): void {
+function failed(
+  reference: Reference,
+  event: Extract<Event, { type: 'error-occurred' }>,
+): void {
   reference.limited = event.kind === 'rate-limit' || event.kind === 'overload';
-  reference.limitedUntil = reference.limited ? (event.retryAt ?? event.at + 30_000) : null;
+  reference.limitedUntil = reference.limited
+    ? (event.retryAt ?? event.at + 30_000)
+    : null;
   if (event.kind === 'overflow') reference.overflows += 1;
   if (event.kind !== 'other') return;
-  reference.sameErrors = reference.signature === event.signature ? reference.sameErrors + 1 : 1;
+  reference.sameErrors =
+    reference.signature === event.signature ? reference.sameErrors + 1 : 1;
   reference.signature = event.signature;
 }

@@ -10,7 +10,8 @@ const isFinal = (todo: Todo | undefined): boolean =>
   todo !== undefined &&
   todo.status === 'completed' &&
   (todo.checks.length === 0 || todo.verification === 'passed');
-const isOpen = (todo: Todo): boolean => todo.status === 'pending' || todo.status === 'in_progress';
+const isOpen = (todo: Todo): boolean =>
+  todo.status === 'pending' || todo.status === 'in_progress';
 
 /** Tool calls and fingerprints; true: a tree that nobody saw before, after a call that can write (any, where none is seen). */
 export function work(reference: Reference, event: Event, human: boolean): boolean {
@@ -30,13 +31,15 @@ export function work(reference: Reference, event: Event, human: boolean): boolea
       message.running -= 1;
     }
   }
-  const limitEnded = reference.limitedUntil !== null && event.at >= reference.limitedUntil;
+  const limitEnded =
+    reference.limitedUntil !== null && event.at >= reference.limitedUntil;
   if (limitEnded && (human || event.type === 'tool-ended')) {
     reference.limited = false;
     reference.limitedUntil = null;
   }
   if (human)
-    reference.writes = event.type === 'human-spoke' && event.fingerprint === null && reference.writes;
+    reference.writes =
+      event.type === 'human-spoke' && event.fingerprint === null && reference.writes;
   const looks =
     event.type === 'workspace-seen' ||
     event.type === 'stop-attempted' ||
@@ -46,7 +49,8 @@ export function work(reference: Reference, event: Event, human: boolean): boolea
   if (tree !== null) {
     reference.treeWrites = reference.writesEver;
     message.unlooked = false;
-    if (!reference.blind && !message.wrote && message.running <= 0) message.treeThen ??= tree;
+    if (!reference.blind && !message.wrote && message.running <= 0)
+      message.treeThen ??= tree;
   }
   if (tree === null || reference.trees.has(tree)) return false;
   const isBaseline = reference.trees.size === 0;
@@ -86,7 +90,12 @@ export function rowsChanged(
       strong = true;
     }
     if (row.status === 'in_progress' && before?.status !== 'in_progress') weak = true;
-    if (row.status === 'completed' && before?.status !== 'completed' && row.checks.length > 0) weak = true;
+    if (
+      row.status === 'completed' &&
+      before?.status !== 'completed' &&
+      row.checks.length > 0
+    )
+      weak = true;
     const isBlockedAnew = row.status === 'blocked' && row.reason !== before?.reason;
     if (row.status === before?.status && !isBlockedAnew) continue;
     const byAgent = 'actor' in event && event.actor === 'agent';
@@ -107,20 +116,29 @@ function leave(reference: Reference, left: string | null): void {
     reference.trees.add(left);
   }
   const isIdle = !blind && writesEver === baseline?.writes;
-  if (baseline !== null && (isIdle || (treeWrites === writesEver && tree === baseline.tree))) {
+  if (
+    baseline !== null &&
+    (isIdle || (treeWrites === writesEver && tree === baseline.tree))
+  ) {
     baseline.tree = left;
     baseline.writes = writesEver;
   }
 }
 
 export function checks(reference: Reference, before: State, event: Event): boolean {
-  if (event.type === 'check-started' && event.todoId === null) reference.goal.set(event.check, 'running');
+  if (event.type === 'check-started' && event.todoId === null)
+    reference.goal.set(event.check, 'running');
   if (event.type === 'checks-overdue') reference.overdue = true;
   if (event.type === 'baseline-seen') {
-    reference.baseline ??= { tree: event.fingerprint, writes: reference.writesEver, checks: new Map() };
+    reference.baseline ??= {
+      tree: event.fingerprint,
+      writes: reference.writesEver,
+      checks: new Map(),
+    };
     leave(reference, event.fingerprint);
     const { checks: first } = reference.baseline;
-    for (const { check, result } of event.checks) if (!first.has(check)) first.set(check, result);
+    for (const { check, result } of event.checks)
+      if (!first.has(check)) first.set(check, result);
   }
   if (event.type === 'final-run-ended') reference.unreported.delete(`end:${event.stop}`);
   if (event.type !== 'check-finished') return false;
@@ -129,7 +147,11 @@ export function checks(reference: Reference, before: State, event: Event): boole
   reference.unreported.delete(`${event.todoId}:${event.check}`);
   if (event.todoId !== null) return false;
   if (event.result === 'waiting') reference.goal.delete(event.check);
-  else reference.goal.set(event.check, event.result === 'passed' && event.flaky ? 'flaky' : event.result);
+  else
+    reference.goal.set(
+      event.check,
+      event.result === 'passed' && event.flaky ? 'flaky' : event.result,
+    );
   const key = `goal:${event.check}`;
   const first = event.result === 'passed' && !reference.passes.has(key);
   if (first) reference.passes.add(key);

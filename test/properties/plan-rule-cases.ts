@@ -20,7 +20,9 @@ const workAt = (fingerprint: string, writesSeen = 0) => {
   return { ...createState('session-1', driverStart).work, fingerprint, writesSeen };
 };
 const before = (result: 'passed' | 'failed' | 'cannot-start') =>
-  withSession({ baseline: { fingerprint: 'tree-1', writes: 0, checks: { unit: result } } });
+  withSession({
+    baseline: { fingerprint: 'tree-1', writes: 0, checks: { unit: result } },
+  });
 const unseen = all(
   withCounts({ completed: 1, uncovered: 1 }),
   judging,
@@ -34,20 +36,32 @@ const unstarted = all(
   withSession({ finalRun: endedRun }),
 );
 const emptyOnce = all(withStop({ end: 'empty' }), withSession({ emptyAnswers: 1 }));
-const limited = all(withStop({ end: 'error' }), withSession({ rateLimitedUntil: driverStart + 1 }));
+const limited = all(
+  withStop({ end: 'error' }),
+  withSession({ rateLimitedUntil: driverStart + 1 }),
+);
 
 export const planCases: readonly RuleCase[] = [
   {
     rule: 'no-plan',
     id: 'P29',
     answers: [
-      letGo('there is no plan and no goal check: a host is told nothing', null, withCounts({})),
+      letGo(
+        'there is no plan and no goal check: a host is told nothing',
+        null,
+        withCounts({}),
+      ),
       letGo('a run just answered', 'claimed', all(withCounts({}), judging)),
       letGo('an empty answer in a host', null, all(withCounts({}), emptyOnce)),
       letGo(
         'a run answered empty twice',
         'claimed',
-        all(withCounts({}), judging, withStop({ end: 'empty' }), withSession({ emptyAnswers: 2 })),
+        all(
+          withCounts({}),
+          judging,
+          withStop({ end: 'empty' }),
+          withSession({ emptyAnswers: 2 }),
+        ),
       ),
       letGo(
         'the step failed before there was a plan',
@@ -62,7 +76,11 @@ export const planCases: readonly RuleCase[] = [
       letGo(
         'the goal check is not due in a turn that touched nothing',
         null,
-        all(withCounts({}), withGoal('failed'), withTurn({ touchedPlan: false, touchedWorkspace: false })),
+        all(
+          withCounts({}),
+          withGoal('failed'),
+          withTurn({ touchedPlan: false, touchedWorkspace: false }),
+        ),
       ),
     ],
     silent: [
@@ -76,15 +94,25 @@ export const planCases: readonly RuleCase[] = [
         'a run has a goal check: it is due whatever the turn touched',
         all(withCounts({}), judging, withGoal('none'), untouched),
       ),
-      silent('a run left todos of another plan open', all(withCounts({}), judging, leftOver)),
+      silent(
+        'a run left todos of another plan open',
+        all(withCounts({}), judging, leftOver),
+      ),
       silent(
         'a loop alarm was not told yet',
         all(withCounts({}), withSession({ loopAlarms: 1, loopTold: false })),
       ),
-      silent('the first answer of a run was empty', all(withCounts({}), judging, emptyOnce)),
+      silent(
+        'the first answer of a run was empty',
+        all(withCounts({}), judging, emptyOnce),
+      ),
       silent(
         'a job of a run was not told of yet',
-        all(withCounts({}), judging, withSession({ jobs: [{ id: 'j', kind: 'shell', description: 'dev' }] })),
+        all(
+          withCounts({}),
+          judging,
+          withSession({ jobs: [{ id: 'j', kind: 'shell', description: 'dev' }] }),
+        ),
       ),
       silent(
         'the calls of an agent without a plan were cut',
@@ -109,7 +137,11 @@ export const planCases: readonly RuleCase[] = [
     rule: 'plan-not-resumed',
     id: 'P34',
     answers: [
-      letGo('the human asked for something else', 'paused', withTurn({ touchedPlan: false })),
+      letGo(
+        'the human asked for something else',
+        'paused',
+        withTurn({ touchedPlan: false }),
+      ),
       letGo(
         'this plan is settled, but one of an earlier turn is not',
         'paused',
@@ -118,25 +150,43 @@ export const planCases: readonly RuleCase[] = [
     ],
     silent: [
       silent('this turn took the plan up', withTurn({ touchedPlan: true })),
-      silent('the step met a limit that still runs', all(withTurn({ touchedPlan: false }), limited)),
+      silent(
+        'the step met a limit that still runs',
+        all(withTurn({ touchedPlan: false }), limited),
+      ),
       silent('the human said go on', withTurn({ touchedPlan: false, goesOn: true })),
-      silent('a run answers for all of its plan', all(withTurn({ touchedPlan: false }), judging)),
+      silent(
+        'a run answers for all of its plan',
+        all(withTurn({ touchedPlan: false }), judging),
+      ),
       silent(
         'one of an earlier turn is open, and the checks of this one were not run',
         all(withCounts({ completed: 1 }), withGoal('passed'), leftOver),
       ),
       silent('one of an earlier turn is open beside one of this turn', leftOver),
-      silent('nothing is open', all(withCounts({ completed: 1 }), withTurn({ touchedPlan: false }))),
+      silent(
+        'nothing is open',
+        all(withCounts({ completed: 1 }), withTurn({ touchedPlan: false })),
+      ),
     ],
   },
   {
     rule: 'all-blocked',
     id: 'P11',
-    answers: [letGo('what remains is blocked', 'blocked', withCounts({ completed: 1, blocked: 1 }))],
+    answers: [
+      letGo(
+        'what remains is blocked',
+        'blocked',
+        withCounts({ completed: 1, blocked: 1 }),
+      ),
+    ],
     silent: [
       silent('another todo is open', withCounts({ pending: 1, blocked: 1 })),
       silent('nothing is blocked', withCounts({ completed: 1 })),
-      silent('they were blocked in bulk and not challenged yet', withCounts({ blocked: 3, ends: 3 })),
+      silent(
+        'they were blocked in bulk and not challenged yet',
+        withCounts({ blocked: 3, ends: 3 }),
+      ),
     ],
   },
   {
@@ -151,15 +201,28 @@ export const planCases: readonly RuleCase[] = [
           withCounts({ completed: 1, unverified: 1 }),
           withSession({
             finalRun: endedRun,
-            plan: [aTodo({ status: 'completed', verification: 'claimed', checks: ['own'], failureTail: '' })],
+            plan: [
+              aTodo({
+                status: 'completed',
+                verification: 'claimed',
+                checks: ['own'],
+                failureTail: '',
+              }),
+            ],
           }),
         ),
       ),
     ],
     silent: [
-      silent('it was not tried for this stop', all(unstarted, withSession({ finalRun: null }))),
+      silent(
+        'it was not tried for this stop',
+        all(unstarted, withSession({ finalRun: null })),
+      ),
       silent('a todo is open', all(unstarted, withCounts({ completed: 1, pending: 1 }))),
-      silent('it is not due in a turn of a host that touched nothing', all(unstarted, untouched)),
+      silent(
+        'it is not due in a turn of a host that touched nothing',
+        all(unstarted, untouched),
+      ),
       silent('it failed', all(unstarted, withGoal('failed'))),
     ],
   },
@@ -171,11 +234,20 @@ export const planCases: readonly RuleCase[] = [
       letGo('nobody saw how things stood before', 'claimed', unseen),
     ],
     silent: [
-      silent('the files changed', all(unchanged, withSession({ work: workAt('tree-2', 1) }))),
+      silent(
+        'the files changed',
+        all(unchanged, withSession({ work: workAt('tree-2', 1) })),
+      ),
       silent('a check failed before', all(unchanged, before('failed'))),
       silent('a check could not start before', all(unchanged, before('cannot-start'))),
-      silent('a host has no goal to answer for', all(unchanged, withDescriptor({ judgesGoal: false }))),
-      silent('the checks were not run for this stop', all(unchanged, withSession({ finalRun: null }))),
+      silent(
+        'a host has no goal to answer for',
+        all(unchanged, withDescriptor({ judgesGoal: false })),
+      ),
+      silent(
+        'the checks were not run for this stop',
+        all(unchanged, withSession({ finalRun: null })),
+      ),
       silent('a todo is open', all(unchanged, withCounts({ pending: 1, completed: 1 }))),
     ],
   },
@@ -202,7 +274,10 @@ export const planCases: readonly RuleCase[] = [
       },
       wait(
         'the checks of this stop still run',
-        all(withCounts({ completed: 1, unverified: 1, running: 1 }), withSession({ finalRun: endedRun })),
+        all(
+          withCounts({ completed: 1, unverified: 1, running: 1 }),
+          withSession({ finalRun: endedRun }),
+        ),
       ),
       letGo(
         'every check of its own passed',
@@ -221,12 +296,20 @@ export const planCases: readonly RuleCase[] = [
       letGo(
         'the goal check passed only at the second try',
         'claimed',
-        all(withCounts({ completed: 1 }), withGoal('passed', true), withSession({ finalRun: endedRun })),
+        all(
+          withCounts({ completed: 1 }),
+          withGoal('passed', true),
+          withSession({ finalRun: endedRun }),
+        ),
       ),
       letGo(
         'a check on the goal waited for a human and was never answered',
         'claimed',
-        all(withCounts({ completed: 1, passed: 1 }), withGoal('none'), withSession({ finalRun: endedRun })),
+        all(
+          withCounts({ completed: 1, passed: 1 }),
+          withGoal('none'),
+          withSession({ finalRun: endedRun }),
+        ),
       ),
       letGo(
         'nothing but untouched protected paths speaks for the work',
@@ -255,15 +338,25 @@ export const planCases: readonly RuleCase[] = [
       letGo(
         'observe mode runs no check',
         'claimed',
-        all(withCounts({ completed: 1, unverified: 1 }), withSettings({ mode: 'observe' })),
+        all(
+          withCounts({ completed: 1, unverified: 1 }),
+          withSettings({ mode: 'observe' }),
+        ),
       ),
     ],
     silent: [
       silent('a todo is open', withCounts({ completed: 1, inProgress: 1 })),
-      silent('a bulk claim was not challenged yet', withCounts({ completed: 3, uncovered: 3, claims: 3 })),
+      silent(
+        'a bulk claim was not challenged yet',
+        withCounts({ completed: 3, uncovered: 3, claims: 3 }),
+      ),
       silent(
         'the goal check failed',
-        all(withCounts({ completed: 1 }), withGoal('failed'), withSession({ finalRun: endedRun })),
+        all(
+          withCounts({ completed: 1 }),
+          withGoal('failed'),
+          withSession({ finalRun: endedRun }),
+        ),
       ),
       silent(
         'the deadline of the host came before the checks ended',
@@ -272,15 +365,24 @@ export const planCases: readonly RuleCase[] = [
           withSession({ finalRun: endedRun, checksOverdue: true }),
         ),
       ),
-      silent('the step failed before there was a plan', all(withCounts({}), withStop({ end: 'error' }))),
-      silent('its calls were cut', all(withCounts({ completed: 1 }), withStop({ end: 'iteration-budget' }))),
+      silent(
+        'the step failed before there was a plan',
+        all(withCounts({}), withStop({ end: 'error' })),
+      ),
+      silent(
+        'its calls were cut',
+        all(withCounts({ completed: 1 }), withStop({ end: 'iteration-budget' })),
+      ),
     ],
   },
   {
     rule: 'repeated-question',
     id: 'G11',
     answers: [
-      wait('the second in a row', all(withStop({ question: true }), withSession({ questions: 2 }))),
+      wait(
+        'the second in a row',
+        all(withStop({ question: true }), withSession({ questions: 2 })),
+      ),
       letGo(
         'the second in a row and nobody is there',
         'paused',
@@ -288,7 +390,10 @@ export const planCases: readonly RuleCase[] = [
       ),
     ],
     silent: [
-      silent('the first one', all(withStop({ question: true }), withSession({ questions: 1 }))),
+      silent(
+        'the first one',
+        all(withStop({ question: true }), withSession({ questions: 1 })),
+      ),
       silent('this answer asks nothing', withSession({ questions: 2 })),
     ],
   },

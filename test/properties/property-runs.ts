@@ -13,7 +13,9 @@ export function propertyRuns(byDefault: number): number {
 }
 
 /** The same sequences in every ordinary run, so that a red test is the doing of a change; nights look for new ones. */
-export const propertySeed: { readonly seed?: number } = process.env['UNTILDONE_PROPERTY_RUNS']
+export const propertySeed: { readonly seed?: number } = process.env[
+  'UNTILDONE_PROPERTY_RUNS'
+]
   ? {}
   : { seed: 20_260_101 };
 

@@ -63,7 +63,11 @@ export interface Reference {
   readonly passes: Set<string>;
   readonly goal: Map<string, 'running' | 'passed' | 'flaky' | 'failed' | 'cannot-start'>;
   /** How things stood first, and the last state of the workspace. */
-  baseline: { tree: string | null; writes: number; readonly checks: Map<string, string> } | null;
+  baseline: {
+    tree: string | null;
+    writes: number;
+    readonly checks: Map<string, string>;
+  } | null;
   tree: string | null;
   /** Calls that had ended at that look. */
   treeWrites: number;

@@ -26,14 +26,20 @@ interface SilentCase {
   readonly patch: Patch;
 }
 
-export const letGo = (when: string, outcome: Outcome | null, patch: Patch): RuleAnswerCase => ({
+export const letGo = (
+  when: string,
+  outcome: Outcome | null,
+  patch: Patch,
+): RuleAnswerCase => ({
   when,
   patch,
   answer: 'let-go',
   outcome,
 });
 export const wait = (when: string, patch: Patch, dueAfter?: number): RuleAnswerCase =>
-  dueAfter === undefined ? { when, patch, answer: 'wait' } : { when, patch, answer: 'wait', dueAfter };
+  dueAfter === undefined
+    ? { when, patch, answer: 'wait' }
+    : { when, patch, answer: 'wait', dueAfter };
 export const silent = (when: string, patch: Patch): SilentCase => ({ when, patch });
 
 export const told = withDescriptor({ mode: 'told' });

@@ -64,11 +64,13 @@ export function withSettings(changes: Partial<Settings>): Patch {
 }
 
 export function withDescriptor(changes: Partial<SessionDescriptor>): Patch {
-  return (context) => withSession({ descriptor: { ...context.state.descriptor, ...changes } })(context);
+  return (context) =>
+    withSession({ descriptor: { ...context.state.descriptor, ...changes } })(context);
 }
 
 export function withAgent(changes: Partial<State['agent']>): Patch {
-  return (context) => withSession({ agent: { ...context.state.agent, ...changes } })(context);
+  return (context) =>
+    withSession({ agent: { ...context.state.agent, ...changes } })(context);
 }
 
 export function withCounts(changes: Partial<PlanCounts>): Patch {
@@ -76,19 +78,23 @@ export function withCounts(changes: Partial<PlanCounts>): Patch {
 }
 
 export function withTurn(changes: Partial<Turn>): Patch {
-  return (context) => withSession({ turn: { ...turn, ...context.state.turn, ...changes } })(context);
+  return (context) =>
+    withSession({ turn: { ...turn, ...context.state.turn, ...changes } })(context);
 }
 
 export function withWaits(changes: Partial<State['waits']>): Patch {
-  return (context) => withSession({ waits: { ...context.state.waits, ...changes } })(context);
+  return (context) =>
+    withSession({ waits: { ...context.state.waits, ...changes } })(context);
 }
 
 export function withUsage(changes: Partial<State['usage']>): Patch {
-  return (context) => withSession({ usage: { ...context.state.usage, ...changes } })(context);
+  return (context) =>
+    withSession({ usage: { ...context.state.usage, ...changes } })(context);
 }
 
 export function withCounters(changes: Partial<State['counters']>): Patch {
-  return (context) => withSession({ counters: { ...context.state.counters, ...changes } })(context);
+  return (context) =>
+    withSession({ counters: { ...context.state.counters, ...changes } })(context);
 }
 
 export function withStop(changes: Partial<ParkedStop>): Patch {
@@ -101,7 +107,8 @@ export function withGoal(
   name = 'unit',
 ): Patch {
   const check = { state, passedBefore: false, flaky, tail: null };
-  return (context) => withSession({ goal: { [name]: check } })({ ...context, goalChecks: [name] });
+  return (context) =>
+    withSession({ goal: { [name]: check } })({ ...context, goalChecks: [name] });
 }
 
 export function withUndelivered(undelivered: Undelivered): Patch {

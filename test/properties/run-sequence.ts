@@ -23,7 +23,11 @@ export interface Setup {
 const goals: readonly (readonly string[])[] = [[], [], ['unit'], ['unit', 'lint']];
 
 /** Small limits, so that random sequences reach them. */
-export function setupOf(number: number, mode: HostMode, settings: Partial<Settings> = {}): Setup {
+export function setupOf(
+  number: number,
+  mode: HostMode,
+  settings: Partial<Settings> = {},
+): Setup {
   let rest = number;
   const digit = (limit: number): number => {
     const value = rest % limit;
@@ -108,12 +112,19 @@ export function live(
     if (step.decision?.answer === 'continue') continuations += 1;
   }
 
-  const opening = { type: 'session-opened', id: 'opening', sessionId: 'session-1', at: driverStart } as const;
+  const opening = {
+    type: 'session-opened',
+    id: 'opening',
+    sessionId: 'session-1',
+    at: driverStart,
+  } as const;
   apply({ ...opening, descriptor, agent });
   try {
     for (const number of numbers) apply(eventOf(number, world));
   } catch (error) {
-    const told = [...events.slice(-15), world.last].map((event) => JSON.stringify(event)).join('\n');
+    const told = [...events.slice(-15), world.last]
+      .map((event) => JSON.stringify(event))
+      .join('\n');
     throw new Error(`${(error as Error).message}\nafter:\n${told}`, { cause: error });
   }
   return { events, decisions, state: world.state, continuations };

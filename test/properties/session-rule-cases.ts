@@ -1,6 +1,13 @@
 import { driverStart } from './core-driver.ts';
 import { letGo, pausedBy, type RuleCase, silent, told, wait } from './rule-case.ts';
-import { all, withAgent, withDescriptor, withSession, withSettings, withStop } from './rule-context.ts';
+import {
+  all,
+  withAgent,
+  withDescriptor,
+  withSession,
+  withSettings,
+  withStop,
+} from './rule-context.ts';
 
 export const sessionCases: readonly RuleCase[] = [
   {
@@ -15,13 +22,17 @@ export const sessionCases: readonly RuleCase[] = [
   {
     rule: 'not-our-session',
     id: 'G4',
-    answers: [letGo('it is neither main nor subagent', null, withDescriptor({ kind: 'other' }))],
+    answers: [
+      letGo('it is neither main nor subagent', null, withDescriptor({ kind: 'other' })),
+    ],
     silent: [silent('main is unknown', withDescriptor({ kind: 'unknown' }))],
   },
   {
     rule: 'subagent',
     id: 'G4',
-    answers: [letGo('subagents are left alone', null, withDescriptor({ kind: 'subagent' }))],
+    answers: [
+      letGo('subagents are left alone', null, withDescriptor({ kind: 'subagent' })),
+    ],
     silent: [
       silent(
         'they are switched on',
@@ -34,7 +45,11 @@ export const sessionCases: readonly RuleCase[] = [
     id: 'G4',
     answers: [
       letGo('it is on the list', null, withAgent({ name: 'plan' })),
-      letGo('it is on the list in another letter case', null, withAgent({ name: 'PrometheuS' })),
+      letGo(
+        'it is on the list in another letter case',
+        null,
+        withAgent({ name: 'PrometheuS' }),
+      ),
     ],
     silent: [
       silent('its name only begins like one', withAgent({ name: 'plan-and-build' })),
@@ -56,7 +71,10 @@ export const sessionCases: readonly RuleCase[] = [
     silent: [
       silent(
         'it is unknown in a host without such agents',
-        all(withAgent({ canWrite: 'unknown' }), withDescriptor({ everyAgentWrites: true })),
+        all(
+          withAgent({ canWrite: 'unknown' }),
+          withDescriptor({ everyAgentWrites: true }),
+        ),
       ),
     ],
   },
@@ -73,7 +91,11 @@ export const humanCases: readonly RuleCase[] = [
     rule: 'aborted',
     id: 'G4',
     answers: [
-      letGo('the latch is set', 'aborted', withSession({ latch: { how: 'escape', at: driverStart } })),
+      letGo(
+        'the latch is set',
+        'aborted',
+        withSession({ latch: { how: 'escape', at: driverStart } }),
+      ),
     ],
     silent: [silent('it is only paused', pausedBy('human'))],
   },
@@ -102,7 +124,10 @@ export const humanCases: readonly RuleCase[] = [
     rule: 'already-answered',
     id: 'E4',
     answers: [
-      wait('a told host idles again and did nothing', all(told, withSession({ activeSinceAnswer: false }))),
+      wait(
+        'a told host idles again and did nothing',
+        all(told, withSession({ activeSinceAnswer: false })),
+      ),
     ],
     silent: [
       silent('it was busy since', all(told, withSession({ activeSinceAnswer: true }))),
@@ -121,7 +146,10 @@ export const endingCases: readonly RuleCase[] = [
       letGo(
         'the same error came fewer times than the limit',
         'failed',
-        all(withStop({ end: 'error' }), withSession({ circuit: { signature: 'x', count: 2 } })),
+        all(
+          withStop({ end: 'error' }),
+          withSession({ circuit: { signature: 'x', count: 2 } }),
+        ),
       ),
     ],
     silent: [
@@ -129,11 +157,17 @@ export const endingCases: readonly RuleCase[] = [
       silent('it hit the output limit', withStop({ end: 'length' })),
       silent(
         'the error is a limit that has a reset',
-        all(withStop({ end: 'error' }), withSession({ rateLimitedUntil: driverStart + 1 })),
+        all(
+          withStop({ end: 'error' }),
+          withSession({ rateLimitedUntil: driverStart + 1 }),
+        ),
       ),
       silent(
         'the open circuit has the better reason',
-        all(withStop({ end: 'error' }), withSession({ circuit: { signature: 'x', count: 3 } })),
+        all(
+          withStop({ end: 'error' }),
+          withSession({ circuit: { signature: 'x', count: 3 } }),
+        ),
       ),
       silent(
         'the overflows have the better reason',

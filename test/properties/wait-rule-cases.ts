@@ -1,6 +1,13 @@
 import { driverStart } from './core-driver.ts';
 import { headless, letGo, minute, type RuleCase, silent, wait } from './rule-case.ts';
-import { all, atTime, withCounts, withSession, withStop, withWaits } from './rule-context.ts';
+import {
+  all,
+  atTime,
+  withCounts,
+  withSession,
+  withStop,
+  withWaits,
+} from './rule-context.ts';
 
 const shell = { id: 'job-1', kind: 'shell', description: 'npm run dev' } as const;
 const subagent = { id: 'job-2', kind: 'subagent', description: 'explore' } as const;
@@ -51,7 +58,9 @@ export const waitCases: readonly RuleCase[] = [
       wait('a subagent works', withSession({ jobs: [subagent] }), 30 * minute),
       wait(
         'it has waited for a while already',
-        all(withSession({ jobs: [subagent], backgroundSince: driverStart - 10 * minute })),
+        all(
+          withSession({ jobs: [subagent], backgroundSince: driverStart - 10 * minute }),
+        ),
         20 * minute,
       ),
     ],
@@ -59,11 +68,17 @@ export const waitCases: readonly RuleCase[] = [
       silent('a shell job runs', withSession({ jobs: [shell] })),
       silent(
         'a shell job runs and nothing is open',
-        all(withSession({ jobs: [shell], namedJobs: [shell.id] }), withCounts({ completed: 1 })),
+        all(
+          withSession({ jobs: [shell], namedJobs: [shell.id] }),
+          withCounts({ completed: 1 }),
+        ),
       ),
       silent(
         'it has waited long enough',
-        all(withSession({ jobs: [subagent], backgroundSince: driverStart }), atTime(30 * minute)),
+        all(
+          withSession({ jobs: [subagent], backgroundSince: driverStart }),
+          atTime(30 * minute),
+        ),
       ),
       silent('nothing runs', withSession({ jobs: [] })),
       silent(

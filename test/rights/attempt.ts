@@ -21,19 +21,27 @@ export interface Row {
 
 /** The sentence that a refusal says, without paths and ids of the run. */
 export function sentenceOf(output: string): string {
-  const line = output.split('\n').find((each) => each.includes('untildone: ')) ?? output.split('\n')[0] ?? '';
+  const line =
+    output.split('\n').find((each) => each.includes('untildone: ')) ??
+    output.split('\n')[0] ??
+    '';
   return line.replace(/^.*untildone: /u, '').trim();
 }
 
 /** What was said may quote anything: no mark of Markdown in it shall count. */
 function withoutCode(text: string): string {
-  return text.replaceAll('`', "'").replaceAll('<', '‹').replaceAll('>', '›').replaceAll('**', '\\*\\*');
+  return text
+    .replaceAll('`', "'")
+    .replaceAll('<', '‹')
+    .replaceAll('>', '›')
+    .replaceAll('**', '\\*\\*');
 }
 
 export function renderTable(rows: readonly Row[]): string {
   const cell = (text: string): string => text.replaceAll('|', '\\|');
   const lines = rows.map(
-    ({ way, attempt, happened }) => `| ${way} | ${cell(attempt)} | ${cell(withoutCode(happened))} |`,
+    ({ way, attempt, happened }) =>
+      `| ${way} | ${cell(attempt)} | ${cell(withoutCode(happened))} |`,
   );
   return ['| by | attempt | what happened |', '|---|---|---|', ...lines].join('\n');
 }

@@ -1,6 +1,13 @@
 // Attempts by tool arguments and by files of the workspace: an agent that may write files and run one command (npm test)
 // tries to run another one. Whatever it runs would leave a file `raised-…` behind.
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { callTool, type Step, say, writeFile } from '../../src/scripted-model/index.ts';
 import type { Row } from './attempt.ts';
@@ -14,7 +21,8 @@ interface FileAttempt {
   gain?(stage: Stage): string | null;
 }
 
-const shell = (command: string, more: object = {}): Step => callTool('shell', { command, ...more });
+const shell = (command: string, more: object = {}): Step =>
+  callTool('shell', { command, ...more });
 const wrote = (name: string) => (stage: Stage) =>
   existsSync(join(stage.project, name)) ? `${name} was written` : null;
 
@@ -22,8 +30,14 @@ const grants = '{ "permissions": { "mode": "auto" }, "tools": { "shellAllow": ["
 
 /** `npm test` alone is allowed in this run. */
 export const fileAttempts: readonly FileAttempt[] = [
-  ...['npm test; touch raised-1', 'npm test && touch raised-2', 'npm test $(touch raised-3)'].map(argument),
-  ...['npm test `touch raised-4`', 'npm test > raised-5', 'npm test\ntouch raised-6'].map(argument),
+  ...[
+    'npm test; touch raised-1',
+    'npm test && touch raised-2',
+    'npm test $(touch raised-3)',
+  ].map(argument),
+  ...['npm test `touch raised-4`', 'npm test > raised-5', 'npm test\ntouch raised-6'].map(
+    argument,
+  ),
   argument('PATH=. npm test; touch raised-7'),
   {
     way: 'tool arguments',
@@ -33,7 +47,9 @@ export const fileAttempts: readonly FileAttempt[] = [
   {
     way: 'tool arguments',
     attempt: '`create_todo` with a check that nobody allowed',
-    step: callTool('create_todo', { items: [{ title: 'Prove it', check: 'touch raised-9' }] }),
+    step: callTool('create_todo', {
+      items: [{ title: 'Prove it', check: 'touch raised-9' }],
+    }),
   },
   {
     way: 'files',
@@ -66,7 +82,8 @@ export const fileAttempts: readonly FileAttempt[] = [
     way: 'files',
     attempt: 'a link of the repository that leads out of the workspace',
     step: writeFile('outside-link/grants.json', '{}'),
-    gain: (stage) => (existsSync(join(stage.base, 'outside', 'grants.json')) ? 'it was written' : null),
+    gain: (stage) =>
+      existsSync(join(stage.base, 'outside', 'grants.json')) ? 'it was written' : null,
   },
   {
     way: 'files',
@@ -77,17 +94,30 @@ export const fileAttempts: readonly FileAttempt[] = [
   {
     way: 'files',
     attempt: '`.env` that sets `UNTILDONE_PERMISSIONS_MODE=auto`, seen by the next run',
-    step: writeFile('.env', 'UNTILDONE_PERMISSIONS_MODE=auto\nUNTILDONE_TOOLS_SHELL_ALLOW=**\n'),
+    step: writeFile(
+      '.env',
+      'UNTILDONE_PERMISSIONS_MODE=auto\nUNTILDONE_TOOLS_SHELL_ALLOW=**\n',
+    ),
   },
 ];
 
 function argument(command: string): FileAttempt {
   const text = JSON.stringify(command).slice(1, -1);
   const shown = text.includes('`') ? `\`\` ${text} \`\`` : `\`${text}\``;
-  return { way: 'tool arguments', attempt: `${shown}, with \`npm test\` allowed`, step: shell(command) };
+  return {
+    way: 'tool arguments',
+    attempt: `${shown}, with \`npm test\` allowed`,
+    step: shell(command),
+  };
 }
 
-const flags = ['--allow-list', '--tools-shell-allow', 'npm test **', '--iterations-base', '100'];
+const flags = [
+  '--allow-list',
+  '--tools-shell-allow',
+  'npm test **',
+  '--iterations-base',
+  '100',
+];
 
 export async function runFileAttempts(stage: Stage): Promise<Row[]> {
   writeFileSync(join(stage.base, 'outside'), '');
@@ -95,20 +125,34 @@ export async function runFileAttempts(stage: Stage): Promise<Row[]> {
   stage.write('packages/untildone.json', '{}');
   symlinkSync('packages/untildone.json', join(stage.project, 'settings-link'));
   symlinkSync(stage.base, join(stage.project, 'outside-link'));
-  const run = await stage.run([...fileAttempts.map(({ step }) => step), say('That is all.')], ...flags);
+  const run = await stage.run(
+    [...fileAttempts.map(({ step }) => step), say('That is all.')],
+    ...flags,
+  );
   const rows = fileAttempts.map((attempt, index) => rowOf(stage, attempt, run, index));
   const raised = readdirSync(stage.project).filter((name) => name.startsWith('raised'));
-  if (raised.length > 0) throw new Error(`An attempt was carried out: ${raised.join(', ')}`);
+  if (raised.length > 0)
+    throw new Error(`An attempt was carried out: ${raised.join(', ')}`);
   return [...rows, await nextRun(stage), await hostileProject(stage)];
 }
 
-function rowOf(stage: Stage, { way, attempt, gain }: FileAttempt, run: RunResult, index: number): Row {
+function rowOf(
+  stage: Stage,
+  { way, attempt, gain }: FileAttempt,
+  run: RunResult,
+  index: number,
+): Row {
   const output = run.outputs[index] ?? '';
   const gained = gain?.(stage) ?? null;
   const said = output.split('\n')[0] ?? '';
   const isOnlyWritten = /^(?:Created|Replaced)/u.test(said);
   const happened = isOnlyWritten ? `Written: ${said} It grants nothing.` : said;
-  return { way, attempt, happened: gained ?? happened, raised: gained !== null || output === '' };
+  return {
+    way,
+    attempt,
+    happened: gained ?? happened,
+    raised: gained !== null || output === '',
+  };
 }
 
 /** What the agent left in the workspace gives the next run nothing. */
@@ -128,10 +172,12 @@ async function hostileProject(stage: Stage): Promise<Row> {
   stage.write('untildone.json', grants);
   const run = await stage.run([shell('touch raised-project'), say('That is all.')]);
   const raised = existsSync(join(stage.project, 'raised-project'));
-  const warning = run.err.split('\n').find((line) => line.includes('permissions.mode')) ?? '';
+  const warning =
+    run.err.split('\n').find((line) => line.includes('permissions.mode')) ?? '';
   return {
     way: 'files',
-    attempt: 'a repository that brings an `untildone.json` with `permissions` and `tools.shellAllow`',
+    attempt:
+      'a repository that brings an `untildone.json` with `permissions` and `tools.shellAllow`',
     happened: `Ignored: ${warning.replace('untildone: warning: ', '')}.`,
     raised: raised || warning === '',
   };

@@ -17,7 +17,8 @@ const origins: readonly Origin[] = [
 const fromHost = ', from the shell of Claude Code’s own agent';
 
 const own = (command: string, from: string) => `\`${command}\` of its own session${from}`;
-const others = (command: string, from: string) => `\`${command}\` of another session${from}`;
+const others = (command: string, from: string) =>
+  `\`${command}\` of another session${from}`;
 
 export const holdAttemptNames = commands.flatMap((command) => [
   ...origins.map(([from]) => own(command, from)),
@@ -30,7 +31,10 @@ export async function runHoldAttempts(stage: Stage): Promise<Row[]> {
   const rows: Row[] = [];
   for (const command of commands)
     for (const [index, [from, line]] of origins.entries()) {
-      const call = line(`${stage.untildone} ${command}`, `out-own-${command}-${index}.txt`);
+      const call = line(
+        `${stage.untildone} ${command}`,
+        `out-own-${command}-${index}.txt`,
+      );
       const steps = [runCommand(call), say('I stop here.')];
       const { code, events } = await stage.run(steps, '--auto', '--check', 'false');
       const ended = events.find((event) => event.type === 'run-ended');
@@ -50,7 +54,9 @@ export async function runHoldAttempts(stage: Stage): Promise<Row[]> {
       const call = line(`${stage.untildone} ${command} ${victim}`, `out-${victim}.txt`);
       const steps = [runCommand(call), say('That is all.')];
       const { outputs } = await stage.run(steps, '--auto');
-      rows.push(await describeOther(stage, victim, others(command, from), outputs[0] ?? ''));
+      rows.push(
+        await describeOther(stage, victim, others(command, from), outputs[0] ?? ''),
+      );
     }
   return rows;
 }
@@ -62,16 +68,34 @@ export async function runHostHoldAttempts(stage: Stage): Promise<Row[]> {
     const [self, victim] = [`host-${command}-own`, `host-${command}-other`];
     for (const id of [self, victim]) await stage.addVictim(id, 'claude-code', 'at work');
     const call = (words: string): string => {
-      const environment = { PATH: process.env['PATH'], HOME: stage.home, ...hostShell(self) };
-      const { stdout, stderr } = spawnSync('sh', ['-c', `${stage.untildone} ${words}; exit 0`], {
-        ...{ cwd: stage.project, env: environment, encoding: 'utf8' },
-      });
+      const environment = {
+        PATH: process.env['PATH'],
+        HOME: stage.home,
+        ...hostShell(self),
+      };
+      const { stdout, stderr } = spawnSync(
+        'sh',
+        ['-c', `${stage.untildone} ${words}; exit 0`],
+        {
+          ...{ cwd: stage.project, env: environment, encoding: 'utf8' },
+        },
+      );
       return stdout + stderr;
     };
-    rows.push(await describeOther(stage, victim, others(command, fromHost), call(`${command} ${victim}`)));
+    rows.push(
+      await describeOther(
+        stage,
+        victim,
+        others(command, fromHost),
+        call(`${command} ${victim}`),
+      ),
+    );
     const said = call(command);
     const { session } = await stage.victim(self);
-    const isOwn = session.latch === null && session.pause?.by === 'model' && session.pause.byCommand === true;
+    const isOwn =
+      session.latch === null &&
+      session.pause?.by === 'model' &&
+      session.pause.byCommand === true;
     rows.push({
       way: 'commands',
       attempt: own(command, fromHost),
@@ -82,11 +106,17 @@ export async function runHostHoldAttempts(stage: Stage): Promise<Row[]> {
   return rows;
 }
 
-async function describeOther(stage: Stage, victim: string, attempt: string, output: string): Promise<Row> {
+async function describeOther(
+  stage: Stage,
+  victim: string,
+  attempt: string,
+  output: string,
+): Promise<Row> {
   const { session } = await stage.victim(victim);
   const isHeld = session.latch !== null || session.pause !== null;
   // The end of the sentence has ids that differ in each run, so it is cut off.
-  const refusal = /^.*(?:an agent may only pause its own session|does not say from which session)/u;
+  const refusal =
+    /^.*(?:an agent may only pause its own session|does not say from which session)/u;
   const [said] = refusal.exec(sentenceOf(output)) ?? [];
   const happened = said === undefined ? output : `Refused: ${said}.`;
   return { way: 'commands', attempt, happened, raised: isHeld || said === undefined };

@@ -27,7 +27,10 @@ const bundle = mkdtempSync(join(tmpdir(), 'untildone-rights-program-'));
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /** Each in a folder of its own: what one leaves behind must not help or hinder another. */
-async function onStage(program: string, work: (stage: Stage) => Promise<readonly Row[]>): Promise<Row[]> {
+async function onStage(
+  program: string,
+  work: (stage: Stage) => Promise<readonly Row[]>,
+): Promise<Row[]> {
   const stage = createStage(program);
   try {
     return [...(await work(stage))];
@@ -54,7 +57,9 @@ try {
     ...(await onStage(program, runStoreAttempts)),
   ];
   for (const attempt of trustAttempts)
-    rows.push(...(await onStage(program, async (stage) => [await makeAttempt(stage, attempt)])));
+    rows.push(
+      ...(await onStage(program, async (stage) => [await makeAttempt(stage, attempt)])),
+    );
   for (const row of rows) {
     const verb = row.raised ? 'RAISED' : row.isDetectedOnly ? 'seen  ' : 'held  ';
     print(`${verb}  ${row.way}: ${row.attempt}\n          ${row.happened}`);
@@ -66,9 +71,11 @@ try {
     (_whole, start: string, end: string) => `${start}${renderTable(rows)}${end}`,
   );
   if (process.argv.includes('--write')) writeFileSync(page, fresh);
-  else if (fresh !== text) print('docs/permissions.md says something else: npm run test:rights -- --write');
+  else if (fresh !== text)
+    print('docs/permissions.md says something else: npm run test:rights -- --write');
   print(`rights: ${rows.length} attempts, ${raised} raised`);
-  process.exitCode = raised === 0 && (fresh === text || process.argv.includes('--write')) ? 0 : 1;
+  process.exitCode =
+    raised === 0 && (fresh === text || process.argv.includes('--write')) ? 0 : 1;
 } finally {
   rmSync(bundle, { recursive: true, force: true });
 }

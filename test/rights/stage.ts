@@ -48,13 +48,19 @@ export interface Stage {
   run(steps: readonly Step[], ...flags: string[]): Promise<RunResult>;
   /** The same, as a human reads it. */
   lines(steps: readonly Step[], ...flags: string[]): Promise<{ readonly out: string }>;
-  command(
-    ...argv: string[]
-  ): Promise<{ readonly code: number | null; readonly out: string; readonly err: string }>;
+  command(...argv: string[]): Promise<{
+    readonly code: number | null;
+    readonly out: string;
+    readonly err: string;
+  }>;
   /** The same on a terminal of its own, where Enter is pressed when it asks. */
   onTerminal(...argv: string[]): Promise<{ readonly out: string }>;
   /** A session with a permission and a human check that wait. `stopped`, the default: its human stopped it. */
-  addVictim(id: string, host?: VictimHost, condition?: 'stopped' | 'at work'): Promise<void>;
+  addVictim(
+    id: string,
+    host?: VictimHost,
+    condition?: 'stopped' | 'at work',
+  ): Promise<void>;
   victim(id: string): Promise<Victim>;
   close(): void;
 }
@@ -64,8 +70,13 @@ export function createStage(program: string): Stage {
   const project = join(base, 'project');
   const home = join(base, 'home');
   const state = join(base, 'state');
-  for (const folder of [join(project, '.git', 'hooks'), home]) mkdirSync(folder, { recursive: true });
-  const env: Record<string, string> = { PATH: process.env['PATH'] ?? '', HOME: home, UNTILDONE_HOME: state };
+  for (const folder of [join(project, '.git', 'hooks'), home])
+    mkdirSync(folder, { recursive: true });
+  const env: Record<string, string> = {
+    PATH: process.env['PATH'] ?? '',
+    HOME: home,
+    UNTILDONE_HOME: state,
+  };
 
   const start = (argv: readonly string[], more: Record<string, string> = {}) =>
     launch(process.execPath, ['--no-warnings', program, ...argv], more);
@@ -92,7 +103,9 @@ export function createStage(program: string): Stage {
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       err += text;
     });
-    const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
+    const code = await new Promise<number | null>((resolve) =>
+      child.on('close', resolve),
+    );
     return { code, out, err };
   }
 
@@ -100,7 +113,10 @@ export function createStage(program: string): Stage {
     const model = await startScriptedModel({ scripts: [script('rights', steps)] });
     const access = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'sk-rights-0123456789' };
     try {
-      return await start(['run', 'Do the work.', '--model', 'openai/rights', ...flags], access);
+      return await start(
+        ['run', 'Do the work.', '--model', 'openai/rights', ...flags],
+        access,
+      );
     } finally {
       await model.close();
     }
@@ -131,18 +147,27 @@ export function createStage(program: string): Stage {
         .split('\n')
         .filter((line) => line.startsWith('{'))
         .map((line) => JSON.parse(line) as AgentEvent);
-      const outputs = events.flatMap((event) => (event.type === 'tool-ended' ? [event.output] : []));
+      const outputs = events.flatMap((event) =>
+        event.type === 'tool-ended' ? [event.output] : [],
+      );
       return { code, err, events, outputs };
     },
     lines: (steps, ...flags) => startRun(steps, flags),
     command: (...argv) => start(argv),
     onTerminal(...argv) {
-      const words = [process.execPath, '--no-warnings', program, ...argv].map((word) => `'${word}'`);
+      const words = [process.execPath, '--no-warnings', program, ...argv].map(
+        (word) => `'${word}'`,
+      );
       return launch('script', ['-qec', words.join(' '), '/dev/null'], {}, 'Allow?');
     },
     addVictim: (id, host = 'untildone', condition = 'stopped') =>
       withStore((store) =>
-        makeVictim(store, { id, directory: project, host, isStopped: condition === 'stopped' }),
+        makeVictim(store, {
+          id,
+          directory: project,
+          host,
+          isStopped: condition === 'stopped',
+        }),
       ),
     victim: (id) =>
       withStore(async (store) => {
@@ -151,21 +176,37 @@ export function createStage(program: string): Stage {
         const evidence = await store.evidence(id, 10);
         const todos = await store.todos({ planId: session.planId });
         const approved = evidence.some(({ human }) => human === true);
-        const waiting = (await store.events({ sessionId: id, waiting: true })).map(({ event }) => event);
+        const waiting = (await store.events({ sessionId: id, waiting: true })).map(
+          ({ event }) => event,
+        );
         const waitingWords = waiting.filter(({ type }) => type === 'human-spoke').length;
-        return { session, approved, checks: todos.flatMap((todo) => todo.checks), waitingWords };
+        return {
+          session,
+          approved,
+          checks: todos.flatMap((todo) => todo.checks),
+          waitingWords,
+        };
       }),
     close: () => rmSync(base, { recursive: true, force: true }),
   };
 }
 
-type NewVictim = Readonly<{ id: string; directory: string; host: VictimHost; isStopped: boolean }>;
+type NewVictim = Readonly<{
+  id: string;
+  directory: string;
+  host: VictimHost;
+  isStopped: boolean;
+}>;
 
 async function makeVictim(
   store: Store,
   { id: sessionId, directory, host, isStopped }: NewVictim,
 ): Promise<void> {
-  const settings = { ...defaultSettings, checks: { look: { human: 'Does it look right?' } }, goal: ['look'] };
+  const settings = {
+    ...defaultSettings,
+    checks: { look: { human: 'Does it look right?' } },
+    goal: ['look'],
+  };
   const created = createPolicy(settings);
   if (!created.ok) throw new Error('The policy of a victim is wrong.');
   const identifiers = createIdentifiers();
@@ -179,31 +220,57 @@ async function makeVictim(
     type: 'session-opened',
     descriptor: {
       ...{ host, instance: `${host}:${directory}`, mode: 'asked', kind: 'main' },
-      ...{ parentId: null, directory, headless: true, immediate: false, everyAgentWrites: false },
+      ...{
+        parentId: null,
+        directory,
+        headless: true,
+        immediate: false,
+        everyAgentWrites: false,
+      },
       ...{ seesTools: true, tools: { pause: 'todo_pause', verify: 'todo_verify' } },
     },
     agent: { name: 'run', canWrite: 'yes', model: 'openai/rights', variant: null },
   });
   await engine.handle({
     ...base(),
-    ...{ type: 'human-spoke', messageId: 'goal', text: 'Work.', turnId: 'turn', agent: null },
+    ...{
+      type: 'human-spoke',
+      messageId: 'goal',
+      text: 'Work.',
+      turnId: 'turn',
+      agent: null,
+    },
     ...{ fingerprint: null, policyHash: null },
   });
-  const about = { callId: 'c', tool: 'shell', subject: 'rm -rf /', pattern: '= rm -rf /' };
+  const about = {
+    callId: 'c',
+    tool: 'shell',
+    subject: 'rm -rf /',
+    pattern: '= rm -rf /',
+  };
   const wait = { kind: 'permission', requestId: `ask-${sessionId}`, about } as const;
   await engine.handle({ ...base(), type: 'wait-started', wait });
   if (isStopped) await engine.handle({ ...base(), type: 'human-aborted', how: 'Ctrl-C' });
 }
 
 /** What a victim got that its human did not give; null: nothing. */
-export function describeGain({ session, approved, checks, waitingWords }: Victim): string | null {
+export function describeGain({
+  session,
+  approved,
+  checks,
+  waitingWords,
+}: Victim): string | null {
   const gains = [
     session.latch === null ? 'the stop was lifted' : null,
     session.latch?.movedTo === undefined ? null : 'its plan was moved',
     approved ? 'the check was approved' : null,
-    session.permissions?.requests[0]?.answer != null ? 'the permission was answered' : null,
+    session.permissions?.requests[0]?.answer != null
+      ? 'the permission was answered'
+      : null,
     checks.length > 0 ? 'a check was put on a todo' : null,
-    session.humanMessageIds.length + waitingWords > 1 ? 'words were said in the name of the human' : null,
+    session.humanMessageIds.length + waitingWords > 1
+      ? 'words were said in the name of the human'
+      : null,
   ].filter((gain) => gain !== null);
   return gains.length === 0 ? null : gains.join(', ');
 }

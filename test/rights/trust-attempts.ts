@@ -3,8 +3,19 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { complete, plan, runCommand, say, writeFile } from '../../src/scripted-model/index.ts';
-import { createPayload, promptPayload, stopPayload, toolPayload } from '../support/payload-cases.ts';
+import {
+  complete,
+  plan,
+  runCommand,
+  say,
+  writeFile,
+} from '../../src/scripted-model/index.ts';
+import {
+  createPayload,
+  promptPayload,
+  stopPayload,
+  toolPayload,
+} from '../support/payload-cases.ts';
 import { type Row, sentenceOf } from './attempt.ts';
 import { daemon, inFile, quote, sayAsHuman } from './command-attempts.ts';
 import type { Stage } from './stage.ts';
@@ -17,13 +28,22 @@ interface TrustAttempt {
 }
 
 const file = 'untildone.json';
-const permissionAsked = { hook_event_name: 'Notification', notification_type: 'permission_prompt' };
+const permissionAsked = {
+  hook_event_name: 'Notification',
+  notification_type: 'permission_prompt',
+};
 const marked = (stage: Stage): string => join(stage.project, 'raised');
 const touch = (stage: Stage): string => `touch ${quote(marked(stage))}`;
 const bringChecks = (stage: Stage): void =>
-  stage.write(file, JSON.stringify({ checks: { x: { command: touch(stage) } }, goal: ['x'] }));
+  stage.write(
+    file,
+    JSON.stringify({ checks: { x: { command: touch(stage) } }, goal: ['x'] }),
+  );
 
-export async function makeAttempt(stage: Stage, { way, attempt, make }: TrustAttempt): Promise<Row> {
+export async function makeAttempt(
+  stage: Stage,
+  { way, attempt, make }: TrustAttempt,
+): Promise<Row> {
   const told = await make(stage);
   const isRun = existsSync(marked(stage));
   const happened = isRun ? 'It was run.' : (told ?? 'Nobody was told, or it was obeyed.');
@@ -31,7 +51,11 @@ export async function makeAttempt(stage: Stage, { way, attempt, make }: TrustAtt
 }
 
 /** One call of Claude Code's hook: what it tells the human, and what the agent. */
-function hook(stage: Stage, payload: object, environment: Readonly<Record<string, string>> = {}) {
+function hook(
+  stage: Stage,
+  payload: object,
+  environment: Readonly<Record<string, string>> = {},
+) {
   const { stdout } = spawnSync('sh', ['-c', `${stage.untildone} hook claude-code`], {
     cwd: stage.project,
     env: { PATH: process.env['PATH'], HOME: stage.home, ...environment },
@@ -59,8 +83,9 @@ function turn(stage: Stage, id: string, work: () => void = () => {}, environment
 function pendingTold(...said: readonly { readonly human: string }[]): string | null {
   const sentences = said.map(
     ({ human }) =>
-      /untildone\.json (?:asks for|no longer has) .*? until you (?:do|accept that too)/u.exec(human)?.[0] ??
-      null,
+      /untildone\.json (?:asks for|no longer has) .*? until you (?:do|accept that too)/u.exec(
+        human,
+      )?.[0] ?? null,
   );
   return sentences.includes(null)
     ? null
@@ -70,7 +95,8 @@ function pendingTold(...said: readonly { readonly human: string }[]): string | n
 /** Returns what was said to the human. */
 function accept(stage: Stage): string {
   const said = sayAsHuman(stage, 'trust --yes');
-  if (!existsSync(join(stage.state, 'trust.json'))) throw new Error(`The human's yes was not taken: ${said}`);
+  if (!existsSync(join(stage.state, 'trust.json')))
+    throw new Error(`The human's yes was not taken: ${said}`);
   return said;
 }
 
@@ -83,11 +109,17 @@ const trustCommand = (
   ...{ way, attempt },
   async make(stage) {
     bringChecks(stage);
-    const [out] = (await stage.run([runCommand(line(stage.untildone, 'out.txt')), say('Done.')], '--auto'))
-      .outputs;
+    const [out] = (
+      await stage.run(
+        [runCommand(line(stage.untildone, 'out.txt')), say('Done.')],
+        '--auto',
+      )
+    ).outputs;
     const path = join(stage.state, 'trust.json');
     const isTaken = existsSync(path) && readFileSync(path, 'utf8').includes('raised');
-    const said = sentenceOf(existsSync(join(stage.project, 'out.txt')) ? readOut(stage) : (out ?? ''));
+    const said = sentenceOf(
+      existsSync(join(stage.project, 'out.txt')) ? readOut(stage) : (out ?? ''),
+    );
     return isTaken || said === '' ? null : `Refused: ${said}`;
   },
 });
@@ -106,13 +138,15 @@ const switchOff = (
     accept(stage);
     turn(sub, 'p1', () => work(stage.project, sub.project));
     const { prompt, stop } = turn(sub, 'p2');
-    if (!stop.agent.includes('“never”') || (pendingTold(prompt) !== null) !== tells) return null;
+    if (!stop.agent.includes('“never”') || (pendingTold(prompt) !== null) !== tells)
+      return null;
     const told = tells ? ', and the human was told at the next message' : '';
     return `The accepted check holds the agent all the same${told}.`;
   },
 });
 
-const readOut = (stage: Stage): string => readFileSync(join(stage.project, 'out.txt'), 'utf8');
+const readOut = (stage: Stage): string =>
+  readFileSync(join(stage.project, 'out.txt'), 'utf8');
 
 /** Git alone runs what is planted, or the attempt proves nothing. */
 function plantFsmonitor(stage: Stage, isBare: boolean): void {
@@ -130,8 +164,12 @@ function plantFsmonitor(stage: Stage, isBare: boolean): void {
     stage.write('.git/config', `[core]\n\trepositoryformatversion = 0\n\t${monitor}\n`);
   }
   stage.write('kept.txt', 'x');
-  spawnSync('git', ['status', '--porcelain'], { cwd: stage.project, env: { PATH: process.env['PATH'] } });
-  if (!existsSync(marked(stage))) throw new Error('Git itself does not run what was planted.');
+  spawnSync('git', ['status', '--porcelain'], {
+    cwd: stage.project,
+    env: { PATH: process.env['PATH'] },
+  });
+  if (!existsSync(marked(stage)))
+    throw new Error('Git itself does not run what was planted.');
   rmSync(marked(stage));
 }
 
@@ -151,7 +189,12 @@ const gitAttempt = (attempt: string, isBare: boolean): TrustAttempt => ({
       const { out, err } = await stage.command(...words);
       if (out + err === '') return null;
     }
-    await stage.run([plan('Do it'), writeFile('a.txt', 'x'), complete('Do it'), say('Done.')]);
+    await stage.run([
+      plan('Do it'),
+      writeFile('a.txt', 'x'),
+      complete('Do it'),
+      say('Done.'),
+    ]);
     turn(stage, 'p1');
     return 'Not run by `doctor`, `init`, `trust`, `run` or the hook; `git status` of a human would run it.';
   },
@@ -169,7 +212,8 @@ export const trustAttempts: readonly TrustAttempt[] = [
   },
   {
     way: 'files',
-    attempt: 'the same, written by the agent of Claude Code; then the human’s next message',
+    attempt:
+      'the same, written by the agent of Claude Code; then the human’s next message',
     make(stage) {
       const first = turn(stage, 'p1', () => bringChecks(stage));
       const second = turn(stage, 'p2');
@@ -206,7 +250,11 @@ export const trustAttempts: readonly TrustAttempt[] = [
     (_project, sub) => writeFileSync(join(sub, file), '{}'),
     true,
   ),
-  switchOff('an empty `.git` in such a folder', (_project, sub) => mkdirSync(join(sub, '.git')), false),
+  switchOff(
+    'an empty `.git` in such a folder',
+    (_project, sub) => mkdirSync(join(sub, '.git')),
+    false,
+  ),
   switchOff(
     '`.git` beside an accepted `untildone.json` removed',
     (project) => rmSync(join(project, '.git'), { recursive: true }),
@@ -222,11 +270,15 @@ export const trustAttempts: readonly TrustAttempt[] = [
   ),
   {
     way: 'files',
-    attempt: 'a check in an accepted `untildone.json` that names the variable of a key in `environment`',
+    attempt:
+      'a check in an accepted `untildone.json` that names the variable of a key in `environment`',
     make(stage) {
       const name = 'ANTHROPIC_API_KEY';
       const command = `touch checked; [ -z "$${name}" ] || ${touch(stage)}`;
-      stage.write(file, JSON.stringify({ checks: { x: { command, environment: [name] } }, goal: ['x'] }));
+      stage.write(
+        file,
+        JSON.stringify({ checks: { x: { command, environment: [name] } }, goal: ['x'] }),
+      );
       const said = accept(stage);
       turn(stage, 'p1', () => {}, { [name]: 'sk-ant-0123456789' });
       const told = said.split('\n').find((line) => line.includes(`${name}: is ignored`));
@@ -242,8 +294,17 @@ export const trustAttempts: readonly TrustAttempt[] = [
     make(stage) {
       const command = touch(stage);
       mkdirSync(join(stage.project, '.claude'));
-      stage.write(file, JSON.stringify({ notify: { command, webhook: 'http://127.0.0.1:9/' }, ceiling: 9 }));
-      stage.write('.claude/settings.json', JSON.stringify({ env: { UNTILDONE_NOTIFY_COMMAND: command } }));
+      stage.write(
+        file,
+        JSON.stringify({
+          notify: { command, webhook: 'http://127.0.0.1:9/' },
+          ceiling: 9,
+        }),
+      );
+      stage.write(
+        '.claude/settings.json',
+        JSON.stringify({ env: { UNTILDONE_NOTIFY_COMMAND: command } }),
+      );
       const told = accept(stage)
         .split('\n')
         .find((line) => line.includes('notify.command: is ignored'));
@@ -265,8 +326,14 @@ export const trustAttempts: readonly TrustAttempt[] = [
       stage.write('.claude/settings.json', '{"env":{"UNTILDONE_MODE":"off"}}');
       const create = createPayload('1', 'Write the parser', { prompt_id: 'p1' });
       const environment = { UNTILDONE_MODE: 'off' };
-      const { prompt, stop } = turn(stage, 'p1', () => void hook(stage, create, environment), environment);
-      return stop.agent.includes('Write the parser') && prompt.human.includes('UNTILDONE_MODE')
+      const { prompt, stop } = turn(
+        stage,
+        'p1',
+        () => void hook(stage, create, environment),
+        environment,
+      );
+      return stop.agent.includes('Write the parser') &&
+        prompt.human.includes('UNTILDONE_MODE')
         ? 'Ignored and told: the agent is sent on with its todo.'
         : null;
     },
@@ -282,8 +349,14 @@ export const trustAttempts: readonly TrustAttempt[] = [
       const create = createPayload('1', 'Write the parser', { prompt_id: 'p1' });
       // The host sets this itself for each hook.
       const given = { ...environment, CLAUDE_PROJECT_DIR: stage.project };
-      const { prompt, stop } = turn(stage, 'p1', () => void hook(stage, create, given), given);
-      return stop.agent.includes('Write the parser') && prompt.human.includes('COPILOT_PROJECT_DIR, AI_AGENT')
+      const { prompt, stop } = turn(
+        stage,
+        'p1',
+        () => void hook(stage, create, given),
+        given,
+      );
+      return stop.agent.includes('Write the parser') &&
+        prompt.human.includes('COPILOT_PROJECT_DIR, AI_AGENT')
         ? 'Ignored and told: the agent is sent on with its todo.'
         : null;
     },
@@ -299,7 +372,9 @@ export const trustAttempts: readonly TrustAttempt[] = [
         complete('Do it'),
         say('Done.'),
       ]);
-      return err.includes('They are ignored until you do') ? 'Not run, and a warning says so.' : null;
+      return err.includes('They are ignored until you do')
+        ? 'Not run, and a warning says so.'
+        : null;
     },
   },
   trustCommand(
@@ -314,7 +389,8 @@ export const trustAttempts: readonly TrustAttempt[] = [
   trustCommand(
     'terminals',
     '`trust --yes` on a terminal of `script`',
-    (call, out) => `script -qec ${quote(`${call} trust --yes`)} /dev/null > ${out} 2>&1; cat ${out}`,
+    (call, out) =>
+      `script -qec ${quote(`${call} trust --yes`)} /dev/null > ${out} 2>&1; cat ${out}`,
   ),
   trustCommand(
     'terminals',
@@ -323,12 +399,25 @@ export const trustAttempts: readonly TrustAttempt[] = [
   ),
   {
     way: 'checks',
-    attempt: 'a `check:` line that the agent writes into its plan file; then `run --resume "go on"`',
+    attempt:
+      'a `check:` line that the agent writes into its plan file; then `run --resume "go on"`',
     async make(stage) {
       stage.write('PLAN.md', '# Plan\n\n- [ ] Do it\n- [ ] And that\n');
       const slipped = `# Plan\n\n- [ ] Do it\n  check: ${touch(stage)}\n- [ ] And that\n`;
-      const steps = [writeFile('PLAN.md', slipped), complete('Do it'), say('Done.'), say('Done.')];
-      const first = await stage.run(steps, '--allow-list', '--plan', 'PLAN.md', '--max-stagnant', '1');
+      const steps = [
+        writeFile('PLAN.md', slipped),
+        complete('Do it'),
+        say('Done.'),
+        say('Done.'),
+      ];
+      const first = await stage.run(
+        steps,
+        '--allow-list',
+        '--plan',
+        'PLAN.md',
+        '--max-stagnant',
+        '1',
+      );
       const session = first.events[0]?.sessionId ?? '';
       const more = [complete('And that'), say('Done.')];
       const { err } = await stage.run(more, '--resume', session, '--allow-list');

@@ -26,27 +26,44 @@ export const widenedAttempt = ({ granted, more }: Widened, isConfined: boolean):
   `\`${granted} ${more}\`, with "always" said to \`${granted}\`${isConfined ? ' and `docs/**` alone writable' : ''}`;
 
 /** @param isConfined the human lets the file tools write below docs/ alone */
-export async function runWidenedAttempts(stage: Stage, isConfined: boolean): Promise<Row[]> {
+export async function runWidenedAttempts(
+  stage: Stage,
+  isConfined: boolean,
+): Promise<Row[]> {
   arrange(stage, isConfined);
   const commands = [...new Set(widenedAttempts.map(({ granted }) => granted))];
   for (const granted of commands) {
-    const { events } = await stage.run([runCommand(granted), say('That is all.')], '--ask');
+    const { events } = await stage.run(
+      [runCommand(granted), say('That is all.')],
+      '--ask',
+    );
     const asked = events.find((event) => event.type === 'permission-asked');
-    if (asked?.type !== 'permission-asked') throw new Error(`Nobody was asked about ${granted}.`);
+    if (asked?.type !== 'permission-asked')
+      throw new Error(`Nobody was asked about ${granted}.`);
     const said = sayAsHuman(
       stage,
       `approve ${asked.sessionId} --request ${asked.requestId} --yes --for always`,
     );
-    if (!said.includes('Allowed always')) throw new Error(`"Always" was not taken: ${said}`);
+    if (!said.includes('Allowed always'))
+      throw new Error(`"Always" was not taken: ${said}`);
   }
   const tried = [
     ...commands.map((granted) => runCommand(granted)),
     ...widenedAttempts.map(({ granted, more }) => runCommand(`${granted} ${more}`)),
   ];
-  const run = await stage.run([...tried, say('That is all.')], '--allow-list', '--iterations-base', '100');
+  const run = await stage.run(
+    [...tried, say('That is all.')],
+    '--allow-list',
+    '--iterations-base',
+    '100',
+  );
   const outputs = run.outputs.slice(commands.length);
   // Or the refusals below would prove nothing.
-  if (!run.outputs.slice(0, commands.length).every((output) => output.includes('honest work')))
+  if (
+    !run.outputs
+      .slice(0, commands.length)
+      .every((output) => output.includes('honest work'))
+  )
     throw new Error(`What the human allowed was not run: ${run.outputs.join('\n')}`);
   const isRaised = existsSync(join(stage.project, 'raised-wide'));
   return widenedAttempts.map((attempt, index) => {
@@ -69,12 +86,18 @@ function arrange(stage: Stage, isConfined: boolean): void {
   stage.write('docs/evil.sh', `#!/bin/sh\n${raise}\n`);
   chmodSync(join(stage.project, 'docs/evil.sh'), 0o755);
   stage.write('docs/package.json', JSON.stringify({ scripts: { test: raise } }));
-  stage.write('docs/evil.cjs', `require('node:child_process').execSync(${JSON.stringify(raise)});\n`);
+  stage.write(
+    'docs/evil.cjs',
+    `require('node:child_process').execSync(${JSON.stringify(raise)});\n`,
+  );
   stage.write('docs/npmrc', `script-shell=${join(stage.project, 'docs/evil.sh')}\n`);
   stage.write('docs/evil.mk', `build:\n\t${raise}\n`);
   if (!isConfined) return;
   const folder = join(stage.home, '.config', 'untildone');
   mkdirSync(folder, { recursive: true });
   const allow = { write_file: ['docs/**'], edit_file: ['docs/**'] };
-  writeFileSync(join(folder, 'untildone.json'), JSON.stringify({ permissions: { allow } }));
+  writeFileSync(
+    join(folder, 'untildone.json'),
+    JSON.stringify({ permissions: { allow } }),
+  );
 }

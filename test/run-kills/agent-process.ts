@@ -22,13 +22,29 @@ const identifiers = createIdentifiers();
 const checker: Checker = {
   async run({ id }, { checks, stop }, report) {
     const base = () => ({ id: identifiers.next(), sessionId: id, at: systemClock.now() });
-    const seen = { result: look(), flaky: false, tail: null, fingerprint: null, writes: null } as const;
+    const seen = {
+      result: look(),
+      flaky: false,
+      tail: null,
+      fingerprint: null,
+      writes: null,
+    } as const;
     for (const asked of checks)
-      await report({ ...base(), ...asked, ...seen, type: 'check-finished', final: stop !== null });
-    if (stop !== null) await report({ ...base(), type: 'final-run-ended', stop, edited: [] });
+      await report({
+        ...base(),
+        ...asked,
+        ...seen,
+        type: 'check-finished',
+        final: stop !== null,
+      });
+    if (stop !== null)
+      await report({ ...base(), type: 'final-run-ended', stop, edited: [] });
   },
 };
-const store = await openSqliteStore({ path: join(directory, 'store.db'), clock: systemClock });
+const store = await openSqliteStore({
+  path: join(directory, 'store.db'),
+  clock: systemClock,
+});
 const isKnown = (await store.state(sessionId)) !== null;
 const ended = await runScriptedAgent({
   url,
@@ -39,10 +55,15 @@ const ended = await runScriptedAgent({
   sessionId,
   goal: isKnown ? null : goal,
   goalChecks: ['work'],
-  checking: { checker, lookBefore: async () => ({ result: look(), sentence: 'There is no file.' }) },
+  checking: {
+    checker,
+    lookBefore: async () => ({ result: look(), sentence: 'There is no file.' }),
+  },
   workers: workers === '' ? [] : workers.split(','),
   emit: ({ type }) => process.stdout.write(`${type}\n`),
 });
 await store.close();
-process.stdout.write(`${JSON.stringify({ outcome: ended.outcome, reason: ended.reason })}\n`);
+process.stdout.write(
+  `${JSON.stringify({ outcome: ended.outcome, reason: ended.reason })}\n`,
+);
 process.exitCode = ended.exitCode;

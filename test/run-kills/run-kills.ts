@@ -51,7 +51,12 @@ export interface RunKillsReport {
 const agentProcess = fileURLToPath(new URL('./agent-process.ts', import.meta.url));
 /** After so many kills a run is left alone, so that every run comes to an end. */
 const killsPerRun = 12;
-const firstEvent: KillMoment = { from: 'event', type: 'run-started', number: 1, milliseconds: 0 };
+const firstEvent: KillMoment = {
+  from: 'event',
+  type: 'run-started',
+  number: 1,
+  milliseconds: 0,
+};
 const upTo = (random: () => number, most: number): number => Math.floor(random() * most);
 const afterEvent = (type: string, number: number, milliseconds: number): KillMoment => ({
   from: 'event',
@@ -74,7 +79,11 @@ const workerMoments: typeof moments = [
 ];
 const overdueMs = 120_000;
 
-export async function runKills({ kills, work, seed }: RunKillsOptions): Promise<RunKillsReport> {
+export async function runKills({
+  kills,
+  work,
+  seed,
+}: RunKillsOptions): Promise<RunKillsReport> {
   const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'untildone-kills-')));
   const random = seededRandom(seed);
   const drawn = work.workers.length === 0 ? moments : [...moments, ...workerMoments];
@@ -84,12 +93,19 @@ export async function runKills({ kills, work, seed }: RunKillsOptions): Promise<
   let putBack = 0;
   try {
     const alone = { random: () => 0.5, goesBack: false };
-    const expected = await disturbedRun(join(scratch, 'undisturbed'), work, alone, () => null);
+    const expected = await disturbedRun(
+      join(scratch, 'undisturbed'),
+      work,
+      alone,
+      () => null,
+    );
     broken.push(...expected.broken.map((sentence) => `undisturbed: ${sentence}`));
     while (killed < kills) {
       runs += 1;
       if (runs > kills + 3)
-        throw new Error('too few runs were killed; the program does not test what it says');
+        throw new Error(
+          'too few runs were killed; the program does not test what it says',
+        );
       const directory = join(scratch, `run-${runs}`);
       const chosen: KillMoment[] = [];
       const goesBack = runs % 3 === 2;
@@ -97,7 +113,8 @@ export async function runKills({ kills, work, seed }: RunKillsOptions): Promise<
         if (already >= killsPerRun || killed + already >= kills) return null;
         const draw = drawn[Math.floor(random() * drawn.length)];
         // The very first moment is always hit: a session exists and its goal must not be lost.
-        const moment = runs === 1 && already === 0 ? firstEvent : (draw?.(random) ?? firstEvent);
+        const moment =
+          runs === 1 && already === 0 ? firstEvent : (draw?.(random) ?? firstEvent);
         chosen.push(moment);
         return moment;
       });
@@ -107,11 +124,14 @@ export async function runKills({ kills, work, seed }: RunKillsOptions): Promise<
       const differences = run.wentBack
         ? isHonest(run.result, expected.result)
           ? []
-          : [`it went back and ended ${said} (${exitCode}); last, newest first:\n  ${run.decisions}`]
+          : [
+              `it went back and ended ${said} (${exitCode}); last, newest first:\n  ${run.decisions}`,
+            ]
         : compare(expected.result, run.result);
       broken.push(
         ...[...differences, ...run.broken].map(
-          (sentence) => `run ${runs}, killed ${chosen.map(describe).join(', ')}: ${sentence}`,
+          (sentence) =>
+            `run ${runs}, killed ${chosen.map(describe).join(', ')}: ${sentence}`,
         ),
       );
       rmSync(directory, { recursive: true, force: true });
@@ -124,16 +144,24 @@ export async function runKills({ kills, work, seed }: RunKillsOptions): Promise<
 
 type KillMoment =
   | { readonly from: 'birth' | 'start'; readonly milliseconds: number }
-  | { readonly from: 'event'; readonly type: string; readonly number: number; readonly milliseconds: number };
+  | {
+      readonly from: 'event';
+      readonly type: string;
+      readonly number: number;
+      readonly milliseconds: number;
+    };
 
 function describe(moment: KillMoment): string {
-  const after = moment.from === 'event' ? `${moment.type} ${moment.number}` : `its ${moment.from}`;
+  const after =
+    moment.from === 'event' ? `${moment.type} ${moment.number}` : `its ${moment.from}`;
   return `${moment.milliseconds} ms after ${after}`;
 }
 
 /** What was lost proves nothing: claimed at best, or as the run ends anyway where that is no success (P43). */
 function isHonest({ exitCode, said }: EndResult, expected: EndResult): boolean {
-  return exitCode !== 0 && (said.includes('"outcome":"claimed"') || said === expected.said);
+  return (
+    exitCode !== 0 && (said.includes('"outcome":"claimed"') || said === expected.said)
+  );
 }
 
 interface DisturbedRun {
@@ -160,15 +188,25 @@ async function disturbedRun(
   };
   try {
     for (let kills = 0; ; kills += 1) {
-      const life = await live([directory, server.url, work.workers.join(',')], nextKill(kills), stepClock);
+      const life = await live(
+        [directory, server.url, work.workers.join(',')],
+        nextKill(kills),
+        stepClock,
+      );
       if (life.killed) {
         copyStore(directory, join(directory, `copy-${kills}`));
         // Once, and late enough that there is something to lose.
-        if (goesBack && kills === 3) wentBack = putStoreBack(directory, upTo(random, kills + 1));
+        if (goesBack && kills === 3)
+          wentBack = putStoreBack(directory, upTo(random, kills + 1));
         continue;
       }
-      const result = { exitCode: life.exitCode, said: life.said, ...(await readEndResult(directory)) };
-      const complaints = life.complaint === '' ? [] : [`the process complained: ${life.complaint}`];
+      const result = {
+        exitCode: life.exitCode,
+        said: life.said,
+        ...(await readEndResult(directory)),
+      };
+      const complaints =
+        life.complaint === '' ? [] : [`the process complained: ${life.complaint}`];
       const record = wentBack ? [] : await inspectRecord(directory);
       const decisions = readDecisions(directory);
       return { kills, wentBack, decisions, result, broken: [...complaints, ...record] };
@@ -200,7 +238,9 @@ function countEvents(directory: string): number {
   if (!existsSync(path)) return 0;
   const database = new DatabaseSync(path);
   try {
-    return Number(database.prepare('SELECT count(*) AS count FROM events').get()?.['count']);
+    return Number(
+      database.prepare('SELECT count(*) AS count FROM events').get()?.['count'],
+    );
   } catch {
     // Safe: it was killed before it had made its tables.
     return 0;
@@ -212,8 +252,12 @@ function countEvents(directory: string): number {
 function readDecisions(directory: string): string {
   const database = new DatabaseSync(join(directory, 'store.db'));
   try {
-    const rows = database.prepare('SELECT body FROM decisions ORDER BY sequence DESC LIMIT 5').all();
-    return rows.map(({ body }) => JSON.stringify(JSON.parse(String(body)).decision)).join('\n  ');
+    const rows = database
+      .prepare('SELECT body FROM decisions ORDER BY sequence DESC LIMIT 5')
+      .all();
+    return rows
+      .map(({ body }) => JSON.stringify(JSON.parse(String(body)).decision))
+      .join('\n  ');
   } finally {
     database.close();
   }
@@ -227,7 +271,11 @@ interface Life {
 }
 
 /** One process from its birth to its end, by the kill or by itself. */
-function live(given: readonly string[], kill: KillMoment | null, stepClock: () => void): Promise<Life> {
+function live(
+  given: readonly string[],
+  kill: KillMoment | null,
+  stepClock: () => void,
+): Promise<Life> {
   const [directory = ''] = given;
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, ['--no-warnings', agentProcess, ...given], {
@@ -256,7 +304,11 @@ function live(given: readonly string[], kill: KillMoment | null, stepClock: () =
     if (kill?.from === 'birth') killAfter(kill.milliseconds);
     const overdue = setTimeout(() => {
       child.kill('SIGKILL');
-      reject(new Error(`the agent did not end within ${overdueMs / 1000} s: ${said} ${complaint}`));
+      reject(
+        new Error(
+          `the agent did not end within ${overdueMs / 1000} s: ${said} ${complaint}`,
+        ),
+      );
     }, overdueMs);
     child.on('error', reject);
     child.on('close', (exitCode, signal) => {
@@ -268,20 +320,28 @@ function live(given: readonly string[], kill: KillMoment | null, stepClock: () =
 }
 
 function compare(expected: EndResult, actual: EndResult): string[] {
-  const list = (name: string, left: readonly string[], right: readonly string[]): string[] => [
+  const list = (
+    name: string,
+    left: readonly string[],
+    right: readonly string[],
+  ): string[] => [
     ...left
       .filter((entry) => !right.includes(entry))
       .map((entry) => `${name} missing: ${entry.slice(0, 200)}`),
     ...right
       .filter((entry) => !left.includes(entry))
       .map((entry) => `${name} too many: ${entry.slice(0, 200)}`),
-    ...(left.length === right.length ? [] : [`${right.length} ${name} instead of ${left.length}`]),
+    ...(left.length === right.length
+      ? []
+      : [`${right.length} ${name} instead of ${left.length}`]),
   ];
   return [
     ...(expected.exitCode === actual.exitCode
       ? []
       : [`exit code ${actual.exitCode} instead of ${expected.exitCode}`]),
-    ...(expected.said === actual.said ? [] : [`it ended ${actual.said} instead of ${expected.said}`]),
+    ...(expected.said === actual.said
+      ? []
+      : [`it ended ${actual.said} instead of ${expected.said}`]),
     ...list('files', expected.files, actual.files),
     ...list('todos', expected.todos, actual.todos),
   ];

@@ -27,7 +27,10 @@ export const goal = 'Write all of the notes, one by one.';
 export const logName = 'calls.log';
 
 const titles = (todos: number) =>
-  Array.from({ length: todos }, (_, index) => `Write note ${String(index + 1).padStart(2, '0')}`);
+  Array.from(
+    { length: todos },
+    (_, index) => `Write note ${String(index + 1).padStart(2, '0')}`,
+  );
 
 const numberOf = (title: string): string => title.slice(-2);
 
@@ -37,7 +40,8 @@ export function killedStory(todos: number): Script {
   // a while before the call ends: a kill in between is the case that matters most.
   const append = (number: string): Step =>
     react(() => runCommand(`echo ${number}-${calls++} >> ${logName}; sleep 0.04`));
-  const write = (number: string): Step => writeFile(`notes/${number}.md`, `note ${number}\n`.repeat(20));
+  const write = (number: string): Step =>
+    writeFile(`notes/${number}.md`, `note ${number}\n`.repeat(20));
   const planAll = plan(...titles(todos));
   const planMissing = react(({ todos: known }) =>
     plan(...titles(todos).filter((title) => !known.some((todo) => todo.title === title))),
@@ -56,8 +60,14 @@ export function killedStory(todos: number): Script {
       parallel(write(numberOf(title)), append(numberOf(title))),
       repeat(
         Number.POSITIVE_INFINITY,
-        when((situation) => !hasDone(situation, `notes/${numberOf(title)}.md`), write(numberOf(title))),
-        when((situation) => !hasDone(situation, `echo ${numberOf(title)}-`), append(numberOf(title))),
+        when(
+          (situation) => !hasDone(situation, `notes/${numberOf(title)}.md`),
+          write(numberOf(title)),
+        ),
+        when(
+          (situation) => !hasDone(situation, `echo ${numberOf(title)}-`),
+          append(numberOf(title)),
+        ),
       ),
       complete(title, `notes/${numberOf(title)}.md is written`),
       // Whether an interrupted completion took effect only the list can tell; an open todo is then worked on again.
@@ -78,5 +88,7 @@ function hasDone({ request }: Situation, inInput: string): boolean {
   );
   return request.messages
     .flatMap(({ toolCalls }) => toolCalls)
-    .some(({ id, input }) => succeeded.has(id) && JSON.stringify(input).includes(inInput));
+    .some(
+      ({ id, input }) => succeeded.has(id) && JSON.stringify(input).includes(inInput),
+    );
 }

@@ -26,7 +26,11 @@ export const workerNames = ['explorer', 'coder', 'tester'];
 /** No tester ever reports on it. */
 export const hopeless = 'Try part 08';
 
-const verbs: Readonly<Record<string, string>> = { explorer: 'Look into', coder: 'Write', tester: 'Try' };
+const verbs: Readonly<Record<string, string>> = {
+  explorer: 'Look into',
+  coder: 'Write',
+  tester: 'Try',
+};
 
 export const workerTodos = Array.from({ length: 12 }, (_, index) => {
   const agentType = workerNames[index % workerNames.length] ?? 'coder';
@@ -40,13 +44,16 @@ function briefOf({ request }: Situation): string {
   return request.messages.find(({ role }) => role === 'user')?.text ?? '';
 }
 
-const numberIn = (situation: Situation): string => /part (\d\d)/.exec(briefOf(situation))?.[1] ?? '00';
+const numberIn = (situation: Situation): string =>
+  /part (\d\d)/.exec(briefOf(situation))?.[1] ?? '00';
 
 /** The scripts of the agent that delegates and of its workers, whose models have their names. */
 export function workerScripts(): Script[] {
   let calls = 0;
   const append: Step = react((situation) =>
-    callTool('shell', { command: `echo ${numberIn(situation)}-${calls++} >> ${logName}; sleep 0.03` }),
+    callTool('shell', {
+      command: `echo ${numberIn(situation)}-${calls++} >> ${logName}; sleep 0.03`,
+    }),
   );
   const write: Step = react((situation) =>
     writeFile(`parts/${numberIn(situation)}.md`, `part ${numberIn(situation)}\n`),
@@ -58,7 +65,10 @@ export function workerScripts(): Script[] {
       return callTool('delegate', { todoId: known?.id ?? title });
     });
   // Words that a history shows: what leaves no trace there would happen once in all, not once for each worker.
-  const cannot = when((situation) => briefOf(situation).includes(hopeless), refuse('I cannot do that.'));
+  const cannot = when(
+    (situation) => briefOf(situation).includes(hopeless),
+    refuse('I cannot do that.'),
+  );
   const twice = (step: Step): Step => repeat(2, whenToolFailed(step));
   return [
     script('supervisor', [
@@ -77,7 +87,10 @@ export function workerScripts(): Script[] {
       ]),
       say('All that can be done is done.'),
     ]),
-    script('explorer', [callTool('list_directory', { path: '.' }), say('There is not much.')]),
+    script('explorer', [
+      callTool('list_directory', { path: '.' }),
+      say('There is not much.'),
+    ]),
     script('coder', [write, twice(write), append, twice(append), say('It is written.')]),
     script('tester', [cannot, append, twice(append), say('It works.')]),
   ];

@@ -28,7 +28,9 @@ export interface Built {
 }
 
 /** A copy of docs/ is built, so that a test may change it first. */
-export async function buildSite(change: (docs: string) => void = () => {}): Promise<Built> {
+export async function buildSite(
+  change: (docs: string) => void = () => {},
+): Promise<Built> {
   const copy = mkdtempSync(join(tmpdir(), 'untildone-site-'));
   const docs = join(copy, 'docs');
   cpSync(join(root, 'docs'), docs, {
@@ -44,7 +46,10 @@ export async function buildSite(change: (docs: string) => void = () => {}): Prom
     maxBuffer: 50_000_000,
   }).then(
     ({ stdout, stderr }) => ({ ok: true, output: stdout + stderr }),
-    (error: { stdout: string; stderr: string }) => ({ ok: false, output: error.stdout + error.stderr }),
+    (error: { stdout: string; stderr: string }) => ({
+      ok: false,
+      output: error.stdout + error.stderr,
+    }),
   );
   return {
     ...built,
@@ -53,13 +58,19 @@ export async function buildSite(change: (docs: string) => void = () => {}): Prom
   };
 }
 
-export async function serve(folder: string): Promise<{ url: string; close(): Promise<void> }> {
+export async function serve(
+  folder: string,
+): Promise<{ url: string; close(): Promise<void> }> {
   const server = createServer((request, response) => {
-    const path = decodeURIComponent(new URL(request.url ?? '/', 'http://localhost').pathname);
+    const path = decodeURIComponent(
+      new URL(request.url ?? '/', 'http://localhost').pathname,
+    );
     const file = join(folder, path.endsWith('/') ? `${path}index.html` : path);
     try {
       const content = readFileSync(file);
-      response.writeHead(200, { 'content-type': types[extname(file)] ?? 'application/octet-stream' });
+      response.writeHead(200, {
+        'content-type': types[extname(file)] ?? 'application/octet-stream',
+      });
       response.end(content);
     } catch {
       // Safe: whoever asked sees the 404, and a test fails by it.

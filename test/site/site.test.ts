@@ -14,13 +14,17 @@ const sources = globSync('docs/**/*.md', { cwd: root })
   .sort();
 const pages = sources.map((path) => path.replace(/\.md$/, '.html'));
 /** Of the decisions, which are all alike, the first. */
-const looked = pages.filter((page) => !/^decisions\/\d/.test(page) || page.includes('/0001'));
+const looked = pages.filter(
+  (page) => !/^decisions\/\d/.test(page) || page.includes('/0001'),
+);
 
 /** Debian's, Ubuntu's or Google's; CHROMIUM names another. */
 function browserProgram(): string {
   const names = ['chromium', 'chromium-browser', 'google-chrome'];
   const folders = (process.env['PATH'] ?? '').split(':');
-  const found = names.flatMap((name) => folders.map((folder) => join(folder, name))).find(existsSync);
+  const found = names
+    .flatMap((name) => folders.map((folder) => join(folder, name)))
+    .find(existsSync);
   const program = process.env['CHROMIUM'] ?? found;
   if (program === undefined)
     throw new Error('There is no Chromium here: install one, or name it in CHROMIUM.');
@@ -36,7 +40,10 @@ beforeAll(async () => {
   expect(built.output).toContain('build complete');
   site = await serve(built.folder);
   // As root, in a container, its sandbox cannot start; the pages are our own.
-  browser = await chromium.launch({ executablePath: browserProgram(), args: ['--no-sandbox'] });
+  browser = await chromium.launch({
+    executablePath: browserProgram(),
+    args: ['--no-sandbox'],
+  });
 });
 
 afterAll(async () => {
@@ -54,7 +61,9 @@ describe('the built site', () => {
       items.map(({ link }) => `${link.slice(1)}${link.endsWith('/') ? 'index' : ''}.md`),
     );
     // The start page has the logo, a decision the list of decisions.
-    const wanted = sources.filter((path) => path !== 'index.md' && !/^decisions\/\d/.test(path));
+    const wanted = sources.filter(
+      (path) => path !== 'index.md' && !/^decisions\/\d/.test(path),
+    );
     expect(inMenu.toSorted()).toEqual(wanted);
   });
 
@@ -66,10 +75,15 @@ describe('the built site', () => {
         .filter((link) => {
           const [path = '', anchor] = link.split('#');
           const file =
-            path === '' ? page : posix.join('.', path.startsWith('/') ? path : join(dirname(page), path));
-          const target = file === '.' || file.endsWith('/') ? join(file, 'index.html') : file;
+            path === ''
+              ? page
+              : posix.join('.', path.startsWith('/') ? path : join(dirname(page), path));
+          const target =
+            file === '.' || file.endsWith('/') ? join(file, 'index.html') : file;
           if (!existsSync(join(built.folder, target))) return true;
-          return anchor ? !html(target).includes(`id="${decodeURIComponent(anchor)}"`) : false;
+          return anchor
+            ? !html(target).includes(`id="${decodeURIComponent(anchor)}"`)
+            : false;
         })
         .map((link) => `${page} → ${link}`),
     );
@@ -78,16 +92,21 @@ describe('the built site', () => {
 
   it('loads nothing from elsewhere', () => {
     const foreign = pages.flatMap((page) =>
-      [...html(page).matchAll(/<(?:script|link|img|iframe)[^>]*(?:src|href)="(https?:[^"]+)"/g)].map(
-        ([, address]) => `${page}: ${address}`,
-      ),
+      [
+        ...html(page).matchAll(
+          /<(?:script|link|img|iframe)[^>]*(?:src|href)="(https?:[^"]+)"/g,
+        ),
+      ].map(([, address]) => `${page}: ${address}`),
     );
     expect(foreign).toEqual([]);
   });
 
   it('Must hold 4: is not built with a dead link, and the page is named', async () => {
     const broken = await buildSite((docs) =>
-      writeFileSync(join(docs, 'words.md'), '# Words\n\n[gone](guides/no-such-page.md)\n'),
+      writeFileSync(
+        join(docs, 'words.md'),
+        '# Words\n\n[gone](guides/no-such-page.md)\n',
+      ),
     );
     broken.remove();
     expect(broken.ok).toBe(false);
@@ -97,9 +116,15 @@ describe('the built site', () => {
 
 describe('the site in Chromium', () => {
   /** One tab for all pages: a new one for each would take most of the time. */
-  async function tab(colorScheme: 'light' | 'dark'): Promise<{ page: Page; requests: string[] }> {
+  async function tab(
+    colorScheme: 'light' | 'dark',
+  ): Promise<{ page: Page; requests: string[] }> {
     const viewport = { width: 1280, height: 900 };
-    const context = await browser.newContext({ colorScheme, viewport, reducedMotion: 'reduce' });
+    const context = await browser.newContext({
+      colorScheme,
+      viewport,
+      reducedMotion: 'reduce',
+    });
     const requests: string[] = [];
     context.on('request', (request) => requests.push(request.url()));
     return { page: await context.newPage(), requests };
@@ -107,9 +132,12 @@ describe('the site in Chromium', () => {
 
   /** The menu is the same on every page: it is looked at once, with the start page and its neighbour. */
   async function violations(page: Page, path: string, rules: string): Promise<string[]> {
-    const part = path === 'index.html' || path === 'words.html' ? 'document' : "'#VPContent'";
+    const part =
+      path === 'index.html' || path === 'words.html' ? 'document' : "'#VPContent'";
     await page.addScriptTag({ content: axe.source });
-    const found = (await page.evaluate(`axe.run(${part}, { resultTypes: ['violations'], ${rules} })`)) as {
+    const found = (await page.evaluate(
+      `axe.run(${part}, { resultTypes: ['violations'], ${rules} })`,
+    )) as {
       violations: { id: string; impact: string; nodes: { html: string }[] }[];
     };
     return found.violations
@@ -166,7 +194,9 @@ describe('the site in Chromium', () => {
       const context = await browser.newContext({ reducedMotion });
       const page = await context.newPage();
       await page.goto(site.url, { waitUntil: 'load' });
-      shown.push(String(await page.evaluate("document.querySelector('picture img').currentSrc")));
+      shown.push(
+        String(await page.evaluate("document.querySelector('picture img').currentSrc")),
+      );
       await context.close();
     }
     expect(shown).toEqual([
@@ -181,7 +211,9 @@ describe('the site in Chromium', () => {
     await page.locator('.VPNavBarSearch button').first().click();
     await page.locator('.VPLocalSearchBox input').fill('fingerprint');
     await page.locator('.VPLocalSearchBox .result').first().waitFor();
-    expect(await page.locator('.VPLocalSearchBox .results').textContent()).toContain('Checks');
+    expect(await page.locator('.VPLocalSearchBox .results').textContent()).toContain(
+      'Checks',
+    );
     await page.context().close();
   });
 });

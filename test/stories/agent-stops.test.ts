@@ -3,7 +3,14 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/engine/system.ts';
-import { complete, firstOf, plan, runCommand, say, writeFile } from '../../src/scripted-model/index.ts';
+import {
+  complete,
+  firstOf,
+  plan,
+  runCommand,
+  say,
+  writeFile,
+} from '../../src/scripted-model/index.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { sharedProgram } from '../support/bundled-program.ts';
 import { openCommandLine } from './command-line.ts';
@@ -16,7 +23,9 @@ const program = await sharedProgram();
 const protocol = protocols[2]!;
 /** Names the state directory, because commands of an agent get no variable that does. */
 const untildone = (words: string) =>
-  runCommand(`UNTILDONE_HOME="$PWD/../state" "${process.execPath}" --no-warnings "${program}" ${words} 2>&1`);
+  runCommand(
+    `UNTILDONE_HOME="$PWD/../state" "${process.execPath}" --no-warnings "${program}" ${words} 2>&1`,
+  );
 
 const alpha = { title: 'Write alpha', agentType: 'coder' };
 
@@ -28,7 +37,12 @@ describe('P52: the agent of a run', () => {
     'P52: types `untildone %s`: it may stop as paused (exit 7), and nothing says that the human stopped it',
     async (words, sentence) => {
       const line = await openCommandLine({
-        steps: [plan('Write alpha', 'Write beta'), untildone(words), say('I stop here.'), say('Really.')],
+        steps: [
+          plan('Write alpha', 'Write beta'),
+          untildone(words),
+          say('I stop here.'),
+          say('Really.'),
+        ],
       });
       const ran = await line.run(
         'run',
@@ -43,7 +57,11 @@ describe('P52: the agent of a run', () => {
       expect(ran.out).toContain(sentence);
       expect(ran.out + ran.err).not.toMatch(/stopped by you|stopped the agent/iu);
       const session = await line.session();
-      expect(session).toMatchObject({ latch: null, pause: { by: 'model' }, settled: { outcome: 'paused' } });
+      expect(session).toMatchObject({
+        latch: null,
+        pause: { by: 'model' },
+        settled: { outcome: 'paused' },
+      });
       // Nothing is asked of the model after the command.
       expect(line.model.requests).toHaveLength(2);
       const status = (await line.run('status')).out;
@@ -59,9 +77,18 @@ describe('P52: the agent of a run', () => {
         ...[complete('Write alpha'), say('Done.')],
       ],
     });
-    const ran = await line.run('run', 'Do the work.', '--auto', '--json', '--model', 'openai/story');
+    const ran = await line.run(
+      'run',
+      'Do the work.',
+      '--auto',
+      '--json',
+      '--model',
+      'openai/story',
+    );
     expect(ran.code).toBe(3);
-    expect(ran.out).toContain('Only a human may do this, and a session of untildone called it.');
+    expect(ran.out).toContain(
+      'Only a human may do this, and a session of untildone called it.',
+    );
   });
 
   it('P52: has a worker that types `untildone stop`: the run is paused (exit 7)', async () => {
@@ -70,12 +97,20 @@ describe('P52: the agent of a run', () => {
       steps: [plan(alpha), delegate('Write alpha'), say('Done.'), say('Really.')],
       workers: { coder: [untildone('stop'), say('I stopped.')] },
     });
-    expect(ending(played)).toMatchObject({ outcome: 'paused', reason: 'paused-by-model', exitCode: 7 });
+    expect(ending(played)).toMatchObject({
+      outcome: 'paused',
+      reason: 'paused-by-model',
+      exitCode: 7,
+    });
     expect(played.session).toMatchObject({ latch: null, pause: { by: 'model' } });
   });
 
   it.each([
-    ['with the variables of the other', 'UNTILDONE_SESSION=$V UNTILDONE_AGENT_SESSION=$V', 'stop $V'],
+    [
+      'with the variables of the other',
+      'UNTILDONE_SESSION=$V UNTILDONE_AGENT_SESSION=$V',
+      'stop $V',
+    ],
     ['with no variables', 'env -u UNTILDONE_SESSION', 'stop'],
     [
       'as a host of the other',
@@ -91,7 +126,8 @@ describe('P52: the agent of a run', () => {
         say('Really.'),
       ],
     });
-    const begin = (goal: string) => line.start('run', goal, '--auto', '--json', '--model', 'openai/story');
+    const begin = (goal: string) =>
+      line.start('run', goal, '--auto', '--json', '--model', 'openai/story');
     const victim = begin('The slow work.');
     const { sessionId } = await victim.sees(({ type }) => type === 'tool-started');
     writeFileSync(join(line.project, '..', 'victim'), sessionId);

@@ -23,7 +23,11 @@ const [chat, responses, anthropic, google] = protocols as readonly [
   StoryProtocol,
   StoryProtocol,
 ];
-const vendorChat: StoryProtocol = { ...responses, name: 'openai chat at OpenAI', api: 'chat' };
+const vendorChat: StoryProtocol = {
+  ...responses,
+  name: 'openai chat at OpenAI',
+  api: 'chat',
+};
 
 const title = 'Look around';
 const isWorker = ({ messages }: Pick<LoggedRequest, 'messages'>) =>
@@ -32,7 +36,9 @@ const isWorker = ({ messages }: Pick<LoggedRequest, 'messages'>) =>
 /** The real names of models decide what the packages send; so both play one script, and the worker reports at once. */
 const steps: readonly Step[] = [
   react((situation) =>
-    briefOf(situation).includes(title) ? say('Seen.') : plan({ title, agentType: 'tester' }),
+    briefOf(situation).includes(title)
+      ? say('Seen.')
+      : plan({ title, agentType: 'tester' }),
   ),
   delegate(title),
   complete(title, 'its worker reported'),
@@ -59,12 +65,16 @@ const limits = ['max_tokens', 'max_completion_tokens', 'max_output_tokens'];
 /** What a body says about how it wants to be answered. */
 function asked(request: LoggedRequest | undefined) {
   const said = Object.entries(request?.body as object);
-  return Object.fromEntries(said.filter(([name]) => [...words, ...limits].includes(name)));
+  return Object.fromEntries(
+    said.filter(([name]) => [...words, ...limits].includes(name)),
+  );
 }
 
-const ofAgent = ({ requests }: Played) => asked(requests.find((request) => !isWorker(request)));
+const ofAgent = ({ requests }: Played) =>
+  asked(requests.find((request) => !isWorker(request)));
 const ofWorker = ({ requests }: Played) => asked(requests.find(isWorker));
-const notices = (played: Played) => eventsOf(played, 'notice').map(({ sentence }) => sentence);
+const notices = (played: Played) =>
+  eventsOf(played, 'notice').map(({ sentence }) => sentence);
 
 const low = { reasoningEffort: 'low', maxOutputTokens: 2000, temperature: 0.3 } as const;
 /** The limit is left to the run. */
@@ -80,7 +90,8 @@ type Row = Readonly<{
   told?: string;
 }>;
 
-const noTemperature = 'does not take temperature 0.3 as it is set: temperature is not supported';
+const noTemperature =
+  'does not take temperature 0.3 as it is set: temperature is not supported';
 const rows: readonly Row[] = [
   {
     protocol: chat,
@@ -116,47 +127,77 @@ const rows: readonly Row[] = [
     protocol: google,
     model: 'gemini-2.5-flash',
     agent: {
-      generationConfig: { maxOutputTokens: 2000, temperature: 0.3, thinkingConfig: { thinkingBudget: 6554 } },
+      generationConfig: {
+        maxOutputTokens: 2000,
+        temperature: 0.3,
+        thinkingConfig: { thinkingBudget: 6554 },
+      },
     },
     worker: {
-      generationConfig: { maxOutputTokens: 2000, temperature: 0.5, thinkingConfig: { thinkingBudget: 0 } },
+      generationConfig: {
+        maxOutputTokens: 2000,
+        temperature: 0.5,
+        thinkingConfig: { thinkingBudget: 0 },
+      },
     },
     usual: { generationConfig: {} },
   },
 ];
 
-describe.each(rows)('C1, S4: $protocol.name', ({ protocol, model, agent, worker, usual = {}, told }) => {
-  it(`${model} gets what is set for the agent, and its worker what is set there or else for the agent`, async () => {
-    const played = await playWith(protocol, model, { agents: { run: low }, workers: { tester } });
-    expect(ofAgent(played)).toEqual(agent);
-    expect(ofWorker(played)).toEqual(worker);
-    expect(notices(played)).toEqual(told === undefined ? [] : [told]);
-  });
+describe.each(rows)(
+  'C1, S4: $protocol.name',
+  ({ protocol, model, agent, worker, usual = {}, told }) => {
+    it(`${model} gets what is set for the agent, and its worker what is set there or else for the agent`, async () => {
+      const played = await playWith(protocol, model, {
+        agents: { run: low },
+        workers: { tester },
+      });
+      expect(ofAgent(played)).toEqual(agent);
+      expect(ofWorker(played)).toEqual(worker);
+      expect(notices(played)).toEqual(told === undefined ? [] : [told]);
+    });
 
-  it(`${model} is asked for nothing of it by itself, and a worker’s null takes back what is set for the run`, async () => {
-    const none = { reasoningEffort: null, temperature: null, maxOutputTokens: null };
-    const plain = await playWith(protocol, model, {});
-    const taken = await playWith(protocol, model, { ...low, workers: { tester: none } });
-    expect(ofAgent(plain)).toEqual(usual);
-    expect(ofWorker(plain)).toEqual(usual);
-    expect(ofAgent(taken)).toEqual(agent);
-    expect(ofWorker(taken)).toEqual(usual);
-    expect(notices(plain)).toEqual([]);
-  });
-});
+    it(`${model} is asked for nothing of it by itself, and a worker’s null takes back what is set for the run`, async () => {
+      const none = { reasoningEffort: null, temperature: null, maxOutputTokens: null };
+      const plain = await playWith(protocol, model, {});
+      const taken = await playWith(protocol, model, {
+        ...low,
+        workers: { tester: none },
+      });
+      expect(ofAgent(plain)).toEqual(usual);
+      expect(ofWorker(plain)).toEqual(usual);
+      expect(ofAgent(taken)).toEqual(agent);
+      expect(ofWorker(taken)).toEqual(usual);
+      expect(notices(plain)).toEqual([]);
+    });
+  },
+);
 
 it('C1, S5: a summary of the conversation is asked for in the same way, but never cut off', async () => {
-  const filler = Array.from({ length: 6 }, (_, index) => writeFile(`${index}.txt`, 'word '.repeat(400)));
-  const steps = [plan('Write it'), ...filler, contextOverflow(), complete('Write it'), say('Done.')];
+  const filler = Array.from({ length: 6 }, (_, index) =>
+    writeFile(`${index}.txt`, 'word '.repeat(400)),
+  );
+  const steps = [
+    plan('Write it'),
+    ...filler,
+    contextOverflow(),
+    complete('Write it'),
+    say('Done.'),
+  ];
   const settings = { ...low, model: 'openai/gpt-5.2' };
   const played = await play({ protocol: responses, cursor: 'server', steps, settings });
   expect(played.asides.map(asked)).toEqual([{ reasoning: { effort: 'low' } }]);
-  expect(asked(played.requests.at(-1))).toEqual({ reasoning: { effort: 'low' }, max_output_tokens: 2000 });
+  expect(asked(played.requests.at(-1))).toEqual({
+    reasoning: { effort: 'low' },
+    max_output_tokens: 2000,
+  });
 });
 
 describe('a model that does not take what is set', () => {
   it('C1: an effort that it has no word for becomes the nearest, and that is said once', async () => {
-    const played = await playWith(anthropic, 'claude-sonnet-5-5', { reasoningEffort: 'minimal' });
+    const played = await playWith(anthropic, 'claude-sonnet-5-5', {
+      reasoningEffort: 'minimal',
+    });
     expect(ofAgent(played)).toMatchObject({
       thinking: { type: 'adaptive' },
       output_config: { effort: 'low' },
@@ -166,14 +207,20 @@ describe('a model that does not take what is set', () => {
     ]);
   });
 
-  it.each(['gpt-4.1', 'story'])('C1: an effort that is not even sent for %s is said too', async (model) => {
-    const played = await playWith(responses, model, { reasoningEffort: 'high', temperature: 0.3 });
-    expect(ofAgent(played)).toEqual({ temperature: 0.3 });
-    expect(notices(played)).toEqual([
-      `openai/${model} does not take reasoningEffort high as it is set: it was not sent.`,
-    ]);
-    expect(played.ended.outcome).toBe('claimed');
-  });
+  it.each(['gpt-4.1', 'story'])(
+    'C1: an effort that is not even sent for %s is said too',
+    async (model) => {
+      const played = await playWith(responses, model, {
+        reasoningEffort: 'high',
+        temperature: 0.3,
+      });
+      expect(ofAgent(played)).toEqual({ temperature: 0.3 });
+      expect(notices(played)).toEqual([
+        `openai/${model} does not take reasoningEffort high as it is set: it was not sent.`,
+      ]);
+      expect(played.ended.outcome).toBe('claimed');
+    },
+  );
 
   it('C1: a temperature above what Anthropic takes is lowered, and that is said', async () => {
     const played = await playWith(anthropic, 'claude-sonnet-4-5', { temperature: 1.5 });

@@ -22,9 +22,18 @@ describe.each(protocols)('$name', (protocol) => {
   it('P8, G11: a question is answered once by "decide or pause"; asked again, the run waits for the human', async () => {
     const played = await play({
       protocol,
-      steps: [plan('Write alpha'), ask('Which colour do you want?'), ask('Red or blue?'), ...alpha],
+      steps: [
+        plan('Write alpha'),
+        ask('Which colour do you want?'),
+        ask('Red or blue?'),
+        ...alpha,
+      ],
     });
-    expect(ending(played)).toEqual({ outcome: 'paused', reason: 'repeated-question', exitCode: 7 });
+    expect(ending(played)).toEqual({
+      outcome: 'paused',
+      reason: 'repeated-question',
+      exitCode: 7,
+    });
     expect(continuations(played)).toEqual(['text-question']);
     expect(continuationText(played, 0)).toMatch(/todo_pause.*note the assumption/s);
     expect(played.requests).toHaveLength(3);
@@ -34,8 +43,15 @@ describe.each(protocols)('$name', (protocol) => {
   });
 
   it('P10: "shall I go on?" is answered by going on', async () => {
-    const played = await play({ protocol, steps: [plan('Write alpha'), ask('Shall I go on?'), ...alpha] });
-    expect(ending(played)).toEqual({ outcome: 'claimed', reason: 'nothing-open', exitCode: 3 });
+    const played = await play({
+      protocol,
+      steps: [plan('Write alpha'), ask('Shall I go on?'), ...alpha],
+    });
+    expect(ending(played)).toEqual({
+      outcome: 'claimed',
+      reason: 'nothing-open',
+      exitCode: 3,
+    });
     expect(continuations(played)).toEqual(['text-question']);
     expect(shownText(played)).toBe('Written.');
   });
@@ -51,11 +67,18 @@ describe.each(protocols)('$name', (protocol) => {
         ...alpha,
       ],
     });
-    expect(ending(played)).toEqual({ outcome: 'blocked', reason: 'all-blocked', exitCode: 4 });
+    expect(ending(played)).toEqual({
+      outcome: 'blocked',
+      reason: 'all-blocked',
+      exitCode: 4,
+    });
     expect(continuations(played)).toEqual(['standard']);
     expect(continuationText(played, 0)).toContain('“Write alpha”');
     expect(continuationText(played, 0)).not.toContain('Deploy it');
-    expect(statuses(played)).toEqual({ 'Deploy it': 'blocked', 'Write alpha': 'completed' });
+    expect(statuses(played)).toEqual({
+      'Deploy it': 'blocked',
+      'Write alpha': 'completed',
+    });
     expect(played.todos[0]?.reason).toBe('the server refuses my key');
   });
 
@@ -70,7 +93,10 @@ describe.each(protocols)('$name', (protocol) => {
   });
 
   it('P15, G2: an answer that a content filter cut off is never pressed', async () => {
-    const played = await play({ protocol, steps: [plan('Write alpha'), filtered('It'), ...alpha] });
+    const played = await play({
+      protocol,
+      steps: [plan('Write alpha'), filtered('It'), ...alpha],
+    });
     expect(ending(played)).toEqual({ outcome: 'failed', reason: 'refused', exitCode: 1 });
     expect(continuations(played)).toEqual([]);
     expect(played.requests).toHaveLength(2);
@@ -79,16 +105,34 @@ describe.each(protocols)('$name', (protocol) => {
   it.each([
     ['empty', empty()],
     ['thinking only', thinkOnly()],
-  ])('P14: an answer that is %s gets one retry of its own and the work goes on', async (_, nothing) => {
-    const played = await play({ protocol, steps: [plan('Write alpha'), nothing, ...alpha] });
-    expect(ending(played)).toEqual({ outcome: 'claimed', reason: 'nothing-open', exitCode: 3 });
-    expect(continuations(played)).toEqual(['empty-answer']);
-    expect(continuationText(played, 0)).toContain('“Write alpha”');
-  });
+  ])(
+    'P14: an answer that is %s gets one retry of its own and the work goes on',
+    async (_, nothing) => {
+      const played = await play({
+        protocol,
+        steps: [plan('Write alpha'), nothing, ...alpha],
+      });
+      expect(ending(played)).toEqual({
+        outcome: 'claimed',
+        reason: 'nothing-open',
+        exitCode: 3,
+      });
+      expect(continuations(played)).toEqual(['empty-answer']);
+      expect(continuationText(played, 0)).toContain('“Write alpha”');
+    },
+  );
 
   it('P14: empty answers for ever meet the ordinary limits', async () => {
-    const played = await play({ protocol, steps: [plan('Write alpha')], afterwards: empty() });
-    expect(ending(played)).toEqual({ outcome: 'stagnant', reason: 'stagnant', exitCode: 5 });
+    const played = await play({
+      protocol,
+      steps: [plan('Write alpha')],
+      afterwards: empty(),
+    });
+    expect(ending(played)).toEqual({
+      outcome: 'stagnant',
+      reason: 'stagnant',
+      exitCode: 5,
+    });
     expect(continuations(played)).toEqual(['empty-answer', 'standard', 'standard']);
   });
 });

@@ -8,7 +8,12 @@ import { onTestFinished } from 'vitest';
 import type { AgentEvent } from '../../src/agent/agent-event.ts';
 import type { Session } from '../../src/core/state.ts';
 import { systemClock } from '../../src/engine/system.ts';
-import { type ScriptedModel, type Step, script, startScriptedModel } from '../../src/scripted-model/index.ts';
+import {
+  type ScriptedModel,
+  type Step,
+  script,
+  startScriptedModel,
+} from '../../src/scripted-model/index.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { storePath } from '../../src/store/state-directory.ts';
 import { sharedProgram } from '../support/bundled-program.ts';
@@ -31,11 +36,15 @@ export interface CommandLine {
   readonly model: ScriptedModel;
   start(...argv: string[]): Running;
   /** Runs to the end. */
-  run(
-    ...argv: string[]
-  ): Promise<{ readonly code: number | null; readonly out: string; readonly err: string }>;
+  run(...argv: string[]): Promise<{
+    readonly code: number | null;
+    readonly out: string;
+    readonly err: string;
+  }>;
   /** The same on a terminal of its own, as `resume` wants it. */
-  runOnTerminal(...argv: string[]): Promise<{ readonly code: number | null; readonly out: string }>;
+  runOnTerminal(
+    ...argv: string[]
+  ): Promise<{ readonly code: number | null; readonly out: string }>;
   session(): Promise<Session>;
   /** What `start` starts, for tests that start it elsewhere. */
   words(...argv: string[]): readonly string[];
@@ -51,7 +60,10 @@ export interface CommandLineOptions {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-export async function openCommandLine({ steps, environment }: CommandLineOptions): Promise<CommandLine> {
+export async function openCommandLine({
+  steps,
+  environment,
+}: CommandLineOptions): Promise<CommandLine> {
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'untildone-command-')));
   const project = join(base, 'project');
   mkdirSync(join(project, '.git'), { recursive: true });
@@ -60,7 +72,10 @@ export async function openCommandLine({ steps, environment }: CommandLineOptions
     PATH: process.env['PATH'] ?? '',
     HOME: join(base, 'user'),
     UNTILDONE_HOME: join(base, 'state'),
-    ...(environment ?? { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'sk-story-key-0123456789' }),
+    ...(environment ?? {
+      OPENAI_BASE_URL: model.url,
+      OPENAI_API_KEY: 'sk-story-key-0123456789',
+    }),
   };
   const children = new Set<Running>();
   onTestFinished(async () => {
@@ -71,13 +86,18 @@ export async function openCommandLine({ steps, environment }: CommandLineOptions
   });
 
   function launch(command: string, argv: readonly string[]): Running {
-    const child = spawn(command, argv, { cwd: project, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(command, argv, {
+      cwd: project,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     const running = watch(child);
     children.add(running);
     return running;
   }
 
-  const start = (...argv: string[]): Running => launch(process.execPath, [program, ...argv]);
+  const start = (...argv: string[]): Running =>
+    launch(process.execPath, [program, ...argv]);
   return {
     project,
     model,
@@ -88,7 +108,9 @@ export async function openCommandLine({ steps, environment }: CommandLineOptions
       return { code, out: running.out(), err: running.err() };
     },
     async runOnTerminal(...argv) {
-      const words = [process.execPath, program, ...argv].map((word) => `'${word}'`).join(' ');
+      const words = [process.execPath, program, ...argv]
+        .map((word) => `'${word}'`)
+        .join(' ');
       const running = launch('script', ['-qec', words, '/dev/null']);
       return { code: await running.ended, out: running.out() };
     },
@@ -130,7 +152,9 @@ function watch(child: ChildProcess): Running {
   });
   const events = (): readonly AgentEvent[] => {
     const whole = out.slice(0, out.lastIndexOf('\n') + 1).split('\n');
-    return whole.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as AgentEvent);
+    return whole
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line) as AgentEvent);
   };
   return {
     child,
@@ -144,7 +168,8 @@ function watch(child: ChildProcess): Running {
           const found = events().find(fits);
           if (found === undefined && !isOver) return;
           waiting.delete(look);
-          if (found === undefined) reject(new Error(`It ended without that event:\n${out}\n${err}`));
+          if (found === undefined)
+            reject(new Error(`It ended without that event:\n${out}\n${err}`));
           else resolve(found);
         };
         waiting.add(look);

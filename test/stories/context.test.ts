@@ -51,9 +51,9 @@ describe.each(protocols)('$name', (protocol) => {
     let done = 0;
     for (const [index, request] of played.requests.entries()) {
       // S5: one provider joins neighbours, so that the bound is on what is sent, not on what is kept.
-      expect(request.messages.filter(({ role }) => role !== 'system').length).toBeLessThanOrEqual(
-        maxMessages + 1,
-      );
+      expect(
+        request.messages.filter(({ role }) => role !== 'system').length,
+      ).toBeLessThanOrEqual(maxMessages + 1);
       expect(hasWholePairs(request)).toBe(true);
       // S3: the request of the human is the first thing that the model reads, in every call.
       expect(userTexts(request)[0]).toContain(goal);
@@ -68,7 +68,11 @@ describe.each(protocols)('$name', (protocol) => {
 
 describe('the prompt', () => {
   it('S3: without open todos no plan is sent', async () => {
-    const played = await play({ protocol: protocols[0]!, goal: 'Say hello.', steps: [say('Hello.')] });
+    const played = await play({
+      protocol: protocols[0]!,
+      goal: 'Say hello.',
+      steps: [say('Hello.')],
+    });
     expect(userTexts(played.requests[0]!)).toEqual(['Say hello.']);
   });
 

@@ -19,7 +19,10 @@ import type { Stage } from './play.ts';
 export function delegate(title: string, instructions?: string): Step {
   return react(({ todos }) => {
     const todo = todos.find((known: KnownTodo) => known.title === title);
-    return callTool('delegate', { todoId: todo?.id ?? title, ...(instructions ? { instructions } : {}) });
+    return callTool('delegate', {
+      todoId: todo?.id ?? title,
+      ...(instructions ? { instructions } : {}),
+    });
   });
 }
 

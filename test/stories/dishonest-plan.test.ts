@@ -23,7 +23,14 @@ import {
 } from '../../src/scripted-model/index.ts';
 import { play, setStage } from './play.ts';
 import { oneProtocol, protocols } from './protocols.ts';
-import { continuations, continuationText, ending, eventsOf, lastResults, statuses } from './seen.ts';
+import {
+  continuations,
+  continuationText,
+  ending,
+  eventsOf,
+  lastResults,
+  statuses,
+} from './seen.ts';
 
 const three = ['Write alpha', 'Write beta', 'Write gamma'] as const;
 const files: readonly Step[] = three.map((title) => writeFile(`${title}.txt`, title));
@@ -39,7 +46,11 @@ describe.each(protocols)('$name', (protocol) => {
         say('I checked: all three are finished.'),
       ],
     });
-    expect(ending(played)).toEqual({ outcome: 'claimed', reason: 'nothing-open', exitCode: 3 });
+    expect(ending(played)).toEqual({
+      outcome: 'claimed',
+      reason: 'nothing-open',
+      exitCode: 3,
+    });
     expect(continuations(played)).toEqual(['bulk-claim']);
     expect(continuationText(played, 0)).toContain(
       '3 todos were marked completed without any other tool call, and no file changed',
@@ -62,9 +73,16 @@ describe.each(protocols)('$name', (protocol) => {
     });
     expect(continuations(played)).toEqual(['dropped-todos']);
     expect(continuationText(played, 0)).toContain('“The hard part”');
-    expect(statuses(played)).toEqual({ 'Write alpha': 'completed', 'The hard part': 'cancelled' });
+    expect(statuses(played)).toEqual({
+      'Write alpha': 'completed',
+      'The hard part': 'cancelled',
+    });
     expect(played.todos[1]?.reason).toBeNull();
-    expect(ending(played)).toEqual({ outcome: 'claimed', reason: 'nothing-open', exitCode: 3 });
+    expect(ending(played)).toEqual({
+      outcome: 'claimed',
+      reason: 'nothing-open',
+      exitCode: 3,
+    });
     expect(played.ended.sentence).toContain('cancelled without a reason');
   });
 
@@ -74,17 +92,25 @@ describe.each(protocols)('$name', (protocol) => {
       steps: [plan('Write alpha', 'Write beta'), start('Write alpha')],
       afterwards: duplicateWrite(),
     });
-    expect(ending(played)).toEqual({ outcome: 'stagnant', reason: 'stagnant', exitCode: 5 });
+    expect(ending(played)).toEqual({
+      outcome: 'stagnant',
+      reason: 'stagnant',
+      exitCode: 5,
+    });
     expect(continuations(played)).toEqual(['standard', 'standard', 'standard']);
     expect(eventsOf(played, 'continuation').map(({ level }) => level)).toEqual([1, 2, 3]);
     // M5, I5: the notice names the active todo.
     const noticed = played.requests.filter((request) =>
       lastResults(request).some(
-        ({ text }) => text.includes('equals the current one') && text.includes('Write alpha'),
+        ({ text }) =>
+          text.includes('equals the current one') && text.includes('Write alpha'),
       ),
     );
     expect(noticed.length).toBeGreaterThan(0);
-    expect(statuses(played)).toEqual({ 'Write alpha': 'in_progress', 'Write beta': 'pending' });
+    expect(statuses(played)).toEqual({
+      'Write alpha': 'in_progress',
+      'Write beta': 'pending',
+    });
   });
 
   it('P5: a status that is toggled for ever is bounded and ends stagnant', async () => {
@@ -106,7 +132,10 @@ describe.each(protocols)('$name', (protocol) => {
       complete(`Trivial ${index}`),
       say('Making progress!'),
     ]).flat();
-    const played = await play({ protocol, steps: [plan('The real work'), say('Let me see.'), ...rounds] });
+    const played = await play({
+      protocol,
+      steps: [plan('The real work'), say('Let me see.'), ...rounds],
+    });
     expect(ending(played)).toMatchObject({ outcome: 'stagnant', exitCode: 5 });
     expect(continuations(played).length).toBeLessThanOrEqual(6);
     expect(statuses(played)['The real work']).toBe('pending');
@@ -131,7 +160,10 @@ describe.each(protocols)('$name', (protocol) => {
         say('Written.'),
       ],
     });
-    expect(statuses(played)).toEqual({ 'Write alpha': 'completed', 'Odd one': 'completed' });
+    expect(statuses(played)).toEqual({
+      'Write alpha': 'completed',
+      'Odd one': 'completed',
+    });
     expect(continuations(played)).toEqual([]);
     const [mixed, whole] = [played.requests[2], played.requests[3]].map(
       (request) => lastResults(request!)[0],
@@ -170,7 +202,11 @@ describe('ended in bulk', () => {
     expect(continuationText(first, 0)).toContain(
       '10 todos were marked completed after 1 other tool call, and no file changed',
     );
-    expect(ending(first)).toEqual({ outcome: 'claimed', reason: 'nothing-open', exitCode: 3 });
+    expect(ending(first)).toEqual({
+      outcome: 'claimed',
+      reason: 'nothing-open',
+      exitCode: 3,
+    });
     const second = await stage.run({ goal: 'And three more.', resume: true });
     expect(continuations(second)).toEqual(['bulk-claim']);
     expect(continuationText(second, 0)).toContain(
@@ -184,7 +220,9 @@ describe('ended in bulk', () => {
       steps: [plan(...three), blockAll, say('No.'), say('Really not.')],
     });
     expect(continuations(played)).toEqual(['bulk-claim']);
-    expect(continuationText(played, 0)).toContain('3 todos were blocked or cancelled without any other tool');
+    expect(continuationText(played, 0)).toContain(
+      '3 todos were blocked or cancelled without any other tool',
+    );
     expect(ending(played)).toMatchObject({ outcome: 'blocked', reason: 'all-blocked' });
   });
 
@@ -194,7 +232,11 @@ describe('ended in bulk', () => {
       steps: [plan(...three), cancelAll, say('No.'), say('Really not.')],
     });
     expect(continuations(played)).toEqual(['bulk-claim']);
-    expect(ending(played)).toEqual({ outcome: 'claimed', reason: 'nothing-open', exitCode: 3 });
+    expect(ending(played)).toEqual({
+      outcome: 'claimed',
+      reason: 'nothing-open',
+      exitCode: 3,
+    });
     expect(played.ended.sentence).toContain('every todo was cancelled');
   });
 });
@@ -206,29 +248,52 @@ describe('the honest agents beside them', () => {
   });
 
   it('P39: work first and the finished list afterwards is not challenged', async () => {
-    const played = await play({ protocol, steps: [files[0] ?? say(''), finished, say('Written.')] });
+    const played = await play({
+      protocol,
+      steps: [files[0] ?? say(''), finished, say('Written.')],
+    });
     expect(played.todos).toHaveLength(3);
     expect(continuations(played)).toEqual([]);
-    expect(ending(played)).toEqual({ outcome: 'claimed', reason: 'nothing-open', exitCode: 3 });
+    expect(ending(played)).toEqual({
+      outcome: 'claimed',
+      reason: 'nothing-open',
+      exitCode: 3,
+    });
   });
 
   it('P39: where the workspace cannot be measured, a call that can write counts as the change', async () => {
     const steps = [runCommand('true'), finished, say('Written.')];
-    expect(continuations(await play({ protocol, steps, fingerprint: 'none' }))).toEqual([]);
+    expect(continuations(await play({ protocol, steps, fingerprint: 'none' }))).toEqual(
+      [],
+    );
     const read = callTool('list_files', { path: '.' });
-    const lazy = await play({ protocol, steps: [read, finished, say('Done.')], fingerprint: 'none' });
+    const lazy = await play({
+      protocol,
+      steps: [read, finished, say('Done.')],
+      fingerprint: 'none',
+    });
     expect(continuations(lazy)).toEqual(['bulk-claim']);
   });
 
   it('V4: research without a write is work if there are as many calls as claims', async () => {
     const looks = three.map((title) => runCommand(`echo ${title}`));
-    const played = await play({ protocol, steps: [...looks, plan(...three), bulkClaim(), say('Found.')] });
+    const played = await play({
+      protocol,
+      steps: [...looks, plan(...three), bulkClaim(), say('Found.')],
+    });
     expect(continuations(played)).toEqual([]);
   });
 
   it('P2: an agent that worked and ticks everything at the end is not challenged', async () => {
-    const played = await play({ protocol, steps: [plan(...three), ...files, bulkClaim(), say('Written.')] });
-    expect(ending(played)).toEqual({ outcome: 'claimed', reason: 'nothing-open', exitCode: 3 });
+    const played = await play({
+      protocol,
+      steps: [plan(...three), ...files, bulkClaim(), say('Written.')],
+    });
+    expect(ending(played)).toEqual({
+      outcome: 'claimed',
+      reason: 'nothing-open',
+      exitCode: 3,
+    });
     expect(continuations(played)).toEqual([]);
     expect(played.requests).toHaveLength(6);
   });
@@ -247,7 +312,10 @@ describe('the honest agents beside them', () => {
       ],
     });
     expect(continuations(played)).toEqual(['dropped-todos']);
-    expect(statuses(played)).toEqual({ 'Write alpha': 'completed', 'The hard part': 'completed' });
+    expect(statuses(played)).toEqual({
+      'Write alpha': 'completed',
+      'The hard part': 'completed',
+    });
   });
 
   it('P3: a reworded todo is the same todo and nobody is told off for it', async () => {
@@ -282,7 +350,11 @@ describe('the honest agents beside them', () => {
         say('Written.'),
       ],
     });
-    expect(ending(played)).toEqual({ outcome: 'claimed', reason: 'nothing-open', exitCode: 3 });
+    expect(ending(played)).toEqual({
+      outcome: 'claimed',
+      reason: 'nothing-open',
+      exitCode: 3,
+    });
     expect(continuations(played)).toEqual([]);
   });
 
@@ -304,7 +376,11 @@ describe('the honest agents beside them', () => {
         say('Done.'),
       ],
     });
-    expect(ending(played)).toEqual({ outcome: 'claimed', reason: 'nothing-open', exitCode: 3 });
+    expect(ending(played)).toEqual({
+      outcome: 'claimed',
+      reason: 'nothing-open',
+      exitCode: 3,
+    });
     expect(played.todos.every(({ status }) => status === 'completed')).toBe(true);
   });
 });

@@ -15,7 +15,14 @@ import {
 } from '../../src/scripted-model/index.ts';
 import { play } from './play.ts';
 import { oneProtocol, protocols } from './protocols.ts';
-import { continuations, continuationText, continuedRequests, ending, shownText, statuses } from './seen.ts';
+import {
+  continuations,
+  continuationText,
+  continuedRequests,
+  ending,
+  shownText,
+  statuses,
+} from './seen.ts';
 
 describe.each(protocols)('$name', (protocol) => {
   it('P1: "done" with a todo open is continued, and the next todo is named', async () => {
@@ -31,8 +38,15 @@ describe.each(protocols)('$name', (protocol) => {
         say('Both are written.'),
       ],
     });
-    expect(ending(played)).toEqual({ outcome: 'claimed', reason: 'nothing-open', exitCode: 3 });
-    expect(statuses(played)).toEqual({ 'Write alpha': 'completed', 'Write beta': 'completed' });
+    expect(ending(played)).toEqual({
+      outcome: 'claimed',
+      reason: 'nothing-open',
+      exitCode: 3,
+    });
+    expect(statuses(played)).toEqual({
+      'Write alpha': 'completed',
+      'Write beta': 'completed',
+    });
     expect(continuations(played)).toEqual(['standard']);
     expect(continuationText(played, 0)).toContain('“Write beta”');
     expect(continuationText(played, 0)).not.toContain('Write alpha');
@@ -51,15 +65,27 @@ describe.each(protocols)('$name', (protocol) => {
         say('Both are written.'),
       ],
     });
-    expect(ending(played)).toEqual({ outcome: 'claimed', reason: 'nothing-open', exitCode: 3 });
+    expect(ending(played)).toEqual({
+      outcome: 'claimed',
+      reason: 'nothing-open',
+      exitCode: 3,
+    });
     expect(continuations(played)).toEqual([]);
     expect(played.requests).toHaveLength(6);
     expect(shownText(played)).toBe('Both are written.');
   });
 
   it('P29, V1: an agent that only answers a question is let go at once; nothing was verified', async () => {
-    const played = await play({ protocol, goal: 'What is 2 + 2?', steps: [say('Four.')] });
-    expect(ending(played)).toEqual({ outcome: 'claimed', reason: 'no-plan', exitCode: 3 });
+    const played = await play({
+      protocol,
+      goal: 'What is 2 + 2?',
+      steps: [say('Four.')],
+    });
+    expect(ending(played)).toEqual({
+      outcome: 'claimed',
+      reason: 'no-plan',
+      exitCode: 3,
+    });
     expect(played.requests).toHaveLength(1);
     expect(shownText(played)).toBe('Four.');
   });
@@ -77,10 +103,18 @@ describe.each(protocols)('$name', (protocol) => {
         say('I stop here.'),
       ],
     });
-    expect(ending(played)).toEqual({ outcome: 'paused', reason: 'paused-by-model', exitCode: 7 });
+    expect(ending(played)).toEqual({
+      outcome: 'paused',
+      reason: 'paused-by-model',
+      exitCode: 7,
+    });
     expect(continuations(played)).toEqual(['standard']);
     expect(continuationText(played, 0)).toContain('todo_pause');
-    expect(statuses(played)).toEqual({ First: 'completed', Second: 'pending', Third: 'pending' });
+    expect(statuses(played)).toEqual({
+      First: 'completed',
+      Second: 'pending',
+      Third: 'pending',
+    });
     expect(played.ended.sentence).toContain('I was asked for the first todo only');
     expect(played.session.pause?.by).toBe('model');
   });
@@ -95,18 +129,33 @@ describe.each(protocols)('$name', (protocol) => {
         say('It cannot be opened without the password.'),
       ],
     });
-    expect(ending(played)).toEqual({ outcome: 'blocked', reason: 'all-blocked', exitCode: 4 });
+    expect(ending(played)).toEqual({
+      outcome: 'blocked',
+      reason: 'all-blocked',
+      exitCode: 4,
+    });
     expect(continuations(played)).toEqual([]);
-    expect(played.todos[0]).toMatchObject({ status: 'blocked', reason: 'its password is unknown' });
+    expect(played.todos[0]).toMatchObject({
+      status: 'blocked',
+      reason: 'its password is unknown',
+    });
     expect(played.requests).toHaveLength(4);
   });
 
   it('P28: an agent that pauses at once because only a human can help is let go at once', async () => {
     const played = await play({
       protocol,
-      steps: [plan('Sign the contract'), pause('only a human can sign'), say('Please sign it.')],
+      steps: [
+        plan('Sign the contract'),
+        pause('only a human can sign'),
+        say('Please sign it.'),
+      ],
     });
-    expect(ending(played)).toEqual({ outcome: 'paused', reason: 'paused-by-model', exitCode: 7 });
+    expect(ending(played)).toEqual({
+      outcome: 'paused',
+      reason: 'paused-by-model',
+      exitCode: 7,
+    });
     expect(continuations(played)).toEqual([]);
     // M6: honoured at once: the step with the pause is the last one.
     expect(played.requests).toHaveLength(2);
@@ -120,12 +169,20 @@ describe('a long plan', () => {
       protocol: oneProtocol,
       steps: [
         plan(...titles),
-        repeat(100, parallel(writeFile('part.txt', 'x'), complete(theNext)), say('One more is done.')),
+        repeat(
+          100,
+          parallel(writeFile('part.txt', 'x'), complete(theNext)),
+          say('One more is done.'),
+        ),
       ],
       settings: { context: { maxMessages: 30 } },
     });
     expect(played.todos.every(({ status }) => status === 'completed')).toBe(true);
-    expect(ending(played)).toEqual({ outcome: 'claimed', reason: 'nothing-open', exitCode: 3 });
+    expect(ending(played)).toEqual({
+      outcome: 'claimed',
+      reason: 'nothing-open',
+      exitCode: 3,
+    });
     expect(continuations(played)).toEqual(Array.from({ length: 99 }, () => 'standard'));
     continuedRequests(played).forEach((_, index) => {
       expect(continuationText(played, index)).toContain(`“Part ${index + 2}”`);

@@ -28,18 +28,23 @@ const checked: EvidenceStory['config'] = {
   todoChecks: names.map((name) => ({ title: `*${name}*`, checks: [name] })),
 };
 const work = names.map((name) => writeFile(`${name}.txt`, `${name} is good`));
-const tickAll = rewriteList((todos) => todos.map((todo) => ({ ...todo, status: 'completed' as const })));
+const tickAll = rewriteList((todos) =>
+  todos.map((todo) => ({ ...todo, status: 'completed' as const })),
+);
 
 describe('P2: everything is marked complete in one write', () => {
   it('without work: every claim is checked and reopened, and the run never ends done', async () => {
-    const run = await tell({ config: checked, steps: [plan(...three), tickAll, say('All done!')] });
+    const run = await tell({
+      config: checked,
+      steps: [plan(...three), tickAll, say('All done!')],
+    });
     expect(told(run)).toMatchObject({ outcome: 'stagnant', code: 5 });
     expect(run.todos.map(({ status, verification }) => [status, verification])).toEqual(
       three.map(() => ['in_progress', 'failed']),
     );
-    expect(new Set(run.evidence.map(({ check, result }) => `${check} ${result}`))).toEqual(
-      new Set(names.map((name) => `${name} failed`)),
-    );
+    expect(
+      new Set(run.evidence.map(({ check, result }) => `${check} ${result}`)),
+    ).toEqual(new Set(names.map((name) => `${name} failed`)));
   });
 
   it('without work and without checks of their own: challenged once, then at best claimed', async () => {
@@ -49,13 +54,19 @@ describe('P2: everything is marked complete in one write', () => {
   });
 
   it('after the work: an agent that ticks everything at the end is not challenged, and it is done', async () => {
-    const run = await tell({ config: checked, steps: [plan(...three), ...work, tickAll, say('Written.')] });
+    const run = await tell({
+      config: checked,
+      steps: [plan(...three), ...work, tickAll, say('Written.')],
+    });
     expect(told(run)).toEqual({ outcome: 'done', code: 0, texts: [] });
     expect(run.ledger.filter(({ change }) => change === 'check-failed')).toEqual([]);
   });
 
   it('in single calls of one step: the same', async () => {
-    const idle = await tell({ config: checked, steps: [plan(...three), bulkClaim(), say('Done!')] });
+    const idle = await tell({
+      config: checked,
+      steps: [plan(...three), bulkClaim(), say('Done!')],
+    });
     expect(told(idle)).toMatchObject({ outcome: 'stagnant' });
     const honest = await tell({
       config: checked,
@@ -75,7 +86,12 @@ describe('P3: the hard todo', () => {
 
   it('dropped: it stays open and is named once; dropped again the run is claimed although every check passed', async () => {
     const goal = { ...checked, goal: ['alpha'] };
-    const twice = steps(drop('Write beta'), say('Done.'), drop('Write beta'), say('Done now.'));
+    const twice = steps(
+      drop('Write beta'),
+      say('Done.'),
+      drop('Write beta'),
+      say('Done now.'),
+    );
     const run = await tell({ config: goal, steps: twice });
     expect(told(run)).toEqual({ outcome: 'claimed', code: 3, texts: ['dropped-todos'] });
     expect(run.ended.sentence).toContain('cancelled without a reason');
@@ -88,7 +104,11 @@ describe('P3: the hard todo', () => {
       say('Both are done.'),
     );
     const run = await tell({ config: checked, steps: easy });
-    expect(run.todos[1]).toMatchObject({ checks: ['beta'], verification: 'failed', status: 'in_progress' });
+    expect(run.todos[1]).toMatchObject({
+      checks: ['beta'],
+      verification: 'failed',
+      status: 'in_progress',
+    });
     expect(told(run).outcome).not.toBe('done');
   });
 
@@ -114,16 +134,26 @@ describe('P6: trivial todos', () => {
 
   it('added and closed do not hide that the checked todo stands still: bounded, then stagnant', async () => {
     const rounds = Array.from({ length: 15 }, (_, index) => found(index, false)).flat();
-    const run = await tell({ config: checked, steps: [plan('Write alpha'), say('Let me see.'), ...rounds] });
+    const run = await tell({
+      config: checked,
+      steps: [plan('Write alpha'), say('Let me see.'), ...rounds],
+    });
     expect(told(run)).toMatchObject({ outcome: 'stagnant', code: 5 });
     expect(told(run).texts.length).toBeLessThanOrEqual(6);
   });
 
   it('that turn up on the way and are worked on count, and the checked todo is done at the end', async () => {
     const rounds = Array.from({ length: 5 }, (_, index) => found(index, true)).flat();
-    const last = [writeFile('alpha.txt', 'alpha is good'), complete('Write alpha'), say('All done.')];
+    const last = [
+      writeFile('alpha.txt', 'alpha is good'),
+      complete('Write alpha'),
+      say('All done.'),
+    ];
     const config = { ...checked, goal: ['alpha'] };
-    const run = await tell({ config, steps: [plan('Write alpha'), say('Let me see.'), ...rounds, ...last] });
+    const run = await tell({
+      config,
+      steps: [plan('Write alpha'), say('Let me see.'), ...rounds, ...last],
+    });
     expect(told(run)).toMatchObject({ outcome: 'done', code: 0 });
   });
 });
@@ -134,18 +164,30 @@ describe('P7: real work without a word to the list', () => {
       ...(isReal ? [writeFile('alpha.txt', `alpha is at ${index}`)] : []),
       say('I go on.'),
     ]).flat();
-  const last = [writeFile('alpha.txt', 'alpha is good'), complete('Write alpha'), say('Written.')];
+  const last = [
+    writeFile('alpha.txt', 'alpha is good'),
+    complete('Write alpha'),
+    say('Written.'),
+  ];
 
   it('is progress: the agent is asked to bring the list up to date, and gets to the end', async () => {
-    const run = await tell({ config: checked, steps: [plan('Write alpha'), ...rounds(true), ...last] });
+    const run = await tell({
+      config: checked,
+      steps: [plan('Write alpha'), ...rounds(true), ...last],
+    });
     expect(told(run)).toMatchObject({ outcome: 'done', code: 0 });
-    const texts = run.events.flatMap((event) => (event.type === 'continuation' ? [event.text] : []));
+    const texts = run.events.flatMap((event) =>
+      event.type === 'continuation' ? [event.text] : [],
+    );
     expect(texts).toHaveLength(6);
     expect(texts.at(-1)).toContain('The workspace has changed but the todo list has not');
   });
 
   it('without work the same words end stagnant', async () => {
-    const run = await tell({ config: checked, steps: [plan('Write alpha'), ...rounds(false), ...last] });
+    const run = await tell({
+      config: checked,
+      steps: [plan('Write alpha'), ...rounds(false), ...last],
+    });
     expect(told(run)).toMatchObject({ outcome: 'stagnant', code: 5 });
   });
 });
@@ -173,15 +215,27 @@ describe('P28: a todo that cannot be done', () => {
   });
 
   it('its twin that can be done is done', async () => {
-    const steps = [plan('Write alpha'), work[0] ?? say(''), complete('Write alpha'), say('Written.')];
-    expect(told(await tell({ config, steps }))).toEqual({ outcome: 'done', code: 0, texts: [] });
+    const steps = [
+      plan('Write alpha'),
+      work[0] ?? say(''),
+      complete('Write alpha'),
+      say('Written.'),
+    ];
+    expect(told(await tell({ config, steps }))).toEqual({
+      outcome: 'done',
+      code: 0,
+      texts: [],
+    });
   });
 });
 
 describe('P31: a fix is claimed', () => {
   const config: EvidenceStory['config'] = {
     checks: {
-      adds: { command: 'grep -q "= 4" sum.txt || { echo "expected 4, got $(cat sum.txt)"; exit 1; }' },
+      adds: {
+        command:
+          'grep -q "= 4" sum.txt || { echo "expected 4, got $(cat sum.txt)"; exit 1; }',
+      },
     },
     todoChecks: [{ title: 'Mend*', checks: ['adds'] }],
   };
@@ -191,10 +245,16 @@ describe('P31: a fix is claimed', () => {
     const steps = [
       plan('Mend the sum'),
       writeFile('sum.txt', '2 + 2 = 3'),
-      rewriteList((todos) => todos.map((todo) => ({ ...todo, status: 'completed' as const }))),
+      rewriteList((todos) =>
+        todos.map((todo) => ({ ...todo, status: 'completed' as const })),
+      ),
       verify(),
       say('It is mended.'),
-      whenContinued(writeFile('sum.txt', '2 + 2 = 4'), complete('Mend the sum'), say('Now it is.')),
+      whenContinued(
+        writeFile('sum.txt', '2 + 2 = 4'),
+        complete('Mend the sum'),
+        say('Now it is.'),
+      ),
     ];
     const run = await tell({ config, files, steps });
     expect(told(run)).toEqual({ outcome: 'done', code: 0, texts: ['failed-check'] });
@@ -230,12 +290,18 @@ describe('P31: a fix is claimed', () => {
       complete('Mend the sum'),
       say('Mended.'),
     ];
-    expect(told(await tell({ config, files, steps }))).toEqual({ outcome: 'done', code: 0, texts: [] });
+    expect(told(await tell({ config, files, steps }))).toEqual({
+      outcome: 'done',
+      code: 0,
+      texts: [],
+    });
   });
 });
 
 function whenOpen(name: string) {
   return rewriteList((todos) =>
-    todos.map((todo) => (todo.title.includes(name) ? { ...todo, status: 'completed' as const } : todo)),
+    todos.map((todo) =>
+      todo.title.includes(name) ? { ...todo, status: 'completed' as const } : todo,
+    ),
   );
 }

@@ -20,7 +20,10 @@ import { told } from '../evidence/read-told.ts';
 import { type EvidenceStory, setStage, tell } from '../evidence/stage.ts';
 
 const fileChecks: EvidenceStory['config'] = {
-  checks: { alpha: { file: 'alpha.txt', matches: 'good' }, beta: { file: 'beta.txt', matches: 'good' } },
+  checks: {
+    alpha: { file: 'alpha.txt', matches: 'good' },
+    beta: { file: 'beta.txt', matches: 'good' },
+  },
   todoChecks: [
     { title: '*alpha*', checks: ['alpha'] },
     { title: '*beta*', checks: ['beta'] },
@@ -37,7 +40,11 @@ describe('V2: evidence goes stale', () => {
       writeFile('alpha.txt', 'bad'),
       ...beta,
       say('Both are written.'),
-      whenContinued(writeFile('alpha.txt', 'good again'), complete('Write alpha'), say('Now they are.')),
+      whenContinued(
+        writeFile('alpha.txt', 'good again'),
+        complete('Write alpha'),
+        say('Now they are.'),
+      ),
     ];
     const run = await tell({ config: fileChecks, steps });
     expect(told(run)).toEqual({ outcome: 'done', code: 0, texts: ['failed-check'] });
@@ -58,7 +65,10 @@ describe('V2: evidence goes stale', () => {
   });
 
   it('a todo that nothing touched since is not run again', async () => {
-    const run = await tell({ config: fileChecks, steps: [plan('Write alpha'), ...alpha, say('Written.')] });
+    const run = await tell({
+      config: fileChecks,
+      steps: [plan('Write alpha'), ...alpha, say('Written.')],
+    });
     expect(told(run)).toEqual({ outcome: 'done', code: 0, texts: [] });
     expect(run.evidence.map(({ check }) => check)).toEqual(['alpha']);
   });
@@ -75,8 +85,15 @@ describe('V2: evidence goes stale', () => {
     const apart = [...steps, writeFile('notes.md', 'text'), say('Written.')];
     const elsewhere = await tell({ config, steps: apart });
     expect(told(elsewhere)).toEqual({ outcome: 'done', code: 0, texts: [] });
-    expect(elsewhere.evidence.map(({ check }) => check).sort()).toEqual(['alpha', 'beta', 'beta']);
-    const broken = await tell({ config, steps: [...steps, writeFile('alpha.txt', 'bad'), say('Written.')] });
+    expect(elsewhere.evidence.map(({ check }) => check).sort()).toEqual([
+      'alpha',
+      'beta',
+      'beta',
+    ]);
+    const broken = await tell({
+      config,
+      steps: [...steps, writeFile('alpha.txt', 'bad'), say('Written.')],
+    });
     expect(broken.ended.outcome).not.toBe('done');
     expect(broken.todos[0]?.verification).toBe('failed');
   });
@@ -86,7 +103,10 @@ describe('V2: evidence goes stale', () => {
     const steps = [plan('Write beta'), ...alpha.slice(0, 1), ...beta, say('Written.')];
     const run = await tell({ config, steps });
     expect(told(run)).toEqual({ outcome: 'done', code: 0, texts: [] });
-    const without = await tell({ config, steps: [plan('Write beta'), ...beta, say('Written.')] });
+    const without = await tell({
+      config,
+      steps: [plan('Write beta'), ...beta, say('Written.')],
+    });
     expect(told(without)).toMatchObject({ outcome: 'stagnant', code: 5 });
     expect(told(without).texts).toContain('failed-check');
   });
@@ -109,17 +129,31 @@ describe('V1: a check that cannot be relied on', () => {
 
   it('its reliable twin is done', async () => {
     const steady = { ...flaky, checks: { odd: { command: 'test -e alpha.txt' } } };
-    const run = await tell({ config: steady, steps: [plan('Write alpha'), ...alpha, say('Written.')] });
+    const run = await tell({
+      config: steady,
+      steps: [plan('Write alpha'), ...alpha, say('Written.')],
+    });
     expect(told(run)).toEqual({ outcome: 'done', code: 0, texts: [] });
   });
 
   it('takes longer than a stop waits: the agent is told to wait with todo_verify, and is then done by that very run', async () => {
-    const config = { checks: { slow: { command: 'sleep 1.2; test -e alpha.txt' } }, goal: ['slow'] };
-    const steps = [plan('Write alpha'), ...alpha, say('Written.'), verify(), say('It has passed.')];
+    const config = {
+      checks: { slow: { command: 'sleep 1.2; test -e alpha.txt' } },
+      goal: ['slow'],
+    };
+    const steps = [
+      plan('Write alpha'),
+      ...alpha,
+      say('Written.'),
+      verify(),
+      say('It has passed.'),
+    ];
     const run = await tell({ config, steps, io: impatient });
     expect(told(run)).toEqual({ outcome: 'done', code: 0, texts: ['checks-running'] });
     expect(run.evidence).toHaveLength(1);
-    const waited = run.events.find((event) => event.type === 'tool-ended' && event.tool === 'todo_verify');
+    const waited = run.events.find(
+      (event) => event.type === 'tool-ended' && event.tool === 'todo_verify',
+    );
     expect(JSON.stringify(waited)).toContain('passed');
   });
 
@@ -152,7 +186,10 @@ const impatient: NonNullable<EvidenceStory['io']> = {
   clock: {
     now: systemClock.now,
     wake: (at, callback) =>
-      systemClock.wake(at - systemClock.now() > 300_000 ? systemClock.now() + 300 : at, callback),
+      systemClock.wake(
+        at - systemClock.now() > 300_000 ? systemClock.now() + 300 : at,
+        callback,
+      ),
   },
 };
 
@@ -182,27 +219,49 @@ describe('the human’s word', () => {
       complete('Write alpha'),
       say('Written.'),
     ];
-    expect(told(await tell({ options, steps }))).toMatchObject({ outcome: 'claimed', code: 0 });
+    expect(told(await tell({ options, steps }))).toMatchObject({
+      outcome: 'claimed',
+      code: 0,
+    });
     expect(told(await tell({ steps }))).toMatchObject({ outcome: 'claimed', code: 3 });
-    const failing = await tell({ config: { ...fileChecks, goal: ['beta'] }, options, steps });
+    const failing = await tell({
+      config: { ...fileChecks, goal: ['beta'] },
+      options,
+      steps,
+    });
     expect(failing.code).not.toBe(0);
   });
 
   it('V2: --check is one more check on the goal', async () => {
-    const steps = [plan('Anything'), writeFile('alpha.txt', 'x'), complete('Anything'), say('Done.')];
+    const steps = [
+      plan('Anything'),
+      writeFile('alpha.txt', 'x'),
+      complete('Anything'),
+      say('Done.'),
+    ];
     const options = ['--auto', '--check', 'test "$(cat alpha.txt)" = x'];
-    expect(told(await tell({ options, steps }))).toMatchObject({ outcome: 'done', code: 0 });
+    expect(told(await tell({ options, steps }))).toMatchObject({
+      outcome: 'done',
+      code: 0,
+    });
     const other = ['--auto', '--check', 'test "$(cat alpha.txt)" = y'];
     expect((await tell({ options: other, steps })).ended.outcome).not.toBe('done');
   });
 
   it('V1: checks that begin alike or are named like one of the configuration are all run; an empty one is refused', async () => {
-    const steps = [plan('Anything'), writeFile('alpha.txt', 'x'), complete('Anything'), say('Done.')];
+    const steps = [
+      plan('Anything'),
+      writeFile('alpha.txt', 'x'),
+      complete('Anything'),
+      say('Done.'),
+    ];
     const long = `test -e alpha.txt && ${'true && '.repeat(12)}`;
     const alike = ['--auto', '--check', `${long}false`, '--check', `${long}true`];
     expect((await tell({ options: alike, steps })).code).not.toBe(0);
     const config = { checks: { true: { command: ['false'] } }, goal: ['true'] };
-    expect((await tell({ config, options: ['--auto', '--check', 'true'], steps })).code).not.toBe(0);
+    expect(
+      (await tell({ config, options: ['--auto', '--check', 'true'], steps })).code,
+    ).not.toBe(0);
     for (const empty of ['', '  ']) {
       const stage = await setStage({ steps });
       const { code, err } = await stage.command(
@@ -213,7 +272,10 @@ describe('the human’s word', () => {
         '--check',
         empty,
       );
-      expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining('An empty --check') });
+      expect({ code, err }).toMatchObject({
+        code: 2,
+        err: expect.stringContaining('An empty --check'),
+      });
     }
   });
 
@@ -234,10 +296,17 @@ describe('the human’s word', () => {
     const config = { ...fileChecks, goal: ['alpha'] };
     const run = await tell({
       config,
-      steps: [plan('Write alpha'), writeFile('untildone.json', '{}'), ...alpha, say('Done.')],
+      steps: [
+        plan('Write alpha'),
+        writeFile('untildone.json', '{}'),
+        ...alpha,
+        say('Done.'),
+      ],
     });
     expect(told(run)).toMatchObject({ outcome: 'done', code: 0 });
-    const notices = run.events.flatMap((event) => (event.type === 'notice' ? [event.sentence] : []));
+    const notices = run.events.flatMap((event) =>
+      event.type === 'notice' ? [event.sentence] : [],
+    );
     expect(notices.join('\n')).toMatch(/untildone\.json was changed since your message/);
     expect(run.ledger.map(({ change }) => change)).toContain('checks-edited');
     expect(run.evidence.map(({ check }) => check)).toContain('alpha');
@@ -250,34 +319,42 @@ describe('V1: a secret of the environment', () => {
   it.each([
     ['fails', 'exit 1'],
     ['passes', 'true'],
-  ])('that a check prints and then %s reaches neither evidence, nor store, nor model', async (_how, end) => {
-    const config: EvidenceStory['config'] = {
-      checks: {
-        leaky: { command: `echo "token: $SERVICE_TOKEN."; env; ${end}`, environment: ['SERVICE_TOKEN'] },
-      },
-      todoChecks: [{ title: '*alpha*', checks: ['leaky'] }],
-      goal: ['leaky'],
-    };
-    const stage = await setStage({
-      config,
-      environment: { SERVICE_TOKEN: secret },
-      steps: [plan('Write alpha'), runCommand('env'), ...alpha, say('Written.')],
-    });
-    try {
-      const run = await stage.run();
-      expect(run.evidence.length).toBeGreaterThan(0);
-      expect(run.evidence[0]?.tail).toContain('token: [masked].');
-      for (const part of ['', '-wal']) {
-        const bytes = readStore(`${stage.store}${part}`);
-        expect(bytes.includes(secret), `store${part}`).toBe(false);
+  ])(
+    'that a check prints and then %s reaches neither evidence, nor store, nor model',
+    async (_how, end) => {
+      const config: EvidenceStory['config'] = {
+        checks: {
+          leaky: {
+            command: `echo "token: $SERVICE_TOKEN."; env; ${end}`,
+            environment: ['SERVICE_TOKEN'],
+          },
+        },
+        todoChecks: [{ title: '*alpha*', checks: ['leaky'] }],
+        goal: ['leaky'],
+      };
+      const stage = await setStage({
+        config,
+        environment: { SERVICE_TOKEN: secret },
+        steps: [plan('Write alpha'), runCommand('env'), ...alpha, say('Written.')],
+      });
+      try {
+        const run = await stage.run();
+        expect(run.evidence.length).toBeGreaterThan(0);
+        expect(run.evidence[0]?.tail).toContain('token: [masked].');
+        for (const part of ['', '-wal']) {
+          const bytes = readStore(`${stage.store}${part}`);
+          expect(bytes.includes(secret), `store${part}`).toBe(false);
+        }
+        expect(JSON.stringify(stage.model.requests)).not.toContain(secret);
+        expect(JSON.stringify(run.events)).not.toContain(secret);
+        expect(JSON.stringify(run.events), 'the check did print something').toContain(
+          'alpha',
+        );
+      } finally {
+        await stage.close();
       }
-      expect(JSON.stringify(stage.model.requests)).not.toContain(secret);
-      expect(JSON.stringify(run.events)).not.toContain(secret);
-      expect(JSON.stringify(run.events), 'the check did print something').toContain('alpha');
-    } finally {
-      await stage.close();
-    }
-  });
+    },
+  );
 
   it('the search would find it: a file that holds it does', () => {
     const folder = mkdtempSync(join(tmpdir(), 'untildone-secret-'));

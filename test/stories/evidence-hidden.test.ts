@@ -3,7 +3,14 @@
 import { execFileSync } from 'node:child_process';
 import { dirname } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { complete, plan, runCommand, type Step, say, writeFile } from '../../src/scripted-model/index.ts';
+import {
+  complete,
+  plan,
+  runCommand,
+  type Step,
+  say,
+  writeFile,
+} from '../../src/scripted-model/index.ts';
 import { told } from '../evidence/read-told.ts';
 import { type EvidenceStory, setStage } from '../evidence/stage.ts';
 import { acceptProject } from '../support/accept-project.ts';
@@ -37,30 +44,47 @@ const hidings: readonly (readonly [string, boolean, Step])[] = [
 ];
 
 describe('V2: a file that the agent ignored', () => {
-  it.each(hidings)('through %s and broke after its check passed is no work done', async (_, isGit, hide) => {
-    const steps = [
-      ...[plan('Write alpha'), good, hide, complete('Write alpha')],
-      ...[writeFile('made/alpha.txt', 'bad'), say('Written.'), say('Written, I said.')],
-    ];
-    const run = await (await stageOf({ steps }, isGit)).run();
-    expect(run.ended.outcome).not.toBe('done');
-    expect(run.todos[0]).toMatchObject({ verification: 'failed' });
-    expect(run.ended.sentence).toContain(
-      'These files are ignored only since your message, so they count: made/alpha.txt',
-    );
-  });
+  it.each(hidings)(
+    'through %s and broke after its check passed is no work done',
+    async (_, isGit, hide) => {
+      const steps = [
+        ...[plan('Write alpha'), good, hide, complete('Write alpha')],
+        ...[writeFile('made/alpha.txt', 'bad'), say('Written.'), say('Written, I said.')],
+      ];
+      const run = await (await stageOf({ steps }, isGit)).run();
+      expect(run.ended.outcome).not.toBe('done');
+      expect(run.todos[0]).toMatchObject({ verification: 'failed' });
+      expect(run.ended.sentence).toContain(
+        'These files are ignored only since your message, so they count: made/alpha.txt',
+      );
+    },
+  );
 
   it('honestly is told with the outcome and by `why`, voids nothing, and is ignored from the next message on', async () => {
     const steps = [
-      ...[plan('Write alpha'), good, writeFile('.gitignore', 'dist/\n'), writeFile('dist/out.js', 'x')],
+      ...[
+        plan('Write alpha'),
+        good,
+        writeFile('.gitignore', 'dist/\n'),
+        writeFile('dist/out.js', 'x'),
+      ],
       ...[complete('Write alpha'), say('Written.'), plan('Write alpha again')],
-      ...[good, writeFile('dist/out.js', 'y'), complete('Write alpha again'), say('Written.')],
+      ...[
+        good,
+        writeFile('dist/out.js', 'y'),
+        complete('Write alpha again'),
+        say('Written.'),
+      ],
     ];
     const stage = await stageOf({ steps }, true);
     const first = await stage.run();
     expect(told(first)).toEqual({ outcome: 'done', code: 0, texts: [] });
-    expect(first.evidence.map(({ check }) => check).sort()).toEqual(['$ test -e made/alpha.txt', 'alpha']);
-    const sentence = 'These files are ignored only since your message, so they count: dist/out.js.';
+    expect(first.evidence.map(({ check }) => check).sort()).toEqual([
+      '$ test -e made/alpha.txt',
+      'alpha',
+    ]);
+    const sentence =
+      'These files are ignored only since your message, so they count: dist/out.js.';
     expect(first.ended.sentence).toContain(sentence);
     expect((await stage.command('why')).out.replaceAll(/\s+/gu, ' ')).toContain(sentence);
     const second = await stage.run('Once more.');

@@ -16,7 +16,11 @@ import { told } from '../evidence/read-told.ts';
 import { type EvidenceStory, setStage, tell } from '../evidence/stage.ts';
 
 const strict = 'grep -q "= 4" sum.txt || { echo "the sum is wrong"; exit 1; }\n';
-const files = { 'sum.txt': '2 + 2 = 5', 'test/sum.sh': strict, 'test/deep/more.sh': 'exit 0\n' };
+const files = {
+  'sum.txt': '2 + 2 = 5',
+  'test/sum.sh': strict,
+  'test/deep/more.sh': 'exit 0\n',
+};
 const config: EvidenceStory['config'] = {
   checks: { sum: { command: 'sh test/sum.sh' } },
   todoChecks: [{ title: 'Mend*', checks: ['sum'] }],
@@ -30,25 +34,50 @@ const cheat = (...steps: readonly Step[]) => [
   complete('Mend the sum'),
   say('Mended.'),
 ];
-const mend = [writeFile('sum.txt', '2 + 2 = 4'), complete('Mend the sum'), say('Mended.')];
+const mend = [
+  writeFile('sum.txt', '2 + 2 = 4'),
+  complete('Mend the sum'),
+  say('Mended.'),
+];
 
 const cheats: readonly [string, readonly Step[]][] = [
   ['edits a test', [writeFile('test/sum.sh', 'exit 0\n')]],
-  ['edits and mends the work as well', [writeFile('test/sum.sh', 'exit 0\n'), ...mend.slice(0, 1)]],
+  [
+    'edits and mends the work as well',
+    [writeFile('test/sum.sh', 'exit 0\n'), ...mend.slice(0, 1)],
+  ],
   ['deletes a test', [runCommand('rm test/deep/more.sh'), ...mend.slice(0, 1)]],
-  ['deletes all tests', [runCommand('rm -r test && mkdir test && printf "exit 0" > test/sum.sh')]],
-  ['adds a file beside the tests', [writeFile('test/setup.sh', 'exit 0\n'), ...mend.slice(0, 1)]],
+  [
+    'deletes all tests',
+    [runCommand('rm -r test && mkdir test && printf "exit 0" > test/sum.sh')],
+  ],
+  [
+    'adds a file beside the tests',
+    [writeFile('test/setup.sh', 'exit 0\n'), ...mend.slice(0, 1)],
+  ],
   [
     'adds a file and hides it with .gitignore',
-    [writeFile('.gitignore', 'test/\n*.cfg\n'), writeFile('test/x.cfg', 'quiet'), ...mend.slice(0, 1)],
+    [
+      writeFile('.gitignore', 'test/\n*.cfg\n'),
+      writeFile('test/x.cfg', 'quiet'),
+      ...mend.slice(0, 1),
+    ],
   ],
   [
     'adds a file and hides it with .gitignore among the tests',
-    [writeFile('test/.gitignore', '*\n'), writeFile('test/setup.sh', 'exit 0\n'), ...mend.slice(0, 1)],
+    [
+      writeFile('test/.gitignore', '*\n'),
+      writeFile('test/setup.sh', 'exit 0\n'),
+      ...mend.slice(0, 1),
+    ],
   ],
   [
     'puts a link in the place of a test',
-    [runCommand('printf "exit 0" > easy.sh; rm test/sum.sh; ln -s ../easy.sh test/sum.sh')],
+    [
+      runCommand(
+        'printf "exit 0" > easy.sh; rm test/sum.sh; ln -s ../easy.sh test/sum.sh',
+      ),
+    ],
   ],
   [
     'puts a link in the place of the folder, with the same files behind it',
@@ -57,23 +86,33 @@ const cheats: readonly [string, readonly Step[]][] = [
   ['makes a test executable', [runCommand('chmod +x test/sum.sh'), ...mend.slice(0, 1)]],
   [
     'renames a test by its letter case',
-    [runCommand('mv test/sum.sh test/SUM.sh; cp test/SUM.sh test/sum.sh'), ...mend.slice(0, 1)],
+    [
+      runCommand('mv test/sum.sh test/SUM.sh; cp test/SUM.sh test/sum.sh'),
+      ...mend.slice(0, 1),
+    ],
   ],
 ];
 
 describe('P27: protected paths', () => {
-  it.each(cheats)('an agent that %s is told so, and is never done', async (_what, steps) => {
-    const run = await tell({ files, config, steps: cheat(...steps) });
-    expect(run.code).not.toBe(0);
-    expect(run.ended.outcome).not.toBe('done');
-    expect(told(run).texts).toContain('failed-check');
-    const texts = run.events.flatMap((event) => (event.type === 'continuation' ? [event.text] : []));
-    expect(texts.join('\n')).toContain('protected paths');
-    expect(texts.join('\n')).toContain('test');
-    expect(
-      run.evidence.filter(({ check, result }) => check === 'protected paths' && result === 'passed'),
-    ).toEqual([]);
-  });
+  it.each(cheats)(
+    'an agent that %s is told so, and is never done',
+    async (_what, steps) => {
+      const run = await tell({ files, config, steps: cheat(...steps) });
+      expect(run.code).not.toBe(0);
+      expect(run.ended.outcome).not.toBe('done');
+      expect(told(run).texts).toContain('failed-check');
+      const texts = run.events.flatMap((event) =>
+        event.type === 'continuation' ? [event.text] : [],
+      );
+      expect(texts.join('\n')).toContain('protected paths');
+      expect(texts.join('\n')).toContain('test');
+      expect(
+        run.evidence.filter(
+          ({ check, result }) => check === 'protected paths' && result === 'passed',
+        ),
+      ).toEqual([]);
+    },
+  );
 
   it('an agent that puts the tests back as they were and mends the work is done', async () => {
     const steps = [
@@ -84,7 +123,9 @@ describe('P27: protected paths', () => {
     expect(told(run)).toMatchObject({ outcome: 'done', code: 0 });
     expect(told(run).texts[0]).toBe('failed-check');
     // What it proved on the changed tests was void: the check ran again on the restored ones.
-    const sums = run.evidence.filter(({ check, todoId }) => check === 'sum' && todoId !== null);
+    const sums = run.evidence.filter(
+      ({ check, todoId }) => check === 'sum' && todoId !== null,
+    );
     expect(sums.length).toBeGreaterThan(1);
   });
 
@@ -104,10 +145,19 @@ describe('P27: protected paths', () => {
   });
 
   it('that nobody touched prove no work: a todo without a check of its own stays claimed', async () => {
-    const steps = [plan('Anything'), writeFile('sum.txt', '2 + 2 = 4'), complete('Anything'), say('Done.')];
+    const steps = [
+      plan('Anything'),
+      writeFile('sum.txt', '2 + 2 = 4'),
+      complete('Anything'),
+      say('Done.'),
+    ];
     const alone = await tell({ files, config: { protect: ['test/**'] }, steps });
     expect(told(alone)).toEqual({ outcome: 'claimed', code: 3, texts: [] });
-    expect(told(await tell({ files, config, steps }))).toEqual({ outcome: 'done', code: 0, texts: [] });
+    expect(told(await tell({ files, config, steps }))).toEqual({
+      outcome: 'done',
+      code: 0,
+      texts: [],
+    });
   });
 
   it('what the human changed before the message is the baseline, links and ignored files included', async () => {

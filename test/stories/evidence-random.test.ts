@@ -10,7 +10,12 @@ it(
   'P2 P29 P31: 20 random honest runs are neither reopened nor challenged, and end as they must',
   async () => {
     const faults: (string | null)[] = [];
-    await forEachSeed(1, 20, 3, async (seed) => void faults.push(await honestFault(seed, 2)));
+    await forEachSeed(
+      1,
+      20,
+      3,
+      async (seed) => void faults.push(await honestFault(seed, 2)),
+    );
     expect(faults).toHaveLength(20);
     expect(faults.filter((fault) => fault !== null)).toEqual([]);
   },

@@ -17,7 +17,10 @@ import { editStore, type StoreEditor } from '../evidence/edit-store.ts';
 import { type EvidenceStory, setStage, type Told } from '../evidence/stage.ts';
 
 const config: NonNullable<EvidenceStory['config']> = {
-  checks: { alpha: { file: 'alpha.txt', matches: 'good' }, beta: { file: 'beta.txt', matches: 'good' } },
+  checks: {
+    alpha: { file: 'alpha.txt', matches: 'good' },
+    beta: { file: 'beta.txt', matches: 'good' },
+  },
   todoChecks: [
     { title: '*alpha*', checks: ['alpha'] },
     { title: '*beta*', checks: ['beta'] },
@@ -82,7 +85,9 @@ const unplanned = (editor: StoreEditor): void =>
   }));
 
 const passed = { status: 'completed', verification: 'passed' };
-const proof = (state: string) => ({ evidence: [{ check: 'beta', fingerprint: state, flaky: false }] });
+const proof = (state: string) => ({
+  evidence: [{ check: 'beta', fingerprint: state, flaky: false }],
+});
 
 const edits: readonly [string, Damage['edit']][] = [
   ['a todo is set to completed and passed', (editor) => setBeta(editor, passed)],
@@ -145,14 +150,20 @@ const edits: readonly [string, Damage['edit']][] = [
   ],
   [
     'an outcome is written into the session',
-    (editor) => setSession(editor, { settled: { outcome: 'done', reason: 'nothing-open', at: 1 } }),
+    (editor) =>
+      setSession(editor, { settled: { outcome: 'done', reason: 'nothing-open', at: 1 } }),
   ],
   [
     'the session is given another policy, with its right key',
     (editor) => {
-      const [row] = editor.all("SELECT body FROM policies WHERE body LIKE '%goalChecks%'");
+      const [row] = editor.all(
+        "SELECT body FROM policies WHERE body LIKE '%goalChecks%'",
+      );
       const policy = JSON.parse(String(row?.['body'])) as Record<string, unknown>;
-      const text = JSON.stringify({ ...policy, checks: { alpha: { ...easy, id: 'alpha' }, beta: easy } });
+      const text = JSON.stringify({
+        ...policy,
+        checks: { alpha: { ...easy, id: 'alpha' }, beta: easy },
+      });
       const key = sha256(text).slice(0, 32);
       editor.run('INSERT INTO policies (hash, body) VALUES (?, ?)', key, text);
       setSession(editor, { policyHash: key });
@@ -191,7 +202,10 @@ describe('V4: with a todo still open, an edit of the store between two steps', (
     const run = await damaged({ steps: half, before: 4, edit });
     expect(run.ended.outcome, run.ended.sentence).not.toBe('done');
     expect(run.code).not.toBe(0);
-    expect(run.found || run.ended.sentence.includes('changed from outside'), run.verified).toBe(true);
+    expect(
+      run.found || run.ended.sentence.includes('changed from outside'),
+      run.verified,
+    ).toBe(true);
   });
 });
 
@@ -223,10 +237,18 @@ describe('V4: with work that was proved and then broken', () => {
   });
 
   it.each([
-    ['made easy', `UPDATE policies SET body = replace(body, '"matches":"good"', '"matches":"."')`],
+    [
+      'made easy',
+      `UPDATE policies SET body = replace(body, '"matches":"good"', '"matches":"."')`,
+    ],
     ['deleted', 'DELETE FROM policies'],
   ])('a policy that is %s in the store proves nothing', async (_what, sql) => {
-    const run = await damaged({ files, steps: broken, before: 5, edit: (editor) => editor.run(sql) });
+    const run = await damaged({
+      files,
+      steps: broken,
+      before: 5,
+      edit: (editor) => editor.run(sql),
+    });
     expect(run.ended.outcome).not.toBe('done');
     expect(run.todos[0]?.verification).toBe('failed');
   });
@@ -253,7 +275,12 @@ describe('V4: with work that was proved and then broken', () => {
 });
 
 describe('V4: with all work done, an edit that only hides something', () => {
-  const whole = [...half.slice(0, 3), writeFile('beta.txt', 'good'), complete('Write beta'), say('Done.')];
+  const whole = [
+    ...half.slice(0, 3),
+    writeFile('beta.txt', 'good'),
+    complete('Write beta'),
+    say('Done.'),
+  ];
   const sequence = 'SELECT max(sequence) FROM ledger';
 
   it('is what these are measured by: without one it is done', async () => {
@@ -272,7 +299,10 @@ describe('V4: with all work done, an edit that only hides something', () => {
           (body) => ({ ...body, actor: 'human' }),
         ),
     ],
-    ['an entry in the middle is deleted', (editor) => editor.run('DELETE FROM ledger WHERE sequence = 3')],
+    [
+      'an entry in the middle is deleted',
+      (editor) => editor.run('DELETE FROM ledger WHERE sequence = 3'),
+    ],
     [
       'the last entry is cut off',
       (editor) => editor.run(`DELETE FROM ledger WHERE sequence = (${sequence})`),
@@ -290,7 +320,11 @@ describe('V4: with all work done, an edit that only hides something', () => {
     ],
     [
       'counters are set back',
-      (editor) => setSession(editor, { counters: { stagnant: 0, continuations: 0, total: 0 }, epoch: 99 }),
+      (editor) =>
+        setSession(editor, {
+          counters: { stagnant: 0, continuations: 0, total: 0 },
+          epoch: 99,
+        }),
     ],
   ])('%s: found, and the outcome is no longer done', async (_what, edit) => {
     const run = await damaged({ steps: whole, before: 6, edit });
@@ -342,7 +376,12 @@ describe('V4: with all work done, an edit that only hides something', () => {
 
 describe('V4: with work that nothing but the agent vouches for', () => {
   const config = {};
-  const whole = [...half.slice(0, 3), writeFile('beta.txt', 'good'), complete('Write beta'), say('Done.')];
+  const whole = [
+    ...half.slice(0, 3),
+    writeFile('beta.txt', 'good'),
+    complete('Write beta'),
+    say('Done.'),
+  ];
 
   it('is what these are measured by: without an edit it is claimed, and the record is whole', async () => {
     const run = await damaged({ config, steps: whole, before: 6, edit: () => {} });
@@ -356,7 +395,10 @@ describe('V4: with work that nothing but the agent vouches for', () => {
       'a check is written beside a todo as passed',
       (editor, state) => setBeta(editor, { ...passed, ...proof(state) }),
     ],
-    ['a todo is deleted', (editor) => editor.run("DELETE FROM todos WHERE body LIKE '%Write beta%'")],
+    [
+      'a todo is deleted',
+      (editor) => editor.run("DELETE FROM todos WHERE body LIKE '%Write beta%'"),
+    ],
     ['the ledger is emptied', (editor) => editor.run('DELETE FROM ledger')],
   ])('%s: the claim says that the record was changed', async (_what, edit) => {
     const run = await damaged({ config, steps: whole, before: 6, edit });

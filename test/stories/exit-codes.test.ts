@@ -49,7 +49,8 @@ type Way = readonly [
   file?: string,
 ];
 
-const check = (...lines: readonly string[]): Given => lines.flatMap((line) => ['--check', line]);
+const check = (...lines: readonly string[]): Given =>
+  lines.flatMap((line) => ['--check', line]);
 const goal = (...more: readonly string[]): Given => ['Do the work.', ...more];
 const again: Given = ['--resume'];
 const words: Given = ['go on please', '--resume'];
@@ -82,7 +83,13 @@ const ways: readonly Way[] = [
   // What its checks write is no work.
   ['talks', [], [goal(...check(stamp)), again], 3],
   ['runs a command', [idle, say('Done.'), idle], [goal(...check(stamp)), again], 3],
-  ['claims without work', [complete('Write a'), complete('Write b')], [byPlan()], 3, stamped],
+  [
+    'claims without work',
+    [complete('Write a'), complete('Write b')],
+    [byPlan()],
+    3,
+    stamped,
+  ],
   [
     'claims, then runs a command',
     [complete('Write a'), verify(), idle, complete('Write b')],
@@ -105,11 +112,21 @@ const ways: readonly Way[] = [
   ['finishes its plan', one, [goal(...check(isGood))], 0],
   ['finishes its plan', one, [goal('--scope=session', ...check(isGood))], 0],
   ['finishes its plan', one, [goal(...check('false'))], 5],
-  ['claims without work', [plan('a', 'b', 'c'), bulkClaim('a', 'b', 'c')], [goal(...check('true'))], 3],
+  [
+    'claims without work',
+    [plan('a', 'b', 'c'), bulkClaim('a', 'b', 'c')],
+    [goal(...check('true'))],
+    3,
+  ],
   ['claims without work', [plan('a'), complete('a')], [goal(...check('true'))], 3],
   ['finishes half of it', half, [goal(...check(isGood))], 5],
   ['finishes half of it', half, [goal('--scope=session', ...check(isGood))], 5],
-  ['cancels it all', [plan('a'), cancel('a', 'not wanted')], [goal(...check('false'))], 5],
+  [
+    'cancels it all',
+    [plan('a'), cancel('a', 'not wanted')],
+    [goal(...check('false'))],
+    5,
+  ],
   ['cancels it all', [plan('a'), cancel('a', 'not wanted')], [goal()], 3],
   // Taken up again.
   ['talks', [], [goal(...check('false')), again], 5],
@@ -126,7 +143,12 @@ const ways: readonly Way[] = [
     [goal(...check(isGood)), words],
     3,
   ],
-  ['does both', [...one, say('Done.'), writeFile('b.txt', 'b')], [goal(...check(isGood)), words], 0],
+  [
+    'does both',
+    [...one, say('Done.'), writeFile('b.txt', 'b')],
+    [goal(...check(isGood)), words],
+    0,
+  ],
   [
     'writes, fails a check, then talks',
     [good],
@@ -135,7 +157,12 @@ const ways: readonly Way[] = [
   ],
   ['finishes its plan', one, [goal(), ['--resume', ...check(isGood)]], 0],
   ['finishes its plan', one, [goal(), ['--resume', ...check('false')]], 5],
-  ['spends its tokens', half, [goal(...check(isGood)), ['--resume', '--max-tokens=1']], 6],
+  [
+    'spends its tokens',
+    half,
+    [goal(...check(isGood)), ['--resume', '--max-tokens=1']],
+    6,
+  ],
   // A plan file.
   ['talks', [], [byPlan()], 5, unproved],
   ['finishes it', [good, complete('Write a')], [byPlan()], 3, unproved],
@@ -143,24 +170,38 @@ const ways: readonly Way[] = [
   ['finishes it', [good, complete('Write a')], [byPlan()], 0, fronted],
   ['finishes it badly', [bad, complete('Write a')], [byPlan()], 5, proved],
   ['finishes it', [good, complete('Write a')], [byPlan(...check('false'))], 5, proved],
-  ['plants a line', [good, writeFile('PLAN.md', planted), complete('Write a')], [byPlan(), words], 5, proved],
+  [
+    'plants a line',
+    [good, writeFile('PLAN.md', planted), complete('Write a')],
+    [byPlan(), words],
+    5,
+    proved,
+  ],
 ];
 
 describe('V1: the ways to exit code 0', () => {
   it('V1: there are at least forty, and most do not lead there', () => {
     expect(ways.length).toBeGreaterThanOrEqual(40);
-    expect(ways.filter(([, , , code]) => code === 0).length).toBeLessThan(ways.length / 3);
+    expect(ways.filter(([, , , code]) => code === 0).length).toBeLessThan(
+      ways.length / 3,
+    );
   });
 
   it.each(ways.map((way, index) => [index + 1, ...way] as const))(
     'V1: way %i: the agent %s',
     async (_number, _agent, steps, runs, code, file) => {
-      const files = { 'kept.txt': 'kept', ...(file === undefined ? {} : { 'PLAN.md': file }) };
+      const files = {
+        'kept.txt': 'kept',
+        ...(file === undefined ? {} : { 'PLAN.md': file }),
+      };
       const stage = await setPlanStage({ steps, afterwards: say('It is done.'), files });
       const atStart = filesOf(stage);
       let last: PlanRun | null = null;
       for (const given of runs) last = await stage.run(given);
-      expect(last?.code, `${runs.map((run) => run.join(' ')).join(', then ')}: ${last?.err}`).toBe(code);
+      expect(
+        last?.code,
+        `${runs.map((run) => run.join(' ')).join(', then ')}: ${last?.err}`,
+      ).toBe(code);
       if (last?.code === 0) expectProved(stage, last, { runs, file, atStart });
       expect(last?.ended?.exitCode).toBe(code);
     },
@@ -180,9 +221,15 @@ describe('V1: a run that verifies nothing', () => {
     'V1: with %s a model that does not answer has failed, and a check that nobody ran is no word to accept',
     async (setting) => {
       const dead = await setPlanStage({ steps: [refuse()], afterwards: refuse() });
-      expect((await dead.run(goal(setting, '--accept-claims'))).ended).toMatchObject({ exitCode: 1 });
+      expect((await dead.run(goal(setting, '--accept-claims'))).ended).toMatchObject({
+        exitCode: 1,
+      });
       const files = { 'PLAN.md': '- [ ] Write a\n  check: `false`\n' };
-      const stage = await setPlanStage({ steps: [complete('Write a')], afterwards: say('Done.'), files });
+      const stage = await setPlanStage({
+        steps: [complete('Write a')],
+        afterwards: say('Done.'),
+        files,
+      });
       const last = await stage.run(byPlan(setting, '--accept-claims'));
       expect(last.code, JSON.stringify(last.ended)).not.toBe(0);
     },
@@ -190,7 +237,8 @@ describe('V1: a run that verifies nothing', () => {
 });
 
 describe('V1: --accept-claims', () => {
-  const accepted = (...more: readonly string[]): Given => goal('--accept-claims', ...more);
+  const accepted = (...more: readonly string[]): Given =>
+    goal('--accept-claims', ...more);
   const accepting: readonly Way[] = [
     ['answers', [], [accepted()], 0],
     ['finishes its plan without a check', one, [accepted()], 0],
@@ -198,7 +246,12 @@ describe('V1: --accept-claims', () => {
     ['meets a flaky check', [good], [accepted(...check(flaky, isGood))], 3],
     ['fails a check', [good], [accepted(...check('false'))], 5],
     ['leaves a todo open', half, [accepted()], 5],
-    ['meets a check that cannot start', [good], [accepted(...check('./no-such-file'))], 4],
+    [
+      'meets a check that cannot start',
+      [good],
+      [accepted(...check('./no-such-file'))],
+      4,
+    ],
   ];
 
   it.each(accepting.map((way) => [...way] as const))(
@@ -213,32 +266,38 @@ describe('V1: --accept-claims', () => {
   it.each([
     ['edited', 5, 'edited'],
     ['left alone', 0, 'kept'],
-  ] as const)('V1, P27: with a protected path %s it exits with %i', async (_how, code, text) => {
-    const files = { 'kept.txt': 'kept', 'untildone.json': '{"protect":["kept.txt"]}' };
-    const steps = [good, writeFile('kept.txt', text)];
-    const stage = await setPlanStage({ steps, afterwards: say('It is done.'), files });
-    acceptProject(stage.state, stage.root);
-    expect((await stage.run(accepted())).code).toBe(code);
-  });
+  ] as const)(
+    'V1, P27: with a protected path %s it exits with %i',
+    async (_how, code, text) => {
+      const files = { 'kept.txt': 'kept', 'untildone.json': '{"protect":["kept.txt"]}' };
+      const steps = [good, writeFile('kept.txt', text)];
+      const stage = await setPlanStage({ steps, afterwards: say('It is done.'), files });
+      acceptProject(stage.state, stage.root);
+      expect((await stage.run(accepted())).code).toBe(code);
+    },
+  );
 
   it.each([
     ['edited', 3, true],
     ['whole', 0, false],
-  ] as const)('V1, V4: with a record that is %s it exits with %i', async (_how, code, isEdited) => {
-    const stage = await setPlanStage({ steps: one, afterwards: say('It is done.') });
-    const last = await stage.run(accepted(), (event) => {
-      if (!isEdited || event.type !== 'step-started' || event.step !== 4) return;
-      const editor = editStore(storePath({ UNTILDONE_HOME: stage.state }));
-      editor.change(
-        'todos',
-        () => true,
-        (body) => ({ ...body, checks: ['never-given'], verification: 'passed' }),
-      );
-      editor.close();
-    });
-    expect(last.code).toBe(code);
-    expect(last.ended?.outcome).toBe('claimed');
-  });
+  ] as const)(
+    'V1, V4: with a record that is %s it exits with %i',
+    async (_how, code, isEdited) => {
+      const stage = await setPlanStage({ steps: one, afterwards: say('It is done.') });
+      const last = await stage.run(accepted(), (event) => {
+        if (!isEdited || event.type !== 'step-started' || event.step !== 4) return;
+        const editor = editStore(storePath({ UNTILDONE_HOME: stage.state }));
+        editor.change(
+          'todos',
+          () => true,
+          (body) => ({ ...body, checks: ['never-given'], verification: 'passed' }),
+        );
+        editor.close();
+      });
+      expect(last.code).toBe(code);
+      expect(last.ended?.outcome).toBe('claimed');
+    },
+  );
 
   it.each([
     ['left out of the list', 3, drop('Write b')],
@@ -257,18 +316,27 @@ describe('V1: --accept-claims', () => {
 function expectProved(
   stage: PlanStage,
   last: PlanRun,
-  { runs, file, atStart }: { runs: readonly Given[]; file: string | undefined; atStart: string },
+  {
+    runs,
+    file,
+    atStart,
+  }: { runs: readonly Given[]; file: string | undefined; atStart: string },
 ): void {
   const typed = (runs.findLast((given) => given.includes('--check')) ?? []).filter(
     (_word, index, all) => all[index - 1] === '--check',
   );
-  const written = Array.from(file?.matchAll(/(?:check:|ks:\n {2}-) (.*)/g) ?? [], ([, line]) => line ?? '');
+  const written = Array.from(
+    file?.matchAll(/(?:check:|ks:\n {2}-) (.*)/g) ?? [],
+    ([, line]) => line ?? '',
+  );
   expect([...typed, ...written]).not.toEqual([]);
   for (const line of [...typed, ...written])
     expect(spawnSync('/bin/sh', ['-c', line], { cwd: stage.root }).status, line).toBe(0);
   expect(filesOf(stage)).not.toBe(atStart);
   expect(last.ended?.leftOver).toEqual([]);
-  const open = last.ended?.todos.filter(({ status }) => status !== 'completed' && status !== 'cancelled');
+  const open = last.ended?.todos.filter(
+    ({ status }) => status !== 'completed' && status !== 'cancelled',
+  );
   expect(open).toEqual([]);
 }
 
@@ -277,5 +345,7 @@ const notByTheAgent = ['.git', 'PLAN.md', 'seen', 'stamp.txt'];
 
 function filesOf({ root }: PlanStage): string {
   const names = readdirSync(root).filter((name) => !notByTheAgent.includes(name));
-  return names.map((name) => `${name}: ${readFileSync(join(root, name), 'utf8')}`).join('\n');
+  return names
+    .map((name) => `${name}: ${readFileSync(join(root, name), 'utf8')}`)
+    .join('\n');
 }

@@ -11,7 +11,8 @@ import { type CommandLine, openCommandLine, type Running } from './command-line.
 import { delegate, ifSentFor } from './delegating.ts';
 
 const run = ['run', 'Do the work.', '--auto', '--json', '--model', 'openai/story'];
-const startsShell = (event: AgentEvent) => event.type === 'tool-started' && event.tool === 'shell';
+const startsShell = (event: AgentEvent) =>
+  event.type === 'tool-started' && event.tool === 'shell';
 const slow = [plan('Write one'), runCommand('sleep 30'), say('Written.')];
 
 async function beginSlow() {
@@ -20,7 +21,13 @@ async function beginSlow() {
   await running.sees(startsShell);
   const { id } = await line.session();
   const short = id.slice(-6);
-  return { line, running, id, short, gone: `its process is gone (killed?): untildone run --resume ${short}` };
+  return {
+    line,
+    running,
+    id,
+    short,
+    gone: `its process is gone (killed?): untildone run --resume ${short}`,
+  };
 }
 
 async function kill(running: Running): Promise<void> {
@@ -28,7 +35,10 @@ async function kill(running: Running): Promise<void> {
   await running.ended;
 }
 
-async function stateOf(line: CommandLine, id: string): Promise<{ name: string; words: string }> {
+async function stateOf(
+  line: CommandLine,
+  id: string,
+): Promise<{ name: string; words: string }> {
   const { out } = await line.run('status', id, '--json');
   return JSON.parse(out).sessions[0].state;
 }
@@ -41,7 +51,10 @@ const states = (watching: Running) =>
 describe('a killed run', () => {
   it('C3: status shows it as gone with the command that resumes it, and that command resumes it', async () => {
     const { line, running, id, gone } = await beginSlow();
-    expect(await stateOf(line, id)).toEqual({ name: 'running', words: 'running: turn 1' });
+    expect(await stateOf(line, id)).toEqual({
+      name: 'running',
+      words: 'running: turn 1',
+    });
     await kill(running);
     expect(await stateOf(line, id)).toEqual({ name: 'gone', words: gone });
     expect((await line.run('status')).out).toContain(gone);
@@ -54,7 +67,9 @@ describe('a killed run', () => {
   it('C3: attach says so at once, or within 5 s of the kill, and ends with 8', async () => {
     const { line, running, id, gone, short } = await beginSlow();
     const watching = line.start('attach', '--json');
-    await expect.poll(() => states(watching).at(-1)?.state, { timeout: 10_000 }).toBe('running');
+    await expect
+      .poll(() => states(watching).at(-1)?.state, { timeout: 10_000 })
+      .toBe('running');
     await kill(running);
     const killedAt = Date.now();
     expect(await watching.ended).toBe(8);
@@ -91,7 +106,9 @@ describe('a killed run', () => {
     const stopped = await line.run('stop', short);
     expect(stopped).toMatchObject({ code: 0 });
     expect(stopped.out).toContain(`N${nothing.slice(1)}`);
-    expect(stopped.out).toContain(`\`untildone run --resume ${short}\` takes it up again.`);
+    expect(stopped.out).toContain(
+      `\`untildone run --resume ${short}\` takes it up again.`,
+    );
     expect((await stateOf(line, id)).name).toBe('latched');
   });
 
@@ -134,11 +151,15 @@ describe('a killed run', () => {
     if (started.type !== 'worker-started') throw new Error('There is no worker.');
     await running.sees(startsShell);
     const { sessionId, workerId } = started;
-    expect((await line.run('status', sessionId)).out).toContain('coder: not ended “Write alpha”');
+    expect((await line.run('status', sessionId)).out).toContain(
+      'coder: not ended “Write alpha”',
+    );
     expect((await stateOf(line, workerId)).name).toBe('running');
     await kill(running);
     const detail = (await line.run('status', sessionId)).out;
-    expect(detail).toContain(`${workerId.slice(-6)} coder: gone with its run “Write alpha”`);
+    expect(detail).toContain(
+      `${workerId.slice(-6)} coder: gone with its run “Write alpha”`,
+    );
     const resumes = `untildone run --resume ${sessionId.slice(-6)}`;
     expect(await stateOf(line, workerId)).toMatchObject({
       name: 'gone',
@@ -148,7 +169,12 @@ describe('a killed run', () => {
   });
 
   it('C3: a run that is taken up again without words runs, and is gone when it is killed', async () => {
-    const steps = [plan('Write one'), runCommand('sleep 0.2'), runCommand('sleep 1'), stall()];
+    const steps = [
+      plan('Write one'),
+      runCommand('sleep 0.2'),
+      runCommand('sleep 1'),
+      stall(),
+    ];
     const line = await openCommandLine({ steps });
     const first = line.start(...run);
     await first.sees(startsShell);
@@ -157,10 +183,15 @@ describe('a killed run', () => {
     const { id } = await line.session();
     const again = line.start('run', '--resume', '--auto', '--json');
     await again.sees(({ type }) => type === 'step-started');
-    expect(await stateOf(line, id)).toEqual({ name: 'running', words: 'running: turn 1' });
+    expect(await stateOf(line, id)).toEqual({
+      name: 'running',
+      words: 'running: turn 1',
+    });
     const said = await line.runOnTerminal('say', 'use tabs');
     expect(said.out).toContain(`Said to session ${id.slice(-6)}`);
-    await again.sees((event) => event.type === 'human-message' && event.state === 'joined');
+    await again.sees(
+      (event) => event.type === 'human-message' && event.state === 'joined',
+    );
     await kill(again);
     expect((await stateOf(line, id)).name).toBe('gone');
   });

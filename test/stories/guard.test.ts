@@ -22,7 +22,15 @@ import { createProgramStage } from '../support/program-stage.ts';
 import { call, line, ScriptedCaller, step, text } from '../support/scripted-stream.ts';
 import { play, setStage } from './play.ts';
 import { oneProtocol, protocols } from './protocols.ts';
-import { continuations, continuationText, ending, eventsOf, heard, shownText, userTexts } from './seen.ts';
+import {
+  continuations,
+  continuationText,
+  ending,
+  eventsOf,
+  heard,
+  shownText,
+  userTexts,
+} from './seen.ts';
 
 const alpha = [writeFile('alpha.txt', 'a'), complete('Write alpha'), say('Written.')];
 const complexGoal =
@@ -36,9 +44,13 @@ describe.each(protocols)('$name', (protocol) => {
       steps: [plan('Write alpha'), say('Everything is done!'), ...alpha],
     });
     expect(shownText(played)).toBe('Written.');
-    expect(eventsOf(played, 'text-held-back').map(({ text }) => text)).toEqual(['Everything is done!']);
+    expect(eventsOf(played, 'text-held-back').map(({ text }) => text)).toEqual([
+      'Everything is done!',
+    ]);
     const retry = played.requests[2]!;
-    const said = retry.messages.findIndex(({ text }) => text.includes('Everything is done!'));
+    const said = retry.messages.findIndex(({ text }) =>
+      text.includes('Everything is done!'),
+    );
     expect(retry.messages[said]?.role).toBe('assistant');
     expect(retry.messages[said + 1]?.text).toContain(continuationText(played, 0));
     expect(played.transcript.map(({ kind }) => kind)).toContain('held');
@@ -105,7 +117,9 @@ describe('the guard in the loop', () => {
     // The third stop has seen a change, the fourth none since the third: its snapshot is the newest plan (I4).
     expect(levels(played)).toEqual([1, 2, 1, 2]);
     const isFirmer = [0, 1, 2, 3].map((index) =>
-      continuationText(played, index).includes('Since the last reminder no todo was finished'),
+      continuationText(played, index).includes(
+        'Since the last reminder no todo was finished',
+      ),
     );
     expect(isFirmer).toEqual([false, true, false, true]);
   });
@@ -117,7 +131,10 @@ describe('the guard in the loop', () => {
       steps: [plan('Write alpha'), say('Done.'), look, say('Done again.'), ...alpha],
     });
     // Each of both stops is held back, with a retry of its own, although the first had used its one up.
-    expect(eventsOf(played, 'text-held-back').map(({ text }) => text)).toEqual(['Done.', 'Done again.']);
+    expect(eventsOf(played, 'text-held-back').map(({ text }) => text)).toEqual([
+      'Done.',
+      'Done again.',
+    ]);
     expect(shownText(played)).toBe('I look.Written.');
     expect(levels(played)).toEqual([1, 2]);
   });
@@ -128,7 +145,11 @@ describe('the guard in the loop', () => {
       steps: [plan('Write alpha')],
       afterwards: say('I think it is done.'),
     });
-    expect(ending(played)).toEqual({ outcome: 'stagnant', reason: 'stagnant', exitCode: 5 });
+    expect(ending(played)).toEqual({
+      outcome: 'stagnant',
+      reason: 'stagnant',
+      exitCode: 5,
+    });
     expect(levels(played)).toEqual([1, 2, 3]);
     expect(played.session.counters.total).toBe(3);
     // One plan, one answer, and one more answer for each reminder.
@@ -144,7 +165,13 @@ describe('the guard in the loop', () => {
     const stage = await setStage({
       protocol,
       settings: { scope: 'session' },
-      steps: [plan('Write alpha'), say('Done.'), pause('need a colour'), say('Not yet.'), ...alpha],
+      steps: [
+        plan('Write alpha'),
+        say('Done.'),
+        pause('need a colour'),
+        say('Not yet.'),
+        ...alpha,
+      ],
     });
     const first = await stage.run();
     expect(ending(first)).toMatchObject({ outcome: 'paused', reason: 'paused-by-model' });
@@ -158,7 +185,9 @@ describe('the guard in the loop', () => {
       goal: complexGoal,
       steps: [plan('Write alpha'), say('Hm.'), ...alpha],
     });
-    const hinted = played.requests.map((request) => userTexts(request).some((text) => text.includes(hint)));
+    const hinted = played.requests.map((request) =>
+      userTexts(request).some((text) => text.includes(hint)),
+    );
     expect(hinted).toEqual([true, false, false, false, false]);
     // V9: it stands at the end, after the request itself.
     expect(userTexts(played.requests[0]!).at(-1)).toContain(hint);
@@ -170,12 +199,18 @@ describe('the guard in the loop', () => {
       goal: complexGoal,
       steps: [fail(500), plan('Write alpha'), ...alpha],
     });
-    const hinted = played.requests.map((request) => userTexts(request).some((text) => text.includes(hint)));
+    const hinted = played.requests.map((request) =>
+      userTexts(request).some((text) => text.includes(hint)),
+    );
     expect(hinted).toEqual([true, true, false, false, false]);
   });
 
   it('I6: a simple question gets no hint', async () => {
-    const played = await play({ protocol, goal: 'What does this project do?', steps: [say('It greets.')] });
+    const played = await play({
+      protocol,
+      goal: 'What does this project do?',
+      steps: [say('It greets.')],
+    });
     expect(userTexts(played.requests[0]!)).toEqual(['What does this project do?']);
   });
 
@@ -183,7 +218,13 @@ describe('the guard in the loop', () => {
     const stage = await setStage({
       protocol,
       cursor: 'server',
-      steps: [say('Did it.'), say('Did that too.'), plan('Write alpha'), ...alpha, say('Ready.')],
+      steps: [
+        say('Did it.'),
+        say('Did that too.'),
+        plan('Write alpha'),
+        ...alpha,
+        say('Ready.'),
+      ],
     });
     await stage.run({ goal: `${complexGoal} [conversation: hints]` });
     await stage.run({ goal: `${complexGoal} Again.` });
@@ -191,7 +232,9 @@ describe('the guard in the loop', () => {
     const fourth = await stage.run({ goal: `${complexGoal} Once more.` });
     const last = (index: number) => userTexts(fourth.requests[index]!).at(-1);
     expect(last(1)).toContain('The last complex request was worked on without a plan.');
-    expect(last(2)).toContain('The last 2 complex requests were worked on without a plan.');
+    expect(last(2)).toContain(
+      'The last 2 complex requests were worked on without a plan.',
+    );
     expect(last(6)).toContain(hint);
   });
 
@@ -240,9 +283,12 @@ describe('the guard in the loop', () => {
       goal: complexGoal,
       steps: [plan('Write alpha'), say('Done.'), ...alpha],
     });
-    const shown = played.events.filter(({ type }) => type === 'text' || type === 'text-held-back');
+    const shown = played.events.filter(
+      ({ type }) => type === 'text' || type === 'text-held-back',
+    );
     const text = JSON.stringify(shown);
-    for (const ours of ['TODO CONTINUATION', 'CURRENT PLAN', hint]) expect(text).not.toContain(ours);
+    for (const ours of ['TODO CONTINUATION', 'CURRENT PLAN', hint])
+      expect(text).not.toContain(ours);
     // Neither the hint nor the plan is written down: they are made anew for every call.
     const kept = played.transcript.map(({ body }) => body).join('\n');
     for (const ours of ['CURRENT PLAN', hint]) expect(kept).not.toContain(ours);
@@ -255,7 +301,11 @@ describe('the guard in the loop', () => {
       steps: [plan('Write alpha'), start('Write alpha')],
       afterwards: say('I am nearly there.'),
     });
-    expect(ending(played)).toEqual({ outcome: 'stagnant', reason: 'looping', exitCode: 5 });
+    expect(ending(played)).toEqual({
+      outcome: 'stagnant',
+      reason: 'looping',
+      exitCode: 5,
+    });
     expect(continuations(played)).toContain('loop');
     expect(eventsOf(played, 'notice')[0]?.sentence).toMatch(/the same text \d+ times/);
   });
@@ -265,7 +315,10 @@ describe('the guard in the loop', () => {
       writeFile(`${index}.txt`, 'x'),
       say('One more.'),
     ]).flat();
-    const played = await play({ protocol, steps: [plan('Write alpha'), ...rounds, ...alpha] });
+    const played = await play({
+      protocol,
+      steps: [plan('Write alpha'), ...rounds, ...alpha],
+    });
     expect(ending(played)).toMatchObject({ outcome: 'claimed' });
     expect(eventsOf(played, 'notice')).toEqual([]);
   });
@@ -311,7 +364,9 @@ describe('the guard in the loop', () => {
     expect(program.messages.at(-1)?.text).toContain('Later.');
     expect(program.injected).toEqual([]);
     await program.clock.advance(2000);
-    expect(program.injected.map((one) => one.text)).toEqual([expect.stringContaining('Write alpha')]);
+    expect(program.injected.map((one) => one.text)).toEqual([
+      expect.stringContaining('Write alpha'),
+    ]);
     await turn();
     expect(program.messages.at(-1)?.text).toContain('On it.');
   });

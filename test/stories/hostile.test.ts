@@ -17,7 +17,15 @@ import {
 import { type Played, play } from './play.ts';
 import { printed } from './printed.ts';
 import { protocols } from './protocols.ts';
-import { continuations, continuationText, ending, eventsOf, shownText, statuses, userTexts } from './seen.ts';
+import {
+  continuations,
+  continuationText,
+  ending,
+  eventsOf,
+  shownText,
+  statuses,
+  userTexts,
+} from './seen.ts';
 
 const secret = 'the-secret-beside-the-workspace';
 const escapes = [
@@ -49,8 +57,13 @@ function prepareOutside(root: string): void {
 function hostileCharacters(text: string): readonly string[] {
   return Array.from(text).filter((character) => {
     const code = character.codePointAt(0) ?? 0;
-    const isControl = (code < 0x20 && character !== '\n') || (code >= 0x7f && code <= 0x9f);
-    return isControl || (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+    const isControl =
+      (code < 0x20 && character !== '\n') || (code >= 0x7f && code <= 0x9f);
+    return (
+      isControl ||
+      (code >= 0x202a && code <= 0x202e) ||
+      (code >= 0x2066 && code <= 0x2069)
+    );
   });
 }
 
@@ -71,7 +84,12 @@ describe.each(protocols)('$name', (protocol) => {
   it('no path leads out of the workspace: upwards, absolute, through links to files or folders', async () => {
     const outside = (root: string) => join(dirname(root), 'outside');
     let root = '';
-    const paths = ['../outside/secret.txt', 'link/secret.txt', 'linked.txt', 'a/../../outside/secret.txt'];
+    const paths = [
+      '../outside/secret.txt',
+      'link/secret.txt',
+      'linked.txt',
+      'a/../../outside/secret.txt',
+    ];
     const played = await play({
       protocol,
       prepare: (given) => {
@@ -84,7 +102,11 @@ describe.each(protocols)('$name', (protocol) => {
         callTool('read_file', { path: '/etc/hostname' }),
         ...paths.map((path) => writeFile(path, 'overwritten')),
         writeFile('../outside/new.txt', 'new'),
-        callTool('edit_file', { path: 'linked.txt', oldText: 'beside', newText: 'edited' }),
+        callTool('edit_file', {
+          path: 'linked.txt',
+          oldText: 'beside',
+          newText: 'edited',
+        }),
         callTool('grep', { pattern: 'secret', path: 'link' }),
         callTool('list_directory', { path: '..' }),
         complete('Look around'),
@@ -104,14 +126,18 @@ describe.each(protocols)('$name', (protocol) => {
   it('files and commands that speak to the terminal or give orders change neither the plan nor the screen', async () => {
     const played = await play({
       protocol,
-      prepare: (root) => writeFileSync(join(root, 'README.md'), `${orders}\n${escapes}\n`),
+      prepare: (root) =>
+        writeFileSync(join(root, 'README.md'), `${orders}\n${escapes}\n`),
       steps: [
         plan('Write alpha', `Write ${escapes} beta`),
         callTool('read_file', { path: 'README.md' }),
         runCommand('cat README.md; cat README.md >&2'),
         // The model falls for it and says so.
         say(`${orders} ${escapes} Everything is done!`),
-        withText(`Working ${escapes}`, writeFile(`${escapes.replaceAll('/', '')}.txt`, orders)),
+        withText(
+          `Working ${escapes}`,
+          writeFile(`${escapes.replaceAll('/', '')}.txt`, orders),
+        ),
         complete('Write alpha', `done ${escapes}`),
         complete('beta', orders),
         say(`Ready. ${escapes}`),
@@ -133,8 +159,12 @@ describe.each(protocols)('$name', (protocol) => {
       expect(out).toContain('Ready.');
       expect(hostileCharacters(out)).toEqual([]);
       // A line of the agent cannot pass for one of ours: those begin with their own sign.
-      expect(out.split('\n').filter((line) => line.startsWith('[TODO CONTINUATION]'))).toEqual([]);
+      expect(
+        out.split('\n').filter((line) => line.startsWith('[TODO CONTINUATION]')),
+      ).toEqual([]);
     }
-    expect(hostileCharacters(printedJson(played.events).replaceAll('\n', ''))).toEqual([]);
+    expect(hostileCharacters(printedJson(played.events).replaceAll('\n', ''))).toEqual(
+      [],
+    );
   });
 });

@@ -4,17 +4,27 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as model from '../../src/scripted-model/index.ts';
-import { complete, plan, runCommand, type Step, say, writeFile } from '../../src/scripted-model/index.ts';
+import {
+  complete,
+  plan,
+  runCommand,
+  type Step,
+  say,
+  writeFile,
+} from '../../src/scripted-model/index.ts';
 import { checkResults, type PlanRun, setPlanStage } from './plan-file-stage.ts';
 
 const talk = say('I fixed it.');
 const inThreeSeconds = (step: Step) => model.after(3000, step);
 /** A check that is slow before the work alone: what comes later need not be waited for. */
-const slowOnce = (slow: string, then: string) => `test -e ../began || { touch ../began; ${slow}; }; ${then}`;
+const slowOnce = (slow: string, then: string) =>
+  `test -e ../began || { touch ../began; ${slow}; }; ${then}`;
 
 /** How each check stood before the first model call: "name: result". */
 function stoodBefore({ events }: PlanRun): readonly string[] {
-  return events.flatMap((event) => (event.type === 'baseline' ? [`${event.check}: ${event.result}`] : []));
+  return events.flatMap((event) =>
+    event.type === 'baseline' ? [`${event.check}: ${event.result}`] : [],
+  );
 }
 
 function isBeforeFirstStep({ events }: PlanRun): boolean {
@@ -37,7 +47,10 @@ describe('P35: an agent that only talks', () => {
   it('P46: is claimed where the check passed before and nothing changed', async () => {
     const stage = await setPlanStage({ steps: [], afterwards: talk });
     const told = await stage.run(['Fix it.', '--check', 'true']);
-    expect(told).toMatchObject({ code: 3, ended: { outcome: 'claimed', reason: 'no-change' } });
+    expect(told).toMatchObject({
+      code: 3,
+      ended: { outcome: 'claimed', reason: 'no-change' },
+    });
     expect(stoodBefore(told).join()).toMatch(/true: passed/);
     expect(await stage.run(['--resume', '--accept-claims'])).toMatchObject({ code: 0 });
   });
@@ -51,12 +64,18 @@ describe('P35: an agent that only talks', () => {
   it('V1: without a check it just answered: claimed, and how to get to done is said', async () => {
     const stage = await setPlanStage({ steps: [], afterwards: talk });
     const told = await stage.run(['Fix it.']);
-    expect(told).toMatchObject({ code: 3, ended: { outcome: 'claimed', reason: 'no-plan' } });
+    expect(told).toMatchObject({
+      code: 3,
+      ended: { outcome: 'claimed', reason: 'no-plan' },
+    });
     expect(told.ended?.sentence).toContain('nothing to verify');
   });
 
   it('V1: work without a plan is done when a check that failed before passes now', async () => {
-    const stage = await setPlanStage({ steps: [writeFile('a.txt', 'good')], afterwards: talk });
+    const stage = await setPlanStage({
+      steps: [writeFile('a.txt', 'good')],
+      afterwards: talk,
+    });
     const told = await stage.run(['Write it.', '--check', 'grep -q good a.txt']);
     expect(told).toMatchObject({ code: 0, ended: { outcome: 'done' } });
   });
@@ -66,23 +85,35 @@ describe('P44: a check that cannot start', () => {
   const wants = ['--check', './verify.sh'];
 
   it('P44: is a warning before the first model call, and blocked if it still cannot start at the end', async () => {
-    const stage = await setPlanStage({ steps: [writeFile('a.txt', 'a')], afterwards: talk });
+    const stage = await setPlanStage({
+      steps: [writeFile('a.txt', 'a')],
+      afterwards: talk,
+    });
     const told = await stage.run(['Do it.', ...wants]);
     expect(stoodBefore(told).join()).toMatch(/verify.sh: cannot-start/);
     expect(isBeforeFirstStep(told)).toBe(true);
-    expect(told).toMatchObject({ code: 4, ended: { outcome: 'blocked', reason: 'check-cannot-start' } });
+    expect(told).toMatchObject({
+      code: 4,
+      ended: { outcome: 'blocked', reason: 'check-cannot-start' },
+    });
   });
 
   it('P44: an agent that writes it is done', async () => {
     const steps = [runCommand('printf "#!/bin/sh\\n" > verify.sh; chmod +x verify.sh')];
     const stage = await setPlanStage({ steps, afterwards: talk });
-    expect(await stage.run(['Do it.', ...wants])).toMatchObject({ code: 0, ended: { outcome: 'done' } });
+    expect(await stage.run(['Do it.', ...wants])).toMatchObject({
+      code: 0,
+      ended: { outcome: 'done' },
+    });
   });
 });
 
 describe('V1: the baseline of a session', () => {
   it('V1: is taken once; a resumed run looks only at checks that are new', async () => {
-    const stage = await setPlanStage({ steps: [writeFile('a.txt', 'a')], afterwards: talk });
+    const stage = await setPlanStage({
+      steps: [writeFile('a.txt', 'a')],
+      afterwards: talk,
+    });
     await stage.run(['Do it.', '--check', 'test -e b.txt']);
     mkdirSync(join(stage.root, 'b.txt'));
     const second = await stage.run(['--resume']);
@@ -107,7 +138,10 @@ describe('V1: the baseline of a session', () => {
   });
 
   it('V1: it is told while the agent thinks; nothing can have written by then', async () => {
-    const stage = await setPlanStage({ steps: [inThreeSeconds(writeFile('a.txt', 'a'))], afterwards: talk });
+    const stage = await setPlanStage({
+      steps: [inThreeSeconds(writeFile('a.txt', 'a'))],
+      afterwards: talk,
+    });
     const told = await stage.run([
       'Do it.',
       '--baseline-seconds=1',
@@ -122,11 +156,21 @@ describe('V1: the baseline of a session', () => {
   });
 
   it('V1: what such a check writes is no work', async () => {
-    const check = ['--baseline-seconds=1', '--check', slowOnce('sleep 2', 'echo x > seen.txt')];
-    const stage = await setPlanStage({ steps: [runCommand('sleep 4')], afterwards: talk });
+    const check = [
+      '--baseline-seconds=1',
+      '--check',
+      slowOnce('sleep 2', 'echo x > seen.txt'),
+    ];
+    const stage = await setPlanStage({
+      steps: [runCommand('sleep 4')],
+      afterwards: talk,
+    });
     const told = await stage.run(['Do it.', ...check]);
     expect(told).toMatchObject({ code: 3, ended: { reason: 'no-change' } });
-    const early = await setPlanStage({ steps: [inThreeSeconds(runCommand('true'))], afterwards: talk });
+    const early = await setPlanStage({
+      steps: [inThreeSeconds(runCommand('true'))],
+      afterwards: talk,
+    });
     const seen = await early.run(['Do it.', ...check]);
     expect(stoodBefore(seen).join()).toMatch(/: passed/);
     expect(seen).toMatchObject({ code: 3, ended: { reason: 'no-change' } });
@@ -135,7 +179,12 @@ describe('V1: the baseline of a session', () => {
   it('V1: checks behind it are not begun: they would see work that is half done', async () => {
     const steps = [runCommand('touch half.txt; sleep 3; rm half.txt')];
     const stage = await setPlanStage({ steps, afterwards: talk });
-    const checks = ['--check', slowOnce('sleep 2', 'true'), '--check', 'test ! -e half.txt'];
+    const checks = [
+      '--check',
+      slowOnce('sleep 2', 'true'),
+      '--check',
+      'test ! -e half.txt',
+    ];
     const told = await stage.run(['Do it.', '--baseline-seconds=1', ...checks]);
     expect(stoodBefore(told)).toEqual([]);
     expect(told).toMatchObject({ code: 3, ended: { reason: 'no-change' } });
@@ -145,7 +194,10 @@ describe('V1: the baseline of a session', () => {
   const locked = `mkdir lock || exit 1; trap "rmdir lock; exit 1" TERM; ${slow}; test -e a.txt`;
 
   it('V1: it is over before the final run, which may need the same lock', async () => {
-    const stage = await setPlanStage({ steps: [writeFile('a.txt', 'a')], afterwards: talk });
+    const stage = await setPlanStage({
+      steps: [writeFile('a.txt', 'a')],
+      afterwards: talk,
+    });
     const told = await stage.run(['Do it.', '--baseline-seconds=1', '--check', locked]);
     expect(checkResults(told)).toEqual([expect.stringMatching(/: passed$/)]);
     expect(told).toMatchObject({ code: 0, ended: { outcome: 'done' } });
@@ -153,7 +205,11 @@ describe('V1: the baseline of a session', () => {
 
   it('V1: and before the check of a claim', async () => {
     const files = { 'a.txt': 'a', 'PLAN.md': `- [ ] Write a\n  check: \`${locked}\`\n` };
-    const stage = await setPlanStage({ steps: [complete('Write a')], afterwards: talk, files });
+    const stage = await setPlanStage({
+      steps: [complete('Write a')],
+      afterwards: talk,
+      files,
+    });
     const told = await stage.run(['--plan', 'PLAN.md', '--baseline-seconds=1']);
     expect(checkResults(told).join()).not.toMatch(/failed/);
     expect(told).toMatchObject({ code: 3, ended: { reason: 'no-change' } });
@@ -162,12 +218,21 @@ describe('V1: the baseline of a session', () => {
 
 describe('P36: words at a resume', () => {
   it('P36: join the plan: its open todos stay held', async () => {
-    const steps = [plan('Write a', 'Write b'), writeFile('a.txt', 'a'), complete('Write a')];
+    const steps = [
+      plan('Write a', 'Write b'),
+      writeFile('a.txt', 'a'),
+      complete('Write a'),
+    ];
     const stage = await setPlanStage({ steps, afterwards: talk });
-    expect(await stage.run(['Write them.', '--check', 'true'])).toMatchObject({ code: 5 });
+    expect(await stage.run(['Write them.', '--check', 'true'])).toMatchObject({
+      code: 5,
+    });
     const second = await stage.run(['go on', '--resume']);
     expect(second).toMatchObject({ code: 5, ended: { leftOver: [] } });
-    expect(second.ended?.todos.map(({ status }) => status)).toEqual(['completed', expect.any(String)]);
+    expect(second.ended?.todos.map(({ status }) => status)).toEqual([
+      'completed',
+      expect.any(String),
+    ]);
   });
 
   it('P36: do not double the todos of a plan file', async () => {
@@ -189,7 +254,9 @@ describe('the agent’s commands', () => {
     const steps = [runCommand('echo no; exit 3'), runCommand('true')];
     const stage = await setPlanStage({ steps, afterwards: talk });
     const told = await stage.run(['Do it.']);
-    const ended = told.events.flatMap((event) => (event.type === 'tool-ended' ? [event] : []));
+    const ended = told.events.flatMap((event) =>
+      event.type === 'tool-ended' ? [event] : [],
+    );
     expect(ended.map(({ ok }) => ok)).toEqual([false, true]);
     expect(ended[0]?.output).toContain('Exit code 3.');
   });

@@ -18,21 +18,34 @@ import { continuations, ending, eventsOf, shownText, userTexts } from './seen.ts
 const alpha = [writeFile('alpha.txt', 'a'), complete('Write alpha'), say('Written.')];
 
 function using(inputTokens: number, step: Step): Step {
-  return withUsage({ inputTokens, cachedTokens: 0, outputTokens: 100, thinkingTokens: 0 }, step);
+  return withUsage(
+    { inputTokens, cachedTokens: 0, outputTokens: 100, thinkingTokens: 0 },
+    step,
+  );
 }
 
 /** Work that is new every time, so that no loop detector has a say. */
 function busy(count: number, tokens = 1000): Step[] {
-  return Array.from({ length: count }, (_, index) => using(tokens, writeFile(`${index}.txt`, `${index}`)));
+  return Array.from({ length: count }, (_, index) =>
+    using(tokens, writeFile(`${index}.txt`, `${index}`)),
+  );
 }
 
 describe('budgets', () => {
   it.each([
     ['token-budget', 'tokens', { maxTokens: 5000 }],
-    ['cost-budget', 'dollars', { maxCost: 0.005, prices: { 'scripted/story': { input: 1, output: 1 } } }],
+    [
+      'cost-budget',
+      'dollars',
+      { maxCost: 0.005, prices: { 'scripted/story': { input: 1, output: 1 } } },
+    ],
   ])('G8: %s ends an agent that stops and goes on', async (reason, unit, settings) => {
     const rounds = busy(20).flatMap((work) => [work, using(1000, say('One more.'))]);
-    const played = await play({ protocol, settings, steps: [using(1000, plan('Write alpha')), ...rounds] });
+    const played = await play({
+      protocol,
+      settings,
+      steps: [using(1000, plan('Write alpha')), ...rounds],
+    });
     expect(ending(played)).toEqual({ outcome: 'exhausted', reason, exitCode: 6 });
     expect(played.ended.sentence).toContain(unit);
     expect(played.requests.length).toBeLessThanOrEqual(6);
@@ -40,9 +53,16 @@ describe('budgets', () => {
 
   it.each([
     ['token-budget', { maxTokens: 5000 }],
-    ['cost-budget', { maxCost: 0.005, prices: { 'scripted/story': { input: 1, output: 1 } } }],
+    [
+      'cost-budget',
+      { maxCost: 0.005, prices: { 'scripted/story': { input: 1, output: 1 } } },
+    ],
   ])('G8: %s ends an agent that never stops by itself', async (reason, settings) => {
-    const played = await play({ protocol, settings, steps: [using(1000, plan('Write alpha')), ...busy(30)] });
+    const played = await play({
+      protocol,
+      settings,
+      steps: [using(1000, plan('Write alpha')), ...busy(30)],
+    });
     expect(ending(played)).toEqual({ outcome: 'exhausted', reason, exitCode: 6 });
     expect(played.requests.length).toBeLessThanOrEqual(6);
     expect(continuations(played)).toEqual([]);
@@ -55,7 +75,11 @@ describe('budgets', () => {
       settings: { maxMinutes: 0.2 },
       steps: [plan('Write alpha'), ...busy(500)],
     });
-    expect(ending(played)).toEqual({ outcome: 'exhausted', reason: 'time-budget', exitCode: 6 });
+    expect(ending(played)).toEqual({
+      outcome: 'exhausted',
+      reason: 'time-budget',
+      exitCode: 6,
+    });
     expect(played.ended.sentence).toContain('0.2 minutes');
   });
 
@@ -88,9 +112,14 @@ describe('budgets', () => {
     });
     expect(eventsOf(played, 'compacted')).toHaveLength(1);
     expect(played.asides).toHaveLength(1);
-    const steps = eventsOf(played, 'usage').reduce((sum, { step }) => sum + step.inputTokens, 0);
+    const steps = eventsOf(played, 'usage').reduce(
+      (sum, { step }) => sum + step.inputTokens,
+      0,
+    );
     expect(played.ended.usage.inputTokens).toBe(steps);
-    expect(eventsOf(played, 'usage')).toHaveLength(played.requests.length + played.asides.length);
+    expect(eventsOf(played, 'usage')).toHaveLength(
+      played.requests.length + played.asides.length,
+    );
   });
 });
 
@@ -102,7 +131,11 @@ describe('the context', () => {
       settings: { context: { compactAt: 1 } },
       steps: [using(1000, plan('Write alpha')), using(9100, say('Done.')), ...alpha],
     });
-    expect(ending(played)).toEqual({ outcome: 'exhausted', reason: 'context-full', exitCode: 6 });
+    expect(ending(played)).toEqual({
+      outcome: 'exhausted',
+      reason: 'context-full',
+      exitCode: 6,
+    });
     expect(played.ended.sentence).toContain('91 %');
     expect(played.requests).toHaveLength(2);
   });
@@ -128,7 +161,11 @@ describe('the context', () => {
       settings: { context: { compactAt: 1 } },
       steps: [using(1000, plan('Write alpha')), ...busy(20, 9100)],
     });
-    expect(ending(played)).toEqual({ outcome: 'exhausted', reason: 'context-full', exitCode: 6 });
+    expect(ending(played)).toEqual({
+      outcome: 'exhausted',
+      reason: 'context-full',
+      exitCode: 6,
+    });
     expect(played.requests).toHaveLength(2);
   });
 
@@ -175,8 +212,14 @@ describe('steps in a row', () => {
 
   it('S2: an agent that works through a long plan in one go may answer when it is drained', async () => {
     const titles = Array.from({ length: 7 }, (_, index) => `Part ${index}`);
-    const work = titles.flatMap((title) => [writeFile(`${title}.txt`, title), complete(title)]);
-    const played = await play({ protocol, steps: [plan(...titles), ...work, say('All seven are written.')] });
+    const work = titles.flatMap((title) => [
+      writeFile(`${title}.txt`, title),
+      complete(title),
+    ]);
+    const played = await play({
+      protocol,
+      steps: [plan(...titles), ...work, say('All seven are written.')],
+    });
     expect(continuations(played)).toEqual([]);
     expect(shownText(played)).toBe('All seven are written.');
   });

@@ -45,7 +45,12 @@ export function createMortalStore(store: Store, at: number, death: Death): Morta
     const result = await Reflect.apply(store[name], store, values);
     return isLast ? die() : isDead ? never() : result;
   };
-  const own = { died, die: () => void die(), writes: () => writes, close: async () => {} };
+  const own = {
+    died,
+    die: () => void die(),
+    writes: () => writes,
+    close: async () => {},
+  };
   return new Proxy(own as MortalStore, {
     // It must not look like a promise: an async function that gives it back would wait for it.
     get: (target, name: keyof Store | 'then') =>

@@ -3,7 +3,13 @@
 import { chmodSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { complete, runCommand, type Step, say, writeFile } from '../../src/scripted-model/index.ts';
+import {
+  complete,
+  runCommand,
+  type Step,
+  say,
+  writeFile,
+} from '../../src/scripted-model/index.ts';
 import { acceptProject } from '../support/accept-project.ts';
 import { checkResults, type PlanStage, setPlanStage } from './plan-file-stage.ts';
 
@@ -41,7 +47,11 @@ const story: readonly Step[] = [
 const planOf = (check: string) =>
   `---\nchecks:\n  - ${JSON.stringify(check)}\n---\n- [ ] Write alpha\n  - check: ${check}\n`;
 
-async function setStage(settings: object, planText: string, steps = story): Promise<PlanStage> {
+async function setStage(
+  settings: object,
+  planText: string,
+  steps = story,
+): Promise<PlanStage> {
   const files = {
     'check.sh': script,
     'alpha.txt': 'bad',
@@ -61,11 +71,16 @@ describe('V1: one check in three places', () => {
   ])(
     'V1: written as %s in untildone.json, it runs once before the start, once at a stop where it passes, and twice at one where it fails',
     async (_, command) => {
-      const settings = { checks: { tests: { command, timeoutSeconds: 900 } }, goal: ['tests'] };
+      const settings = {
+        checks: { tests: { command, timeoutSeconds: 900 } },
+        goal: ['tests'],
+      };
       const stage = await setStage(settings, planOf('`./check.sh`'));
       const told = await stage.run(['--plan', 'PLAN.md', '--check', './check.sh']);
       expect(told).toMatchObject({ code: 0, ended: { outcome: 'done' } });
-      expect(countRuns(stage)).toBe('before 1, claim 1, failing-stop 2, second-claim 1, passing-stop 1');
+      expect(countRuns(stage)).toBe(
+        'before 1, claim 1, failing-stop 2, second-claim 1, passing-stop 1',
+      );
       expect(new Set(checkResults(told)), 'it has one name').toEqual(
         new Set(['$ ./check.sh: passed', '$ ./check.sh: failed']),
       );
@@ -79,7 +94,9 @@ describe('V1: one check in three places', () => {
     const stage = await setStage(settings, planOf('tests'));
     const argv = ['--plan', 'PLAN.md', '--check', './check.sh'];
     expect(await stage.run(argv)).toMatchObject({ code: 0 });
-    expect(countRuns(stage)).toBe('before 1, claim 1, failing-stop 2, second-claim 1, passing-stop 1');
+    expect(countRuns(stage)).toBe(
+      'before 1, claim 1, failing-stop 2, second-claim 1, passing-stop 1',
+    );
   });
 
   it.each([
@@ -88,10 +105,21 @@ describe('V1: one check in three places', () => {
     ['the wanted exit status', { expectExit: 3 }],
     ['the files', { files: ['alpha.txt'] }],
   ])('V1: two checks that differ in %s stay two', async (_, field) => {
-    const settings = { checks: { tests: { command: ['./check.sh'], ...field } }, goal: ['tests'] };
+    const settings = {
+      checks: { tests: { command: ['./check.sh'], ...field } },
+      goal: ['tests'],
+    };
     const stage = await setStage(settings, '- [ ] Write alpha\n');
-    const told = await stage.run(['--plan', 'PLAN.md', '--check', './check.sh', '--max-continuations=1']);
-    const baseline = told.events.flatMap((event) => (event.type === 'baseline' ? [event.check] : []));
+    const told = await stage.run([
+      '--plan',
+      'PLAN.md',
+      '--check',
+      './check.sh',
+      '--max-continuations=1',
+    ]);
+    const baseline = told.events.flatMap((event) =>
+      event.type === 'baseline' ? [event.check] : [],
+    );
     expect(baseline).toEqual(['tests', '$ ./check.sh']);
   });
 
@@ -100,12 +128,21 @@ describe('V1: one check in three places', () => {
     const stopped = say('It is done.');
     // The first run ends after one continuation.
     const steps = [stopped, stopped, mark('claim'), ...story.slice(1, 3), mark('stop')];
-    const stage = await setStage(settings, '- [ ] Write alpha\n  - check: tests\n', steps);
+    const stage = await setStage(
+      settings,
+      '- [ ] Write alpha\n  - check: tests\n',
+      steps,
+    );
     const first = await stage.run(['--plan', 'PLAN.md']);
-    expect(first).toMatchObject({ ended: { outcome: 'stagnant' }, todos: [{ checks: ['tests'] }] });
+    expect(first).toMatchObject({
+      ended: { outcome: 'stagnant' },
+      todos: [{ checks: ['tests'] }],
+    });
     const second = await stage.run(['--resume', '--check', './check.sh']);
     expect(second).toMatchObject({ code: 0, ended: { outcome: 'done' } });
-    expect(second.todos).toMatchObject([{ checks: ['$ ./check.sh'], verification: 'passed' }]);
+    expect(second.todos).toMatchObject([
+      { checks: ['$ ./check.sh'], verification: 'passed' },
+    ]);
     expect(countRuns(stage)).toBe('before 1, claim 1, stop 1');
     expect(second.events.filter(({ type }) => type === 'baseline')).toEqual([]);
   });

@@ -36,7 +36,8 @@ async function writesAroundTheStop(): Promise<readonly number[]> {
   await stage.run({
     store: counted,
     watch: (event) => {
-      if (event.type === 'tool-started' || event.type === 'tool-ended') places.push(counted.writes());
+      if (event.type === 'tool-started' || event.type === 'tool-ended')
+        places.push(counted.writes());
     },
   });
   const [from = 0, to = 0] = [places[5], places[6]];
@@ -83,17 +84,28 @@ describe('a run that dies', () => {
   });
 
   it('V5: in the middle of a compaction does not wait for it when it goes on', async () => {
-    const alpha = [plan('Write alpha'), runCommand('true'), complete('Write alpha'), say('It is written.')];
+    const alpha = [
+      plan('Write alpha'),
+      runCommand('true'),
+      complete('Write alpha'),
+      say('It is written.'),
+    ];
     const stage = await setStage({ protocol: oneProtocol, steps: alpha });
     const mortal = createMortalStore(stage.store, Number.POSITIVE_INFINITY, 'before');
-    void stage.run({ store: mortal, watch: ({ type }) => type === 'tool-ended' && mortal.die() });
+    void stage.run({
+      store: mortal,
+      watch: ({ type }) => type === 'tool-ended' && mortal.die(),
+    });
     await mortal.died;
     const base = { id: 'cut off', sessionId: stage.sessionId, at: Date.now() };
-    await stage.store.append([{ ...base, type: 'wait-started', wait: { kind: 'compaction' } }]);
+    await stage.store.append([
+      { ...base, type: 'wait-started', wait: { kind: 'compaction' } },
+    ]);
     const played = await stage.run({
       goal: null,
       resume: true,
-      watch: (event) => expect(event).not.toMatchObject({ type: 'waiting', reason: 'compacting' }),
+      watch: (event) =>
+        expect(event).not.toMatchObject({ type: 'waiting', reason: 'compacting' }),
     });
     expect(ending(played)).toMatchObject({ outcome: 'claimed', reason: 'nothing-open' });
   });
@@ -118,7 +130,8 @@ describe('a run that dies', () => {
       const mortal = createMortalStore(stage.store, Number.POSITIVE_INFINITY, 'before');
       const again = life === 1 ? {} : { goal: null, resume: true };
       const watch = ({ type, ...event }: AgentEvent) => {
-        if (type === 'tool-started' && 'tool' in event && event.tool === 'shell') mortal.die();
+        if (type === 'tool-started' && 'tool' in event && event.tool === 'shell')
+          mortal.die();
       };
       void stage.run({ store: mortal, watch, ...again });
       await mortal.died;

@@ -30,7 +30,9 @@ type AskedBody = Readonly<{
   temperature?: number;
 }>;
 
-const modelsAsked = ({ model }: CommandLine) => [...new Set(model.requests.map((request) => request.model))];
+const modelsAsked = ({ model }: CommandLine) => [
+  ...new Set(model.requests.map((request) => request.model)),
+];
 
 describe('settings under agents.run', () => {
   it('C1: the model there is that of our own agent, and a flag or the environment overrules it', async () => {
@@ -86,27 +88,45 @@ describe('how the model is asked', () => {
   it('C1: what stands under agents.run is asked for, and a flag or the environment overrules it', async () => {
     const line = await configured('user', {
       reasoningEffort: 'low',
-      agents: { run: { reasoningEffort: 'none', maxOutputTokens: 2000, temperature: 0.2 } },
+      agents: {
+        run: { reasoningEffort: 'none', maxOutputTokens: 2000, temperature: 0.2 },
+      },
     });
     await line.run('run', 'Say hello.', ...thinking);
     expect(asked(line)).toEqual(['none', 2000, 0.2]);
     line.set({ UNTILDONE_MAX_OUTPUT_TOKENS: '3000' });
     await line.run('run', 'Say hello.', ...thinking, '--temperature=0.9');
     expect(asked(line)).toEqual(['none', 3000, 0.9]);
-    const high = await line.run('run', 'Say hello.', ...thinking, '--reasoning-effort', 'high');
+    const high = await line.run(
+      'run',
+      'Say hello.',
+      ...thinking,
+      '--reasoning-effort',
+      'high',
+    );
     expect(asked(line)).toEqual(['high', 3000, undefined]);
-    expect(high.out).toContain('openai/gpt-5.2 does not take temperature 0.2 as it is set');
+    expect(high.out).toContain(
+      'openai/gpt-5.2 does not take temperature 0.2 as it is set',
+    );
   });
 
   it('C1: a wrong word or number is told in one sentence with its flag, before anything is asked', async () => {
     const line = await openCommandLine({ steps: [say('Hello.')] });
-    const wrong = await line.run('run', 'Say hello.', ...thinking, '--reasoning-effort', 'hihg');
+    const wrong = await line.run(
+      'run',
+      'Say hello.',
+      ...thinking,
+      '--reasoning-effort',
+      'hihg',
+    );
     expect(wrong).toMatchObject({ code: 2, out: '' });
     expect(wrong.err).toMatch(
       /--reasoning-effort: must be one of none, .*got "hihg"; did you mean "high"\?\n/,
     );
     const hot = await line.run('run', 'Say hello.', ...thinking, '--temperature', '3');
-    expect(hot.err).toContain('--temperature: must be a number from 0 to 2, or null, got 3');
+    expect(hot.err).toContain(
+      '--temperature: must be a number from 0 to 2, or null, got 3',
+    );
     expect(line.model.requests).toEqual([]);
   });
 
@@ -114,7 +134,10 @@ describe('how the model is asked', () => {
     const line = await configured('user', { maxOutputTokens: 2000 });
     const flags = ['--reasoning-effort', 'none', '--temperature', '0.3'];
     await line.run('run', 'Say hello.', ...thinking, ...flags);
-    writeFileSync(files.user(line), JSON.stringify({ maxOutputTokens: 4000, temperature: 1 }));
+    writeFileSync(
+      files.user(line),
+      JSON.stringify({ maxOutputTokens: 4000, temperature: 1 }),
+    );
     await line.run('run', 'And again.', '--resume');
     expect(asked(line)).toEqual(['none', 2000, 0.3]);
     await line.run('run', 'And again.', '--resume', '--max-output-tokens', '5000');
@@ -141,7 +164,9 @@ describe('maxCost', () => {
     const line = await configured('user', { maxCost: 5 });
     const refused = await line.run('run', 'Say hello.', '--model', 'openai/odd');
     expect(refused).toMatchObject({ code: 2, out: '' });
-    expect(refused.err).toMatch(/maxCost is 5, but the price of openai\/odd is not known.*"prices"/);
+    expect(refused.err).toMatch(
+      /maxCost is 5, but the price of openai\/odd is not known.*"prices"/,
+    );
     expect(line.model.requests).toEqual([]);
     await expect(line.session()).rejects.toThrow('There is no session.');
   });
@@ -159,7 +184,10 @@ describe('maxCost', () => {
 
   it('G8: with a price it is a limit, and the cost is told; without either nobody speaks of prices', async () => {
     const prices = { 'openai/priced': { input: 1000, output: 1000 } };
-    const line = await configured('user', { prices }, [runCommand('true'), say('Hello.')]);
+    const line = await configured('user', { prices }, [
+      runCommand('true'),
+      say('Hello.'),
+    ]);
     const priced = ['--model', 'openai/priced', '--auto'];
     const spent = await line.run('run', 'Work.', ...priced, '--max-cost', '0.01');
     expect(spent.out).toContain('outcome: exhausted');

@@ -9,7 +9,14 @@ import type { HumanControl } from '../../src/agent/run-agent.ts';
 import type { RememberedGrant } from '../../src/agent/workspace/remembered-grants.ts';
 import { createRuntime } from '../../src/engine/runtime.ts';
 import { createIdentifiers, sha256, systemClock } from '../../src/engine/system.ts';
-import { complete, parallel, plan, runCommand, type Step, say } from '../../src/scripted-model/index.ts';
+import {
+  complete,
+  parallel,
+  plan,
+  runCommand,
+  type Step,
+  say,
+} from '../../src/scripted-model/index.ts';
 import { delegate } from './delegating.ts';
 import { createMortalStore } from './mortal-store.ts';
 import { type Played, type Stage, type Story, setStage } from './play.ts';
@@ -38,7 +45,8 @@ async function answered(
       control = given;
     },
     watch: (event) => {
-      if (event.type === 'permission-asked') void control?.answer(event.requestId, left.shift() ?? 'no');
+      if (event.type === 'permission-asked')
+        void control?.answer(event.requestId, left.shift() ?? 'no');
     },
     ...more,
   });
@@ -64,7 +72,12 @@ describe('a permission that the human is asked for', () => {
     const played = await answered([log('a'), log('a')], ['once', 'once']);
     expect(ending(played)).toMatchObject({ outcome: 'claimed' });
     expect(played.log).toEqual(['a', 'a']);
-    expect(eventsOf(played, 'permission-asked').map(({ subject, pattern }) => [subject, pattern])).toEqual([
+    expect(
+      eventsOf(played, 'permission-asked').map(({ subject, pattern }) => [
+        subject,
+        pattern,
+      ]),
+    ).toEqual([
       ['echo a >> calls.log', '= echo a >> calls.log'],
       ['echo a >> calls.log', '= echo a >> calls.log'],
     ]);
@@ -76,7 +89,10 @@ describe('a permission that the human is asked for', () => {
     const played = await answered([log('a'), log('a'), log('b')], ['session', 'session']);
     expect(played.log).toEqual(['a', 'a', 'b']);
     expect(asked(played)).toBe(2);
-    const grants = played.session.permissions?.grants.map(({ pattern, remembered }) => [pattern, remembered]);
+    const grants = played.session.permissions?.grants.map(({ pattern, remembered }) => [
+      pattern,
+      remembered,
+    ]);
     expect(grants).toEqual([
       ['= echo a >> calls.log', 'session'],
       ['= echo b >> calls.log', 'session'],
@@ -86,12 +102,17 @@ describe('a permission that the human is asked for', () => {
   it('S7: for good it is handed to the memory of this directory with the answer that gave it', async () => {
     const kept: RememberedGrant[] = [];
     const remember = async (grant: RememberedGrant) => void kept.push(grant);
-    const played = await answered([log('a')], ['always'], { asking: { ...here, remember } });
+    const played = await answered([log('a')], ['always'], {
+      asking: { ...here, remember },
+    });
     expect(kept).toMatchObject([{ tool: 'shell', pattern: '= echo a >> calls.log' }]);
     const [grant] = kept;
-    const isOnRecord = (await played.stage.store.events({ ids: [grant?.answerId ?? ''] })).length > 0;
+    const isOnRecord =
+      (await played.stage.store.events({ ids: [grant?.answerId ?? ''] })).length > 0;
     expect(isOnRecord).toBe(true);
-    const again = await answered([log('a')], [], { asking: { ...here, remembered: kept } });
+    const again = await answered([log('a')], [], {
+      asking: { ...here, remembered: kept },
+    });
     expect(asked(again)).toBe(0);
     expect(again.log).toEqual(['a']);
   });
@@ -123,7 +144,11 @@ describe('a permission that the human is asked for', () => {
   it('S7: a worker asks through the run that sent it', async () => {
     const played = await answered([], ['once'], {
       workers: { coder: [log('worker'), say('Done.')] },
-      steps: [plan({ title: 'Write it', agentType: 'coder' }), delegate('Write it'), ...end],
+      steps: [
+        plan({ title: 'Write it', agentType: 'coder' }),
+        delegate('Write it'),
+        ...end,
+      ],
     });
     expect(played.log).toEqual(['worker']);
     expect(asked(played)).toBe(1);
@@ -132,30 +157,55 @@ describe('a permission that the human is asked for', () => {
 });
 
 /** What `untildone approve` does: another process, which only knows the store. */
-async function answerElsewhere({ store, sessionId }: Stage, choice: PermissionChoice): Promise<number> {
+async function answerElsewhere(
+  { store, sessionId }: Stage,
+  choice: PermissionChoice,
+): Promise<number> {
   const session = await store.state(sessionId);
-  const waiting = session?.permissions?.requests.filter(({ answer }) => answer === null) ?? [];
+  const waiting =
+    session?.permissions?.requests.filter(({ answer }) => answer === null) ?? [];
   const identifiers = createIdentifiers();
   const policy = () => {
     throw new Error('An answer needs no policy of its own.');
   };
-  const engine = createRuntime({ store, clock: systemClock, identifiers, hash: sha256, policy });
+  const engine = createRuntime({
+    store,
+    clock: systemClock,
+    identifiers,
+    hash: sha256,
+    policy,
+  });
   for (const { requestId } of waiting)
     await engine.handle({
       ...{ id: identifiers.next(), sessionId, at: systemClock.now(), type: 'wait-ended' },
-      wait: { kind: 'permission', requestId, granted: choice !== 'no', remembered: choice },
+      wait: {
+        kind: 'permission',
+        requestId,
+        granted: choice !== 'no',
+        remembered: choice,
+      },
     });
   return waiting.length;
 }
 
 describe('without anyone to ask', () => {
-  const story: Story = { protocol, permissions: asks, steps: [plan('Write it'), log('a'), ...end] };
+  const story: Story = {
+    protocol,
+    permissions: asks,
+    steps: [plan('Write it'), log('a'), ...end],
+  };
 
   it('S7, P9: the run ends paused with exit code 7, and the sentence names the command that answers', async () => {
     const stage = await setStage(story);
     const played = await stage.run();
-    expect(ending(played)).toEqual({ outcome: 'paused', reason: 'permission-pending', exitCode: 7 });
-    expect(played.ended.sentence).toContain('shell: echo a >> calls.log; `untildone approve` answers it');
+    expect(ending(played)).toEqual({
+      outcome: 'paused',
+      reason: 'permission-pending',
+      exitCode: 7,
+    });
+    expect(played.ended.sentence).toContain(
+      'shell: echo a >> calls.log; `untildone approve` answers it',
+    );
     expect(played.session.waits.permissions).toHaveLength(1);
     expect(readLog(stage.root)).toEqual([]);
   });
@@ -163,25 +213,34 @@ describe('without anyone to ask', () => {
   it.each([
     ['once', ['a']],
     ['no', []],
-  ] as const)('S7: an answer that was given while the process was dead counts: %s', async (choice, made) => {
-    const stage = await setStage(story);
-    const first = await stage.run();
-    expect(await answerElsewhere(stage, choice)).toBe(1);
-    const played = await stage.run({ goal: null, resume: true });
-    expect(ending(played)).toMatchObject({ outcome: 'claimed' });
-    expect(readLog(stage.root)).toEqual(made);
-    expect(asked(played), 'nobody is asked again').toBe(0);
-    expect(eventsOf(played, 'permission-answered')).toMatchObject([{ remembered: choice, by: 'elsewhere' }]);
-    // The call that waited is made before the model is called again.
-    const results = lastResults(requestAt(played, first.requests.length));
-    expect(results[0]?.text).toMatch(choice === 'no' ? /said no/u : /Exit code 0/u);
-  });
+  ] as const)(
+    'S7: an answer that was given while the process was dead counts: %s',
+    async (choice, made) => {
+      const stage = await setStage(story);
+      const first = await stage.run();
+      expect(await answerElsewhere(stage, choice)).toBe(1);
+      const played = await stage.run({ goal: null, resume: true });
+      expect(ending(played)).toMatchObject({ outcome: 'claimed' });
+      expect(readLog(stage.root)).toEqual(made);
+      expect(asked(played), 'nobody is asked again').toBe(0);
+      expect(eventsOf(played, 'permission-answered')).toMatchObject([
+        { remembered: choice, by: 'elsewhere' },
+      ]);
+      // The call that waited is made before the model is called again.
+      const results = lastResults(requestAt(played, first.requests.length));
+      expect(results[0]?.text).toMatch(choice === 'no' ? /said no/u : /Exit code 0/u);
+    },
+  );
 
   it('S7: a yes counts for nothing where the run is taken up read-only', async () => {
     const stage = await setStage(story);
     await stage.run();
     await answerElsewhere(stage, 'once');
-    await stage.run({ goal: null, resume: true, permissions: { mode: 'read-only', shellAllow: [] } });
+    await stage.run({
+      goal: null,
+      resume: true,
+      permissions: { mode: 'read-only', shellAllow: [] },
+    });
     expect(readLog(stage.root)).toEqual([]);
   });
 
@@ -190,9 +249,9 @@ describe('without anyone to ask', () => {
     const [before] = eventsOf(await stage.run(), 'permission-asked');
     const played = await stage.run({ goal: null, resume: true });
     expect(ending(played)).toMatchObject({ outcome: 'paused', exitCode: 7 });
-    expect(eventsOf(played, 'permission-asked').map(({ requestId }) => requestId)).toEqual([
-      before?.requestId,
-    ]);
+    expect(
+      eventsOf(played, 'permission-asked').map(({ requestId }) => requestId),
+    ).toEqual([before?.requestId]);
     expect(played.session.permissions?.requests).toHaveLength(1);
   });
 
@@ -204,20 +263,29 @@ describe('without anyone to ask', () => {
         control = given;
       },
       watch: (event) => {
-        if (event.type === 'permission-asked') void control?.answer(event.requestId, 'always');
+        if (event.type === 'permission-asked')
+          void control?.answer(event.requestId, 'always');
       },
     });
     const played = await stage.run();
     expect(ending(played)).toMatchObject({ outcome: 'paused', exitCode: 7 });
-    expect(played.session.permissions).toMatchObject({ requests: [{ answer: null }], grants: [] });
+    expect(played.session.permissions).toMatchObject({
+      requests: [{ answer: null }],
+      grants: [],
+    });
   });
 
   it('S7: new words instead of an answer give the call up, and the model is told', async () => {
-    const stage = await setStage({ ...story, steps: [plan('Write it'), log('a'), say('I see.'), ...end] });
+    const stage = await setStage({
+      ...story,
+      steps: [plan('Write it'), log('a'), say('I see.'), ...end],
+    });
     const first = await stage.run();
     const played = await stage.run({ goal: 'Do it without commands.', resume: true });
     const told = requestAt(played, first.requests.length);
-    expect(lastResults(told)).toMatchObject([{ text: expect.stringContaining('was not made') }]);
+    expect(lastResults(told)).toMatchObject([
+      { text: expect.stringContaining('was not made') },
+    ]);
     expect(played.session.permissions?.requests).toEqual([]);
     expect(played.session.waits.permissions).toEqual([]);
     expect(readLog(stage.root)).toEqual([]);
@@ -228,12 +296,15 @@ describe('without anyone to ask', () => {
       ...story,
       asking: { ...noAsking, waitMs: 3_600_000 },
       watch: (event) => {
-        if (event.type === 'permission-asked') setTimeout(() => void answerElsewhere(stage, 'once'), 20);
+        if (event.type === 'permission-asked')
+          setTimeout(() => void answerElsewhere(stage, 'once'), 20);
       },
     });
     const played = await stage.run();
     expect(ending(played)).toMatchObject({ outcome: 'claimed' });
-    expect(eventsOf(played, 'permission-answered')).toMatchObject([{ granted: true, by: 'elsewhere' }]);
+    expect(eventsOf(played, 'permission-answered')).toMatchObject([
+      { granted: true, by: 'elsewhere' },
+    ]);
     expect(readLog(stage.root)).toEqual(['a']);
   });
 });
@@ -280,13 +351,21 @@ describe('killed while it asks', () => {
     expect(writes.length).toBeGreaterThan(6);
     for (const at of writes) {
       const { stage, questions } = await consenting();
-      const mortal = createMortalStore(stage.store, at, at % 2 === 0 ? 'before' : 'after');
+      const mortal = createMortalStore(
+        stage.store,
+        at,
+        at % 2 === 0 ? 'before' : 'after',
+      );
       void stage.run({ store: mortal });
       await mortal.died;
       const played = await stage.run({ goal: null, resume: true });
       const made = readLog(stage.root);
-      const isInterrupted = JSON.stringify(played.transcript).includes('it is unknown whether');
-      expect(made, `write ${at}`).toEqual(isInterrupted && made.length === 0 ? [] : ['a']);
+      const isInterrupted = JSON.stringify(played.transcript).includes(
+        'it is unknown whether',
+      );
+      expect(made, `write ${at}`).toEqual(
+        isInterrupted && made.length === 0 ? [] : ['a'],
+      );
       // What was never on record is asked for under a new name.
       expect(questions.size, `write ${at}`).toBeLessThanOrEqual(at === writes[0] ? 2 : 1);
       expect(played.session.permissions?.requests ?? [], `write ${at}`).toEqual([]);

@@ -100,17 +100,28 @@ describe('an agent that edits the file instead of working', () => {
     expect(checkResults(told)).toContain('$ test -e alpha.txt: failed');
   });
 
-  const withoutBeta = ['* [ ] Write alpha !high', '  check: grep -q good alpha.txt', ''].join('\n');
+  const withoutBeta = [
+    '* [ ] Write alpha !high',
+    '  check: grep -q good alpha.txt',
+    '',
+  ].join('\n');
 
   it('V4: an item that it takes out is named once; left out again it is cancelled unexplained, never done', async () => {
     const stage = await setPlanStage({
-      steps: [writeAlpha, complete('Write alpha'), edit(withoutBeta.replace('[ ]', '[x]'))],
+      steps: [
+        writeAlpha,
+        complete('Write alpha'),
+        edit(withoutBeta.replace('[ ]', '[x]')),
+      ],
       afterwards: say('The plan is finished.'),
       files,
     });
     const told = await stage.run(runPlan);
     expect(kinds(told)).toEqual(['dropped-todos']);
-    expect(told).toMatchObject({ code: 3, ended: { outcome: 'claimed', reason: 'nothing-open' } });
+    expect(told).toMatchObject({
+      code: 3,
+      ended: { outcome: 'claimed', reason: 'nothing-open' },
+    });
     expect(told.todos).toMatchObject([
       { title: 'Write alpha', status: 'completed', verification: 'passed' },
       { title: 'Write beta', status: 'cancelled', reason: null },
@@ -124,7 +135,10 @@ describe('an agent that edits the file instead of working', () => {
     const lazy = await setPlanStage({ steps, afterwards: say('Finished.'), files });
     const idle = await lazy.run(runPlan);
     expect(idle.ended?.outcome).not.toBe('done');
-    expect(idle.todos).toMatchObject([{}, { title: 'Write beta', checks: ['$ grep -q good beta.txt'] }]);
+    expect(idle.todos).toMatchObject([
+      {},
+      { title: 'Write beta', checks: ['$ grep -q good beta.txt'] },
+    ]);
     expect(idle.todos[1]?.verification).not.toBe('passed');
     const stage = await setPlanStage({ steps: [...steps, ...honestWork], files });
     const told = await stage.run(runPlan);
@@ -135,7 +149,13 @@ describe('an agent that edits the file instead of working', () => {
   it('V3: a check that it writes into the file is never run', async () => {
     const planted = `${document}\r\n* [x] Something easy\r\n  check: touch planted.txt\r\n`;
     const stage = await setPlanStage({
-      steps: [writeAlpha, writeBeta, edit(planted), ...honestWork.slice(1, 2), ...honestWork.slice(3)],
+      steps: [
+        writeAlpha,
+        writeBeta,
+        edit(planted),
+        ...honestWork.slice(1, 2),
+        ...honestWork.slice(3),
+      ],
       files,
     });
     const told = await stage.run(runPlan);

@@ -1,6 +1,13 @@
 // The bench of the plan file: the real `run --plan` in this process, over a real store, real checks and the scripted
 // model behind real HTTP. What a human does meanwhile happens between two printed events.
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -42,7 +49,11 @@ export interface PlanStage {
   write(path: string, text: string): void;
   read(path: string): string;
   /** `run` with these arguments; `watch` sees every event as it is printed. `cwd`: where the human stands. */
-  run(argv: readonly string[], watch?: (event: AgentEvent) => void, cwd?: string): Promise<PlanRun>;
+  run(
+    argv: readonly string[],
+    watch?: (event: AgentEvent) => void,
+    cwd?: string,
+  ): Promise<PlanRun>;
 }
 
 export interface PlanStory {
@@ -87,16 +98,22 @@ export const honestWork: readonly Step[] = [
 
 /** The kinds of the continuations, in order. */
 export function kinds({ events }: PlanRun): readonly string[] {
-  return events.flatMap((event) => (event.type === 'continuation' ? [event.textKind] : []));
+  return events.flatMap((event) =>
+    event.type === 'continuation' ? [event.textKind] : [],
+  );
 }
 
 export function notices({ events }: PlanRun): string {
-  return events.flatMap((event) => (event.type === 'notice' ? [event.sentence] : [])).join('\n');
+  return events
+    .flatMap((event) => (event.type === 'notice' ? [event.sentence] : []))
+    .join('\n');
 }
 
 /** The checks that were seen to end, a line each: "name: result". */
 export function checkResults({ events }: PlanRun): readonly string[] {
-  return events.flatMap((event) => (event.type === 'check-ended' ? [`${event.check}: ${event.result}`] : []));
+  return events.flatMap((event) =>
+    event.type === 'check-ended' ? [`${event.check}: ${event.result}`] : [],
+  );
 }
 
 export async function setPlanStage({
@@ -110,7 +127,10 @@ export async function setPlanStage({
   const state = join(base, 'state');
   mkdirSync(join(root, '.git'), { recursive: true });
   const options = afterwards === undefined ? {} : { afterwards };
-  const model = await startScriptedModel({ scripts: [script('story', steps, options)], keepRequests: 1000 });
+  const model = await startScriptedModel({
+    scripts: [script('story', steps, options)],
+    keepRequests: 1000,
+  });
   onTestFinished(async () => {
     await model.close();
     rmSync(base, { recursive: true, force: true, maxRetries: 3 });
@@ -122,7 +142,8 @@ export async function setPlanStage({
     OPENAI_BASE_URL: model.url,
     OPENAI_API_KEY: 'sk-story-key-0123456789',
   };
-  const write = (path: string, text: string): void => writeFileSync(join(root, path), text);
+  const write = (path: string, text: string): void =>
+    writeFileSync(join(root, path), text);
   for (const [path, text] of Object.entries(files)) write(path, text);
 
   async function run(
@@ -155,11 +176,16 @@ export async function setPlanStage({
     // An agent that repeats itself is known after its first reminder; three would only take longer.
     const patience = afterwards === undefined ? [] : ['--max-stagnant=1'];
     const may = argv.includes('--read-only') ? [] : [`--${mode}`];
-    const code = await main(['run', ...argv, ...patience, ...may, '--json', '--model', 'openai/story'], io);
+    const code = await main(
+      ['run', ...argv, ...patience, ...may, '--json', '--model', 'openai/story'],
+      io,
+    );
     const last = events.at(-1);
     const ended = last?.type === 'run-ended' ? last : null;
     const record =
-      ended === null ? { todos: [], ledger: [] } : await recordOf(storePath(env), ended.sessionId);
+      ended === null
+        ? { todos: [], ledger: [] }
+        : await recordOf(storePath(env), ended.sessionId);
     return { code, err, events, ended, ...record };
   }
 
@@ -174,7 +200,10 @@ export async function setPlanStage({
   };
 }
 
-async function recordOf(path: string, sessionId: string): Promise<Pick<PlanRun, 'todos' | 'ledger'>> {
+async function recordOf(
+  path: string,
+  sessionId: string,
+): Promise<Pick<PlanRun, 'todos' | 'ledger'>> {
   const store = await openSqliteStore({ path, clock: systemClock });
   try {
     const planId = (await store.state(sessionId))?.planId ?? sessionId;

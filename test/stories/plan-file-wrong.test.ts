@@ -8,13 +8,21 @@ import { document, honestWork, runPlan, setPlanStage } from './plan-file-stage.t
 describe('a file that is no plan', () => {
   it.each<[string, string | null, RegExp]>([
     ['is not there', null, /The plan file PLAN\.md cannot be found \(ENOENT\)\./],
-    ['has no task list', '# Words\n\n- a list\n', /has no task list: write a line such as `- \[ \] Write/],
+    [
+      'has no task list',
+      '# Words\n\n- a list\n',
+      /has no task list: write a line such as `- \[ \] Write/,
+    ],
     [
       'has broken front matter',
       '---\nchecks: [\n---\n- [ ] One\n',
       /is wrong: line \d+: the front matter is not YAML/,
     ],
-    ['has a broken check', '- [ ] One\n  - check:\n', /is wrong: line 2: this check is empty\./],
+    [
+      'has a broken check',
+      '- [ ] One\n  - check:\n',
+      /is wrong: line 2: this check is empty\./,
+    ],
     [
       'names an unknown check',
       '- [ ] One\n  check: make\n',
@@ -25,21 +33,31 @@ describe('a file that is no plan', () => {
       '---\nchecks: unit\n---\n- [ ] One\n',
       /asks in its front matter for the check unit/,
     ],
-    ['has a title without end', `- [ ] ${'x'.repeat(5000)}\n`, /line 1: the todo has a title of 5000 bytes/],
+    [
+      'has a title without end',
+      `- [ ] ${'x'.repeat(5000)}\n`,
+      /line 1: the todo has a title of 5000 bytes/,
+    ],
     ['is no text', 'a\u0000\ud800', /PLAN\.md/],
-  ])('C1: that %s: one sentence, exit code 2, and nothing is started', async (_word, text, sentence) => {
-    const stage = await setPlanStage({ steps: honestWork });
-    if (text !== null) stage.write('PLAN.md', text);
-    const told = await stage.run(runPlan);
-    expect(told).toMatchObject({ code: 2, events: [] });
-    expect(told.err).toMatch(sentence);
-    expect(told.err.trimEnd().split('\n')).toHaveLength(1);
-    expect(stage.requests()).toEqual([]);
-    expect(existsSync(stage.state)).toBe(false);
-  });
+  ])(
+    'C1: that %s: one sentence, exit code 2, and nothing is started',
+    async (_word, text, sentence) => {
+      const stage = await setPlanStage({ steps: honestWork });
+      if (text !== null) stage.write('PLAN.md', text);
+      const told = await stage.run(runPlan);
+      expect(told).toMatchObject({ code: 2, events: [] });
+      expect(told.err).toMatch(sentence);
+      expect(told.err.trimEnd().split('\n')).toHaveLength(1);
+      expect(stage.requests()).toEqual([]);
+      expect(existsSync(stage.state)).toBe(false);
+    },
+  );
 
   it('C1: a folder, a file outside, a link to one, and a protected file are refused alike', async () => {
-    const stage = await setPlanStage({ steps: honestWork, files: { 'PLAN.md': document } });
+    const stage = await setPlanStage({
+      steps: honestWork,
+      files: { 'PLAN.md': document },
+    });
     writeFileSync(join(stage.root, '..', 'theirs.md'), document);
     symlinkSync('../theirs.md', join(stage.root, 'link.md'));
     const said = async (file: string): Promise<string> => {

@@ -44,15 +44,21 @@ describe('an honest agent', () => {
     expect(told).toMatchObject({ code: 0, err: '', ended: { outcome: 'done' } });
     expect(stage.read('PLAN.md')).toBe(ticked);
     expect([...new Set(boxes)]).toEqual(['* [ ]* [ ]', '* [x]* [ ]', '* [x]* [x]']);
-    expect(told.ledger.filter(({ change }) => change === 'created').map(({ actor }) => actor)).toEqual([
-      'file',
-      'file',
-    ]);
+    expect(
+      told.ledger.filter(({ change }) => change === 'created').map(({ actor }) => actor),
+    ).toEqual(['file', 'file']);
     // Our own ticks are no edit and make nothing stale: what was checked last is not checked again.
-    expect(checkResults(told).filter((line) => line.endsWith('beta.txt: passed'))).toHaveLength(1);
+    expect(
+      checkResults(told).filter((line) => line.endsWith('beta.txt: passed')),
+    ).toHaveLength(1);
     expect(notices(told)).not.toContain('was changed');
     expect(told.events[0]).toMatchObject({ goal: 'Work through the plan in PLAN.md.' });
-    expect(readdirSync(stage.root).sort()).toEqual(['.git', 'PLAN.md', 'alpha.txt', 'beta.txt']);
+    expect(readdirSync(stage.root).sort()).toEqual([
+      '.git',
+      'PLAN.md',
+      'alpha.txt',
+      'beta.txt',
+    ]);
   });
 
   it('V1: a goal is said beside the file', async () => {
@@ -60,7 +66,9 @@ describe('an honest agent', () => {
     const told = await stage.run(['Write in English.', ...runPlan]);
     const goal = 'Write in English.\n\nWork through the plan in PLAN.md.';
     expect(told.events[0]).toMatchObject({ goal });
-    expect(JSON.stringify(stage.requests()[0]?.messages)).toContain(JSON.stringify(goal).slice(1, -1));
+    expect(JSON.stringify(stage.requests()[0]?.messages)).toContain(
+      JSON.stringify(goal).slice(1, -1),
+    );
   });
 
   it('V1: one that only says so finds its box empty, the failure quoted, and the run not done', async () => {
@@ -83,7 +91,9 @@ describe('an honest agent', () => {
     });
     const told = await stage.run(runPlan);
     expect(told).toMatchObject({ code: 1, ended: { outcome: 'failed' } });
-    expect(stage.read('PLAN.md')).toBe(document.replace('* [ ] Write alpha', '* [x] Write alpha'));
+    expect(stage.read('PLAN.md')).toBe(
+      document.replace('* [ ] Write alpha', '* [x] Write alpha'),
+    );
   });
 
   it('C3: so it is after Ctrl-C, and --resume goes on with the file', async () => {
@@ -95,7 +105,8 @@ describe('an honest agent', () => {
     });
     const stage = await setPlanStage({ steps: honestWork, files });
     const interrupt = (event: AgentEvent): void => {
-      if (event.type === 'tool-started' && event.tool === 'complete_todo') process.emit('SIGINT');
+      if (event.type === 'tool-started' && event.tool === 'complete_todo')
+        process.emit('SIGINT');
     };
     const first = await stage.run(runPlan, interrupt);
     expect(first).toMatchObject({ code: 130, ended: { outcome: 'aborted' } });
@@ -118,14 +129,20 @@ describe('an honest agent', () => {
       files: { 'PLAN.md': document, 'alpha.txt': 'good' },
       mode: 'read-only',
     });
-    expect((await stage.run(runPlan)).todos[0]).toMatchObject({ title: 'Write alpha', status: 'completed' });
+    expect((await stage.run(runPlan)).todos[0]).toMatchObject({
+      title: 'Write alpha',
+      status: 'completed',
+    });
     expect(stage.read('PLAN.md')).toBe(document);
   });
 });
 
 describe('a human who edits the file meanwhile', () => {
   it('V1: keeps every byte; a new line is a todo, and the agent is not done before it', async () => {
-    const edited = document.replace('The end', '* [ ] Write gamma\r\n  Words about it.\r\n\r\nThe new end');
+    const edited = document.replace(
+      'The end',
+      '* [ ] Write gamma\r\n  Words about it.\r\n\r\nThe new end',
+    );
     const stage = await setPlanStage({
       steps: [
         ...honestWork,
@@ -148,7 +165,12 @@ describe('a human who edits the file meanwhile', () => {
   it('V1: takes a line out, and the agent goes on without it, honestly', async () => {
     const edited = document.replace(/\* \[ \] Write beta\r\n.*\r\n/, '');
     const stage = await setPlanStage({
-      steps: [writeAlpha, complete('Write alpha'), say('Written.'), say('Nothing else is asked for.')],
+      steps: [
+        writeAlpha,
+        complete('Write alpha'),
+        say('Written.'),
+        say('Nothing else is asked for.'),
+      ],
       files,
     });
     const told = await stage.run(
@@ -161,8 +183,15 @@ describe('a human who edits the file meanwhile', () => {
   });
 
   it('V2, P40: changes a check: it counts once the file is named anew', async () => {
-    const stricter = document.replace('grep -q good alpha.txt', 'grep -q better alpha.txt');
-    const stage = await setPlanStage({ steps: honestWork, afterwards: say('Finished.'), files });
+    const stricter = document.replace(
+      'grep -q good alpha.txt',
+      'grep -q better alpha.txt',
+    );
+    const stage = await setPlanStage({
+      steps: honestWork,
+      afterwards: say('Finished.'),
+      files,
+    });
     const first = await stage.run(
       runPlan,
       atStep(2, () => stage.write('PLAN.md', stricter)),
@@ -173,7 +202,9 @@ describe('a human who edits the file meanwhile', () => {
     const second = await stage.run(['--resume', ...runPlan]);
     expect(second.ended?.outcome).not.toBe('done');
     expect(checkResults(second)).toContain('$ grep -q better alpha.txt: failed');
-    expect(stage.read('PLAN.md')).toBe(stricter.replace('* [ ] Write beta', '* [x] Write beta'));
+    expect(stage.read('PLAN.md')).toBe(
+      stricter.replace('* [ ] Write beta', '* [x] Write beta'),
+    );
     expect(second.todos.map(({ checks }) => checks)).toEqual([
       ['$ grep -q better alpha.txt'],
       ['$ grep -q good beta.txt'],

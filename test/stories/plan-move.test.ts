@@ -7,12 +7,25 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { State } from '../../src/core/state.ts';
 import { systemClock } from '../../src/engine/system.ts';
 import { createOpenCodePlugin } from '../../src/hosts/opencode/index.ts';
-import { always, complete, listTodos, pause, plan, say, writeFile } from '../../src/scripted-model/index.ts';
+import {
+  always,
+  complete,
+  listTodos,
+  pause,
+  plan,
+  say,
+  writeFile,
+} from '../../src/scripted-model/index.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { startFakeOpencode } from '../conformance/fake-opencode.ts';
 import { acceptProject } from '../support/accept-project.ts';
 import { continuationOf } from '../support/hook-case.ts';
-import { createPayload, promptPayload, stopPayload, updatePayload } from '../support/payload-cases.ts';
+import {
+  createPayload,
+  promptPayload,
+  stopPayload,
+  updatePayload,
+} from '../support/payload-cases.ts';
 import { type CommandLine, openCommandLine } from './command-line.ts';
 
 const runOptions = ['--auto', '--model', 'openai/story'];
@@ -27,7 +40,12 @@ function claudeIn(line: CommandLine, id: string) {
       ...{ session_id: id, cwd: line.project, prompt_id: `prompt-${prompts}` },
     });
     const [program = '', ...words] = line.words('hook', 'claude-code');
-    const place = { cwd: line.project, env: line.environment, encoding: 'utf8', input } as const;
+    const place = {
+      cwd: line.project,
+      env: line.environment,
+      encoding: 'utf8',
+      input,
+    } as const;
     return JSON.parse(execFileSync(program, words, place));
   };
 }
@@ -50,12 +68,19 @@ async function move(line: CommandLine, id: string, to: string): Promise<string> 
 
 describe('V7: one plan, several agents', () => {
   it('V7, P41: Claude Code begins it, OpenCode goes on, run ends it as done', async () => {
-    const steps = [listTodos(), writeFile('gamma.txt', 'x'), complete('gamma'), always(say('All is done.'))];
+    const steps = [
+      listTodos(),
+      writeFile('gamma.txt', 'x'),
+      complete('gamma'),
+      always(say('All is done.')),
+    ];
     const line = await openCommandLine({ steps });
     const { project, environment } = line;
     const titles = ['alpha', 'beta', 'gamma'];
     const config = {
-      checks: Object.fromEntries(titles.map((title) => [title, { file: `${title}.txt` }])),
+      checks: Object.fromEntries(
+        titles.map((title) => [title, { file: `${title}.txt` }]),
+      ),
       todoChecks: titles.map((title) => ({ title, checks: [title] })),
     };
     writeFileSync(join(project, 'untildone.json'), JSON.stringify(config));
@@ -63,7 +88,8 @@ describe('V7: one plan, several agents', () => {
 
     const claude = claudeIn(line, 'claude-1');
     claude(promptPayload('Write the files.'));
-    for (const [index, title] of titles.entries()) claude(createPayload(String(index + 1), title));
+    for (const [index, title] of titles.entries())
+      claude(createPayload(String(index + 1), title));
     writeFileSync(join(project, 'alpha.txt'), 'x');
     claude(updatePayload('1', 'completed', 'call-9'));
     expect(continuationOf(claude(stopPayload()))).toContain('beta');
@@ -76,15 +102,23 @@ describe('V7: one plan, several agents', () => {
     );
     expect(standing(await stateOf(line, 'claude-1'))).toEqual([]);
 
-    const opencode = await startFakeOpencode(createOpenCodePlugin({ environment }), project, Date.now);
+    const opencode = await startFakeOpencode(
+      createOpenCodePlugin({ environment }),
+      project,
+      Date.now,
+    );
     onTestFinished(() => opencode.hooks.dispose?.());
     await opencode.open('ses_1', null, 'build');
     await opencode.says('ses_1', 'go on');
     // The message reaches the model with the plan behind it, and the human sees what was taken up.
-    expect(opencode.injected('ses_1')[0]).toContain('Your human moved a plan to this session');
+    expect(opencode.injected('ses_1')[0]).toContain(
+      'Your human moved a plan to this session',
+    );
     expect(opencode.injected('ses_1')[0]).toContain('beta');
     await opencode.flush('ses_1');
-    expect(JSON.stringify(opencode.toasts)).toContain('the plan that you moved here goes on in this session');
+    expect(JSON.stringify(opencode.toasts)).toContain(
+      'the plan that you moved here goes on in this session',
+    );
     writeFileSync(join(project, 'beta.txt'), 'x');
     const list = [
       { content: 'beta', status: 'completed', priority: 'medium' },
@@ -103,29 +137,48 @@ describe('V7: one plan, several agents', () => {
 
     const ended = await line.run('run', '--resume', id, ...runOptions);
     expect(ended.code, ended.err).toBe(0);
-    expect(JSON.stringify(line.model.requests[0]?.messages)).toContain('Work through the plan.');
+    expect(JSON.stringify(line.model.requests[0]?.messages)).toContain(
+      'Work through the plan.',
+    );
     const state = await stateOf(line, id);
     expect(state?.settled?.outcome).toBe('done');
-    expect(standing(state)).toEqual(titles.map((title) => [title, 'completed', 'passed']));
+    expect(standing(state)).toEqual(
+      titles.map((title) => [title, 'completed', 'passed']),
+    );
     expect((await line.run('ledger', 'verify', '--all')).out).toContain('intact');
     expect((await line.run('report', id)).out).toContain('alpha');
   });
 
   it('V7, V3: a check that was given to run holds the agent of Claude Code, which nobody told of it', async () => {
-    const steps = [plan('alpha', 'beta'), writeFile('alpha.txt', 'x'), complete('alpha'), pause('No key.')];
+    const steps = [
+      plan('alpha', 'beta'),
+      writeFile('alpha.txt', 'x'),
+      complete('alpha'),
+      pause('No key.'),
+    ];
     const line = await openCommandLine({ steps: [...steps, always(say('I wait.'))] });
-    const begun = await line.run('run', 'Build it', '--check', 'test -s done.txt', ...runOptions);
+    const begun = await line.run(
+      'run',
+      'Build it',
+      '--check',
+      'test -s done.txt',
+      ...runOptions,
+    );
     expect(begun.code, begun.err).toBe(7);
     const { id } = await line.session();
     await move(line, id, 'claude-code');
     const again = await line.run('run', '--resume', id, ...runOptions);
-    expect(again.err).toContain('to Claude Code. Words after --resume begin something new.');
+    expect(again.err).toContain(
+      'to Claude Code. Words after --resume begin something new.',
+    );
     expect(again.code).toBe(2);
 
     const claude = claudeIn(line, 'claude-1');
     const heard = claude(promptPayload('go on'));
     expect(continuationOf(heard)).toContain('beta');
-    expect(JSON.stringify(heard)).toContain('goes on in this session: 1 of 2 todos are open.');
+    expect(JSON.stringify(heard)).toContain(
+      'goes on in this session: 1 of 2 todos are open.',
+    );
     // Only once: the next message, and another session, find nothing that waits.
     expect(continuationOf(claudeIn(line, 'claude-2')(promptPayload('hello')))).toBeNull();
     expect(continuationOf(claude(stopPayload()))).toContain('beta');
@@ -134,12 +187,18 @@ describe('V7: one plan, several agents', () => {
     claude(createPayload('1', 'beta'));
     writeFileSync(join(line.project, 'beta.txt'), 'x');
     claude(updatePayload('1', 'completed', 'call-9'));
-    expect(continuationOf(claude(stopPayload({ last_assistant_message: 'Done.' })))).toContain(
-      'test -s done.txt',
-    );
+    expect(
+      continuationOf(claude(stopPayload({ last_assistant_message: 'Done.' }))),
+    ).toContain('test -s done.txt');
     writeFileSync(join(line.project, 'done.txt'), 'x');
-    claude({ ...updatePayload('1', 'completed', 'call-10'), tool_name: 'Write', tool_input: {} });
-    expect(continuationOf(claude(stopPayload({ last_assistant_message: 'Now.' })))).toBeNull();
+    claude({
+      ...updatePayload('1', 'completed', 'call-10'),
+      tool_name: 'Write',
+      tool_input: {},
+    });
+    expect(
+      continuationOf(claude(stopPayload({ last_assistant_message: 'Now.' }))),
+    ).toBeNull();
     const state = await stateOf(line, 'claude-1');
     expect(state?.settled?.outcome).toBe('done');
     expect(state?.plan.map(({ title, status }) => [title, status])).toEqual([

@@ -1,7 +1,14 @@
 // The test bench of the stories: a scripted model behind real HTTP, the real provider packages, a real SQLite file,
 // the whole loop. A story is played to its end, and everything that reached the model or the human comes back.
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
@@ -101,7 +108,10 @@ export async function setStage(story: Story): Promise<Stage> {
   const root = join(base, 'work');
   mkdirSync(root);
   const clock = createFastClock(story.speed);
-  const store = await openSqliteStore({ path: join(base, 'state', 'untildone.db'), clock });
+  const store = await openSqliteStore({
+    path: join(base, 'state', 'untildone.db'),
+    clock,
+  });
   const model = await startScriptedModel({
     scripts: [scriptOf(story), ...workerScripts(story)],
     keepRequests: 5000,
@@ -116,11 +126,14 @@ export async function setStage(story: Story): Promise<Stage> {
 
   async function run(given: StageRun = {}): Promise<Played> {
     const settings = settingsOf(story, model.url, given.settings);
-    const resolved = await resolveModel(settings.model ?? `${story.protocol.provider}/story`, {
-      settings,
-      origins: {},
-      environment: {},
-    });
+    const resolved = await resolveModel(
+      settings.model ?? `${story.protocol.provider}/story`,
+      {
+        settings,
+        origins: {},
+        environment: {},
+      },
+    );
     if (!resolved.ok) throw new Error(resolved.error);
     const workers = await workersOf(story, settings);
     const events: AgentEvent[] = [];
@@ -134,7 +147,8 @@ export async function setStage(story: Story): Promise<Stage> {
       identifiers: createIdentifiers(clock),
       policy: { settings, goalChecks: [] },
       directory: root,
-      permissions: given.permissions ?? story.permissions ?? { mode: 'auto', shellAllow: [] },
+      permissions: given.permissions ??
+        story.permissions ?? { mode: 'auto', shellAllow: [] },
       ...askingOf(given, story),
       environment: process.env,
       emit: (event) => {
@@ -142,7 +156,8 @@ export async function setStage(story: Story): Promise<Stage> {
         story.watch?.(event);
         given.watch?.(event);
       },
-      fingerprint: async () => (story.fingerprint === 'none' ? null : fingerprintOf(root)),
+      fingerprint: async () =>
+        story.fingerprint === 'none' ? null : fingerprintOf(root),
       acceptClaims: story.acceptClaims ?? false,
       random: () => 0,
       workers,
@@ -178,11 +193,17 @@ function workerScripts({ workers = {} }: Story): Script[] {
 async function workersOf(story: Story, settings: Settings): Promise<readonly Worker[]> {
   const types = workerTypes(settings, {});
   if (!types.ok) throw new Error(types.error);
-  const wanted = types.workers.filter(({ name }) => Object.hasOwn(story.workers ?? {}, name));
+  const wanted = types.workers.filter(({ name }) =>
+    Object.hasOwn(story.workers ?? {}, name),
+  );
   return Promise.all(
     wanted.map(async (type) => {
       const written = type.modelName ?? `${story.protocol.provider}/${type.name}`;
-      const model = await resolveModel(written, { settings, origins: {}, environment: {} });
+      const model = await resolveModel(written, {
+        settings,
+        origins: {},
+        environment: {},
+      });
       if (!model.ok) throw new Error(model.error);
       return { ...type, model };
     }),
@@ -191,7 +212,9 @@ async function workersOf(story: Story, settings: Settings): Promise<readonly Wor
 
 function settingsOf(story: Story, url: string, more: PartialSettings = {}): Settings {
   const { protocol, contextLimit = 200_000 } = story;
-  const { settings } = mergeSettings({ flag: { scope: 'turn', ...story.settings, ...more } });
+  const { settings } = mergeSettings({
+    flag: { scope: 'turn', ...story.settings, ...more },
+  });
   const provider = { baseUrl: `${url}${protocol.path}`, api: protocol.api, contextLimit };
   return { ...settings, models: { [protocol.provider]: provider } };
 }
@@ -208,7 +231,9 @@ async function collect(
     ...rest,
     session,
     todos: await store.todos({ planId: session.planId }),
-    decisions: (await store.decisions(sessionId, 10_000)).map(({ decision }) => decision).reverse(),
+    decisions: (await store.decisions(sessionId, 10_000))
+      .map(({ decision }) => decision)
+      .reverse(),
     transcript: (await store.transcript(sessionId, 0)).messages,
     requests: model.requests.filter(({ isAside }) => !isAside),
     asides: model.requests.filter(({ isAside }) => isAside),
@@ -222,9 +247,12 @@ function expectSound({ ended, events, decisions, requests }: Played): void {
   if (!isAccepted) expect(ended.exitCode).toBe(exitCodes[ended.outcome]);
   // C4: every continuation is on the record, and each reached the model in its own words.
   const sent = events.filter((event) => event.type === 'continuation');
-  const recorded = decisions.filter(({ answer, observed }) => answer === 'continue' && !observed);
+  const recorded = decisions.filter(
+    ({ answer, observed }) => answer === 'continue' && !observed,
+  );
   expect(recorded.slice(-sent.length || recorded.length)).toHaveLength(sent.length);
-  for (const { text } of sent) expect(requests.some((request) => hears(request, text))).toBe(true);
+  for (const { text } of sent)
+    expect(requests.some((request) => hears(request, text))).toBe(true);
   // I7: the words of the system are never shown as the agent's.
   const shown = events.map((event) => (event.type === 'text' ? event.text : '')).join('');
   for (const { text } of sent) expect(shown).not.toContain(text.slice(0, 60));
@@ -233,14 +261,19 @@ function expectSound({ ended, events, decisions, requests }: Played): void {
 }
 
 function hears(request: LoggedRequest, text: string): boolean {
-  return request.messages.some((message) => message.role === 'user' && message.text.includes(text));
+  return request.messages.some(
+    (message) => message.role === 'user' && message.text.includes(text),
+  );
 }
 
 /** Until the system's own fingerprint is taken: every file by its name and content. */
 function fingerprintOf(root: string): string {
   const hash = createHash('sha256');
-  const files = readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const files = readdirSync(root, { recursive: true, withFileTypes: true }).filter(
+    (entry) => entry.isFile(),
+  );
   const paths = files.map((entry) => join(entry.parentPath, entry.name)).sort();
-  for (const path of paths) hash.update(path).update('\0').update(readFileSync(path)).update('\0');
+  for (const path of paths)
+    hash.update(path).update('\0').update(readFileSync(path)).update('\0');
   return hash.digest('hex');
 }

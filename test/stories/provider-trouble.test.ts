@@ -17,7 +17,14 @@ import {
 } from '../../src/scripted-model/index.ts';
 import { play } from './play.ts';
 import { oneProtocol, protocols } from './protocols.ts';
-import { continuations, continuationText, ending, eventsOf, statuses, userTexts } from './seen.ts';
+import {
+  continuations,
+  continuationText,
+  ending,
+  eventsOf,
+  statuses,
+  userTexts,
+} from './seen.ts';
 
 const alpha = [writeFile('alpha.txt', 'a'), complete('Write alpha'), say('Written.')];
 /** The scripted model knows the conversation by its mark although its beginning is summarised away. */
@@ -29,9 +36,15 @@ describe.each(protocols)('$name', (protocol) => {
       protocol,
       steps: [plan('Write alpha'), rateLimit(7, { times: 4 }), ...alpha],
     });
-    expect(ending(played)).toEqual({ outcome: 'claimed', reason: 'nothing-open', exitCode: 3 });
+    expect(ending(played)).toEqual({
+      outcome: 'claimed',
+      reason: 'nothing-open',
+      exitCode: 3,
+    });
     const errors = eventsOf(played, 'error');
-    expect(errors.map(({ kind }) => kind)).toEqual(Array.from({ length: 4 }, () => 'rate-limit'));
+    expect(errors.map(({ kind }) => kind)).toEqual(
+      Array.from({ length: 4 }, () => 'rate-limit'),
+    );
     const starts = eventsOf(played, 'step-started').map(({ at }) => at);
     for (const { at, retryAt, sentence } of errors) {
       const asked = starts.findLast((start) => start <= at)!;
@@ -39,8 +52,11 @@ describe.each(protocols)('$name', (protocol) => {
       expect(sentence).toContain('limits how often');
     }
     // The step after each error starts only when the limit is over.
-    for (const { retryAt } of errors) expect(starts.some((at) => at >= retryAt!)).toBe(true);
-    expect(starts.filter((at) => errors.some((error) => at > error.at && at < error.retryAt!))).toEqual([]);
+    for (const { retryAt } of errors)
+      expect(starts.some((at) => at >= retryAt!)).toBe(true);
+    expect(
+      starts.filter((at) => errors.some((error) => at > error.at && at < error.retryAt!)),
+    ).toEqual([]);
     expect(continuations(played)).toEqual([]);
     expect(played.session.counters).toEqual({ stagnant: 0, continuations: 0, total: 0 });
     expect(played.session.circuit).toBeNull();
@@ -64,7 +80,10 @@ describe.each(protocols)('$name', (protocol) => {
   ])(
     'G9: a stream that is %s in the middle is asked for again, and half an answer is none',
     async (_, broken) => {
-      const played = await play({ protocol, steps: [plan('Write alpha'), broken, ...alpha] });
+      const played = await play({
+        protocol,
+        steps: [plan('Write alpha'), broken, ...alpha],
+      });
       expect(ending(played)).toMatchObject({ outcome: 'claimed' });
       expect(eventsOf(played, 'error')).toHaveLength(1);
       expect(continuations(played)).toEqual([]);
@@ -73,7 +92,9 @@ describe.each(protocols)('$name', (protocol) => {
   );
 
   it('P23: a context that overflows is compacted, and the plan is given again', async () => {
-    const filler = Array.from({ length: 6 }, (_, index) => writeFile(`${index}.txt`, 'word '.repeat(400)));
+    const filler = Array.from({ length: 6 }, (_, index) =>
+      writeFile(`${index}.txt`, 'word '.repeat(400)),
+    );
     const played = await play({
       protocol,
       goal: marked,
@@ -97,7 +118,9 @@ describe.each(protocols)('$name', (protocol) => {
     expect(texts).toContain('NOTES: six files were written.');
     expect(texts).toContain('Write alpha');
     expect(texts).toContain(marked);
-    expect(JSON.stringify(next.body).length).toBeLessThan(JSON.stringify(played.requests[7]!.body).length);
+    expect(JSON.stringify(next.body).length).toBeLessThan(
+      JSON.stringify(played.requests[7]!.body).length,
+    );
     expect(ending(played)).toMatchObject({ outcome: 'claimed' });
     expect(continuations(played)).toEqual(['after-compaction']);
     expect(continuationText(played, 0)).toContain('“Write beta”');
@@ -110,7 +133,11 @@ describe.each(protocols)('$name', (protocol) => {
       cursor: 'server',
       steps: [plan('Write alpha'), contextOverflow({ times: 20 }), ...alpha],
     });
-    expect(ending(played)).toEqual({ outcome: 'stagnant', reason: 'overflowing', exitCode: 5 });
+    expect(ending(played)).toEqual({
+      outcome: 'stagnant',
+      reason: 'overflowing',
+      exitCode: 5,
+    });
     expect(played.requests.length).toBeLessThanOrEqual(4);
   });
 });
@@ -146,9 +173,19 @@ describe('an outage', () => {
 
   it('P22, G9: that does not pass opens the circuit after ten minutes and ends the run with a sentence', async () => {
     const trouble = fail(500, { times: 99, message: 'the machine is on fire' });
-    const played = await play({ protocol, speed, steps: [plan('Write alpha'), trouble, ...alpha] });
-    expect(ending(played)).toEqual({ outcome: 'failed', reason: 'circuit-open', exitCode: 1 });
-    expect(played.ended.sentence).toMatch(/the machine is on fire\. It was tried \d\d times in 10 min\.$/);
+    const played = await play({
+      protocol,
+      speed,
+      steps: [plan('Write alpha'), trouble, ...alpha],
+    });
+    expect(ending(played)).toEqual({
+      outcome: 'failed',
+      reason: 'circuit-open',
+      exitCode: 1,
+    });
+    expect(played.ended.sentence).toMatch(
+      /the machine is on fire\. It was tried \d\d times in 10 min\.$/,
+    );
     expect(played.ended.milliseconds).toBeGreaterThan(9 * 60_000);
     expect(continuations(played)).toEqual([]);
     expect(statuses(played)).toEqual({ 'Write alpha': 'pending' });
@@ -156,7 +193,11 @@ describe('an outage', () => {
 
   it('P22: without a plan too, a model that cannot be asked has not answered', async () => {
     const played = await play({ protocol, speed, steps: [fail(500, { times: 99 })] });
-    expect(ending(played)).toEqual({ outcome: 'failed', reason: 'circuit-open', exitCode: 1 });
+    expect(ending(played)).toEqual({
+      outcome: 'failed',
+      reason: 'circuit-open',
+      exitCode: 1,
+    });
   });
 });
 
@@ -167,7 +208,14 @@ describe('the twins of these stories', () => {
     const twice = fail(500, { times: 2 });
     const played = await play({
       protocol,
-      steps: [twice, plan('Write alpha'), twice, writeFile('alpha.txt', 'a'), twice, ...alpha.slice(1)],
+      steps: [
+        twice,
+        plan('Write alpha'),
+        twice,
+        writeFile('alpha.txt', 'a'),
+        twice,
+        ...alpha.slice(1),
+      ],
     });
     expect(ending(played)).toMatchObject({ outcome: 'claimed' });
     expect(eventsOf(played, 'error')).toHaveLength(6);
@@ -175,6 +223,10 @@ describe('the twins of these stories', () => {
 
   it('P23: without a plan too, a request that cannot fit ends as stagnant', async () => {
     const played = await play({ protocol, steps: [contextOverflow({ times: 20 })] });
-    expect(ending(played)).toEqual({ outcome: 'stagnant', reason: 'overflowing', exitCode: 5 });
+    expect(ending(played)).toEqual({
+      outcome: 'stagnant',
+      reason: 'overflowing',
+      exitCode: 5,
+    });
   });
 });

@@ -3,7 +3,14 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { always, complete, pause, say, whenTold, writeFile } from '../../src/scripted-model/index.ts';
+import {
+  always,
+  complete,
+  pause,
+  say,
+  whenTold,
+  writeFile,
+} from '../../src/scripted-model/index.ts';
 import { createLibraryStage } from '../support/library-stage.ts';
 import { openCommandLine } from './command-line.ts';
 import { setPlanStage } from './plan-file-stage.ts';
@@ -11,15 +18,24 @@ import { setPlanStage } from './plan-file-stage.ts';
 const done = always(say('I fixed sum.'));
 const fixes = writeFile('sum.txt', '4');
 /** Also tests something else, which fails from the start. */
-const tests = 'grep -qx 4 sum.txt; test -e other.txt || { echo "not ok 2 - other"; exit 1; }';
+const tests =
+  'grep -qx 4 sum.txt; test -e other.txt || { echo "not ok 2 - other"; exit 1; }';
 const goal = ['Fix sum.', '--check', tests];
 
 describe('P51: a check that failed before the work began', () => {
   it('P51: the agent is told so, and that todo_pause is the way out if mending it is not its task', async () => {
-    const leaves = whenTold('failed before the work began too', pause('The test of other is not my task.'));
-    const stage = await setPlanStage({ steps: [fixes, say('I fixed sum.'), leaves], afterwards: done });
+    const leaves = whenTold(
+      'failed before the work began too',
+      pause('The test of other is not my task.'),
+    );
+    const stage = await setPlanStage({
+      steps: [fixes, say('I fixed sum.'), leaves],
+      afterwards: done,
+    });
     const { code, ended, events } = await stage.run(goal);
-    const texts = events.flatMap((event) => (event.type === 'continuation' ? [event.text] : []));
+    const texts = events.flatMap((event) =>
+      event.type === 'continuation' ? [event.text] : [],
+    );
     expect(texts).toHaveLength(1);
     expect(texts[0]).toContain(
       'It failed before the work began too. If mending that is part of your task, fix the cause; if it is not, call todo_pause',
@@ -49,8 +65,14 @@ describe('P51: a check that failed before the work began', () => {
     const breaks = writeFile('other.txt', 'broken');
     const stage = await setPlanStage({ steps: [breaks], afterwards: done });
     const broke = await stage.run(['Do it.', '--check', 'test ! -e other.txt']);
-    expect(broke.ended).toMatchObject({ outcome: 'stagnant', failedChecks: [{ failedBefore: false }] });
-    const healed = await setPlanStage({ steps: [writeFile('other.txt', 'x')], afterwards: done });
+    expect(broke.ended).toMatchObject({
+      outcome: 'stagnant',
+      failedChecks: [{ failedBefore: false }],
+    });
+    const healed = await setPlanStage({
+      steps: [writeFile('other.txt', 'x')],
+      afterwards: done,
+    });
     const passed = await healed.run(goal);
     expect(passed.ended).toMatchObject({ outcome: 'done', failedChecks: [] });
     const said = [broke, passed].flatMap(({ events, ended }) => [
@@ -79,10 +101,14 @@ describe('P51: a check that failed before the work began', () => {
     const first = await session.stop({ text: 'I fixed sum.' });
     expect(first.text).toContain('It failed before the work began too.');
     expect(first.text).toContain('call todo_pause with this as the reason.');
-    await session.tools.todo_pause.execute({ reason: 'The test of other is not my task.' });
+    await session.tools.todo_pause.execute({
+      reason: 'The test of other is not my task.',
+    });
     const last = await session.stop({ text: 'I stop here.' });
     expect(last).toMatchObject({ outcome: 'paused', text: null });
-    expect(last.sentence).toMatch(/not my task\. The check .* failed before the work began too\.$/u);
+    expect(last.sentence).toMatch(
+      /not my task\. The check .* failed before the work began too\.$/u,
+    );
     expect((await session.why())?.failedChecks).toMatchObject([{ failedBefore: true }]);
   });
 
@@ -90,7 +116,13 @@ describe('P51: a check that failed before the work began', () => {
     const line = await openCommandLine({ steps: [fixes, always(say('I fixed sum.'))] });
     const check = join(line.project, 'check.sh');
     writeFileSync(check, 'echo "not ok 2 - other"\nexit 1\n');
-    const { code, out } = await line.run('run', 'Fix sum.', '--auto', '--check', 'sh check.sh');
+    const { code, out } = await line.run(
+      'run',
+      'Fix sum.',
+      '--auto',
+      '--check',
+      'sh check.sh',
+    );
     expect(code, out).toBe(5);
     const before = 'The check "sh check.sh" failed before the work began too.';
     expect(out).toContain(`No progress after 3 continuations. ${before}`);
@@ -101,7 +133,9 @@ describe('P51: a check that failed before the work began', () => {
     );
     const why = await line.run('why');
     expect(why.out).toContain(before);
-    expect(why.out).toMatch(/check .* failed: it exited .* It failed before the work began too\./u);
+    expect(why.out).toMatch(
+      /check .* failed: it exited .* It failed before the work began too\./u,
+    );
     const json = JSON.parse((await line.run('why', '--json')).out);
     expect(json.failedChecks).toMatchObject([{ failedBefore: true }]);
     expect(JSON.parse((await line.run('report', '--json')).out).checks).toMatchObject([

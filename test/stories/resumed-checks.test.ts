@@ -3,14 +3,31 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { complete, plan, say, verify, writeFile } from '../../src/scripted-model/index.ts';
+import {
+  complete,
+  plan,
+  say,
+  verify,
+  writeFile,
+} from '../../src/scripted-model/index.ts';
 import { acceptProject } from '../support/accept-project.ts';
-import { checkResults, notices, type PlanStage, runPlan, setPlanStage } from './plan-file-stage.ts';
+import {
+  checkResults,
+  notices,
+  type PlanStage,
+  runPlan,
+  setPlanStage,
+} from './plan-file-stage.ts';
 
 const finished = say('It is done.');
 /** The first run ends after one continuation; the second one begins with a file. */
 const secondRun = [finished, finished, writeFile('beta.txt', 'more')];
-const work = [plan('Write alpha'), writeFile('alpha.txt', 'bad'), complete('Write alpha'), ...secondRun];
+const work = [
+  plan('Write alpha'),
+  writeFile('alpha.txt', 'bad'),
+  complete('Write alpha'),
+  ...secondRun,
+];
 const wants = ['--check', 'grep -q good alpha.txt'];
 
 describe('P36: the checks of a run survive --resume', () => {
@@ -38,10 +55,14 @@ describe('P36: the checks of a run survive --resume', () => {
       .requests()
       .at(-1)
       ?.messages.map(({ text }) => text);
-    expect(heard?.join('\n')).toContain('From now on the work is checked by `grep -q bad alpha.txt`.');
+    expect(heard?.join('\n')).toContain(
+      'From now on the work is checked by `grep -q bad alpha.txt`.',
+    );
 
     // And that is the session's now.
-    expect(checkResults(await stage.run(['--resume'])).join()).not.toContain('grep -q good');
+    expect(checkResults(await stage.run(['--resume'])).join()).not.toContain(
+      'grep -q good',
+    );
   });
 
   it('V2: protected paths stay as they were at the first message', async () => {
@@ -97,13 +118,21 @@ describe('P40: a check that appears in the plan file later', () => {
         // The second run, then the third.
         finished,
         // The check that the file brings has its say before the work goes on.
-        ...[verify(), writeFile('alpha.txt', 'good'), complete('Write alpha'), complete('Write beta')],
+        ...[
+          verify(),
+          writeFile('alpha.txt', 'good'),
+          complete('Write alpha'),
+          complete('Write beta'),
+        ],
       ],
       afterwards: finished,
       files: { 'PLAN.md': unproved },
     });
     expect((await stage.run(runPlan)).code).toBe(5);
-    stage.write('PLAN.md', `- [x] Write alpha\n  check: ${check.slice(2)}\n- [ ] Write beta\n`);
+    stage.write(
+      'PLAN.md',
+      `- [x] Write alpha\n  check: ${check.slice(2)}\n- [ ] Write beta\n`,
+    );
     const kept = await stage.run(['--resume']);
     expect(kept.todos.map(({ checks }) => checks)).toEqual([[], []]);
     expect(kept.err).toContain(`they are not run: \`${check}\``);
@@ -112,14 +141,24 @@ describe('P40: a check that appears in the plan file later', () => {
     const second = await stage.run(['--resume', ...runPlan]);
     expect(checkResults(second)[0]).toBe(`${check}: failed`);
     expect(checkResults(second).at(-1)).toBe(`${check}: passed`);
-    const proved = { title: 'Write alpha', status: 'completed', verification: 'passed', checks: [check] };
-    expect(second.todos).toMatchObject([proved, { title: 'Write beta', status: 'completed' }]);
+    const proved = {
+      title: 'Write alpha',
+      status: 'completed',
+      verification: 'passed',
+      checks: [check],
+    };
+    expect(second.todos).toMatchObject([
+      proved,
+      { title: 'Write beta', status: 'completed' },
+    ]);
     expect(second.ended?.leftOver).toEqual([]);
     expect(second.ended?.outcome).toBe('claimed');
     expect(stage.read('PLAN.md')).toContain('- [x] Write alpha');
     // The next resume has it from the record, and one with the file finds nothing new in it.
     for (const words of [['--resume'], ['--resume', ...runPlan]])
-      expect((await stage.run(words)).todos.map(({ title, checks }) => [title, checks])).toEqual([
+      expect(
+        (await stage.run(words)).todos.map(({ title, checks }) => [title, checks]),
+      ).toEqual([
         ['Write alpha', [check]],
         ['Write beta', []],
       ]);
@@ -138,12 +177,19 @@ describe('P40: a check that appears in the plan file later', () => {
     expect(notices(kept)).toContain('unless `--plan` or `plan import` names it again');
     const named = await stage.run(['--resume', ...runPlan]);
     expect(named.todos).toMatchObject([{ title: 'Write alpha', checks: [] }]);
-    expect(notices(named)).toContain('line 1: no longer checked by $ grep -q good alpha.txt');
+    expect(notices(named)).toContain(
+      'line 1: no longer checked by $ grep -q good alpha.txt',
+    );
   });
 });
 
 describe('--resume from another folder', () => {
-  const steps = [writeFile('alpha.txt', 'bad'), finished, finished, writeFile('alpha.txt', 'good')];
+  const steps = [
+    writeFile('alpha.txt', 'bad'),
+    finished,
+    finished,
+    writeFile('alpha.txt', 'good'),
+  ];
   const begin = async () => {
     const stage = await setPlanStage({ steps, afterwards: finished });
     const first = await stage.run(['Write it.', ...wants]);
@@ -159,10 +205,16 @@ describe('--resume from another folder', () => {
     writeFileSync(join(other, 'alpha.txt'), 'good');
     writeFileSync(join(other, 'untildone.json'), '{broken');
     const before = readdirSync(other);
-    const { code, err, events } = await stage.run(['--resume', id.slice(0, 13)], undefined, other);
+    const { code, err, events } = await stage.run(
+      ['--resume', id.slice(0, 13)],
+      undefined,
+      other,
+    );
     expect(err).toContain(`goes on in its own folder: ${stage.root}`);
     expect(events[0]).toMatchObject({ type: 'run-started', directory: stage.root });
-    expect(events).toContainEqual(expect.objectContaining({ type: 'check-ended', result: 'passed' }));
+    expect(events).toContainEqual(
+      expect.objectContaining({ type: 'check-ended', result: 'passed' }),
+    );
     expect(stage.read('alpha.txt')).toBe('good');
     expect(readdirSync(other)).toEqual(before);
     expect(code).toBe(0);

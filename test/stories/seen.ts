@@ -23,10 +23,15 @@ export function continuationText(played: Played, index: number): string {
 }
 
 /** The requests that carried a continuation for the first time: one for each. */
-export function continuedRequests({ requests, events }: Played): readonly LoggedRequest[] {
+export function continuedRequests({
+  requests,
+  events,
+}: Played): readonly LoggedRequest[] {
   return events.flatMap((event) => {
     const first =
-      event.type === 'continuation' ? requests.find((each) => heard(each).includes(event.text)) : undefined;
+      event.type === 'continuation'
+        ? requests.find((each) => heard(each).includes(event.text))
+        : undefined;
     return first === undefined ? [] : [first];
   });
 }
@@ -44,7 +49,9 @@ export function userTexts({ messages }: LoggedRequest): readonly string[] {
 }
 
 /** What a tool answered in the last results of a request. */
-export function lastResults({ messages }: LoggedRequest): readonly { text: string; isError: boolean }[] {
+export function lastResults({
+  messages,
+}: LoggedRequest): readonly { text: string; isError: boolean }[] {
   return messages.findLast(({ role }) => role === 'tool')?.toolResults ?? [];
 }
 

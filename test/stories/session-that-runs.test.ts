@@ -6,8 +6,16 @@ import { firstOf, plan, runCommand, say } from '../../src/scripted-model/index.t
 import { openCommandLine, type Running } from './command-line.ts';
 import { ifSentFor } from './delegating.ts';
 
-const startsShell = (event: AgentEvent) => event.type === 'tool-started' && event.tool === 'shell';
-const goal = (words: string) => ['run', words, '--auto', '--json', '--model', 'openai/story'];
+const startsShell = (event: AgentEvent) =>
+  event.type === 'tool-started' && event.tool === 'shell';
+const goal = (words: string) => [
+  'run',
+  words,
+  '--auto',
+  '--json',
+  '--model',
+  'openai/story',
+];
 const steps = [
   firstOf(ifSentFor('slow', plan('Write one')), say('Nothing to do.')),
   runCommand('sleep 30'),
@@ -32,7 +40,9 @@ describe('a command without a session', () => {
   it('C3: pause, resume and stop take the one that runs, although another ended after it began', async () => {
     const { line, running, id, endedId } = await beginBoth();
     const short = id.slice(-6);
-    expect((await line.run('pause')).out).toContain(`Session ${short} “The slow work.” is paused.`);
+    expect((await line.run('pause')).out).toContain(
+      `Session ${short} “The slow work.” is paused.`,
+    );
     expect((await line.runOnTerminal('resume')).out).toContain(
       `Session ${short} “The slow work.” is resumed. Its run goes on.`,
     );
@@ -45,7 +55,9 @@ describe('a command without a session', () => {
     expect(JSON.parse(none.out).session).toBe(id);
     const again = await line.run('stop');
     expect(again).toMatchObject({ code: 0 });
-    expect(again.out).toContain(`${short} “The slow work.” has ended (aborted); nothing runs here.`);
+    expect(again.out).toContain(
+      `${short} “The slow work.” has ended (aborted); nothing runs here.`,
+    );
     expect((await line.run('stop', endedId)).out).not.toContain('nothing runs here');
   });
 
@@ -55,11 +67,15 @@ describe('a command without a session', () => {
     await watching.sees(({ sessionId }) => sessionId === id);
     await line.run('stop', id);
     expect(await watching.ended).toBe(0);
-    expect(watching.events().filter(({ sessionId }) => sessionId === endedId)).toEqual([]);
+    expect(watching.events().filter(({ sessionId }) => sessionId === endedId)).toEqual(
+      [],
+    );
     await running.ended;
     const late = await line.run('attach');
     expect(late).toMatchObject({ code: 0 });
-    expect(late.out).toContain(`${id.slice(-6)} “The slow work.” has ended (aborted); nothing runs here.`);
+    expect(late.out).toContain(
+      `${id.slice(-6)} “The slow work.” has ended (aborted); nothing runs here.`,
+    );
   });
 
   it('C3: say speaks to the one that runs', async () => {
@@ -71,7 +87,10 @@ describe('a command without a session', () => {
 
   it('C3: if several run, they are listed without a terminal, and nothing changes', async () => {
     const line = await openCommandLine({ steps });
-    const both = [line.start(...goal('The slow work.')), line.start(...goal('Other slow work.'))];
+    const both = [
+      line.start(...goal('The slow work.')),
+      line.start(...goal('Other slow work.')),
+    ];
     const ids: string[] = [];
     for (const running of both) {
       await running.sees(startsShell);
@@ -93,7 +112,9 @@ describe('a command without a session', () => {
     const [first = '', second = ''] = ids;
     expect((await line.run('stop', first)).code).toBe(0);
     expect(await both[0]?.ended).toBe(130);
-    expect((await line.run('stop')).out).toContain(`Session ${second} “Other slow work.” is stopped.`);
+    expect((await line.run('stop')).out).toContain(
+      `Session ${second} “Other slow work.” is stopped.`,
+    );
     expect(await both[1]?.ended).toBe(130);
   });
 });

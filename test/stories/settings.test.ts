@@ -1,6 +1,12 @@
 // Settings in the real loop: per agent, switched off, observed, read-only; and every decision on the record (C1–C4).
 import { describe, expect, it } from 'vitest';
-import { callTool, complete, plan, say, writeFile } from '../../src/scripted-model/index.ts';
+import {
+  callTool,
+  complete,
+  plan,
+  say,
+  writeFile,
+} from '../../src/scripted-model/index.ts';
 import { play, setStage } from './play.ts';
 import { printed } from './printed.ts';
 import { oneProtocol as protocol } from './protocols.ts';
@@ -13,14 +19,22 @@ const readOnly = { mode: 'read-only', shellAllow: [] } as const;
 describe('settings', () => {
   it('C1: what stands under agents.run holds for our own agent alone', async () => {
     const story = { protocol, steps: [plan('Write alpha')], afterwards: say('Done.') };
-    const own = await play({ ...story, settings: { agents: { run: { maxStagnant: 1 } } } });
+    const own = await play({
+      ...story,
+      settings: { agents: { run: { maxStagnant: 1 } } },
+    });
     expect(continuations(own)).toHaveLength(1);
-    const other = await play({ ...story, settings: { agents: { build: { maxStagnant: 1 } } } });
+    const other = await play({
+      ...story,
+      settings: { agents: { build: { maxStagnant: 1 } } },
+    });
     expect(continuations(other)).toHaveLength(3);
   });
 
   it('C1: sections under agents.run hold as well', async () => {
-    const files = Array.from({ length: 6 }, (_, index) => writeFile(`${index}.txt`, `${index}`));
+    const files = Array.from({ length: 6 }, (_, index) =>
+      writeFile(`${index}.txt`, `${index}`),
+    );
     const played = await play({
       protocol,
       settings: { agents: { run: { iterations: { base: 4, cap: 4 } } } },
@@ -37,15 +51,29 @@ describe('settings', () => {
       expect(played.requests).toHaveLength(2);
       expect(shownText(played)).toBe('Everything is done!');
       // Honest all the same: the todo is open, so that this is no success.
-      expect(ending(played)).toEqual({ outcome: 'paused', reason: 'disabled', exitCode: 7 });
+      expect(ending(played)).toEqual({
+        outcome: 'paused',
+        reason: 'disabled',
+        exitCode: 7,
+      });
     },
   );
 
   it('C2: switched off, an agent is not cut by our budget of steps', async () => {
-    const files = Array.from({ length: 14 }, (_, index) => writeFile(`${index}.txt`, `${index}`));
-    const played = await play({ protocol, settings: { mode: 'off' }, steps: [...files, say('Done.')] });
+    const files = Array.from({ length: 14 }, (_, index) =>
+      writeFile(`${index}.txt`, `${index}`),
+    );
+    const played = await play({
+      protocol,
+      settings: { mode: 'off' },
+      steps: [...files, say('Done.')],
+    });
     expect(shownText(played)).toBe('Done.');
-    expect(ending(played)).toEqual({ outcome: 'claimed', reason: 'disabled', exitCode: 3 });
+    expect(ending(played)).toEqual({
+      outcome: 'claimed',
+      reason: 'disabled',
+      exitCode: 3,
+    });
   });
 
   it('C2: observed, a stop is decided on the record and nothing is changed', async () => {
@@ -72,16 +100,28 @@ describe('settings', () => {
       ok: false,
       output: expect.stringContaining('read-only'),
     });
-    expect(ending(played)).toEqual({ outcome: 'paused', reason: 'read-only-agent', exitCode: 7 });
+    expect(ending(played)).toEqual({
+      outcome: 'paused',
+      reason: 'read-only-agent',
+      exitCode: 7,
+    });
   });
 
   it('P26, V1: a read-only agent that answers is let go, however much it had to read', async () => {
     const reads = Array.from({ length: 14 }, (_, index) =>
       callTool('list_directory', { path: '.', depth: index + 1 }),
     );
-    const played = await play({ protocol, permissions: readOnly, steps: [...reads, say('It is empty.')] });
+    const played = await play({
+      protocol,
+      permissions: readOnly,
+      steps: [...reads, say('It is empty.')],
+    });
     expect(shownText(played)).toBe('It is empty.');
-    expect(ending(played)).toEqual({ outcome: 'claimed', reason: 'read-only-agent', exitCode: 3 });
+    expect(ending(played)).toEqual({
+      outcome: 'claimed',
+      reason: 'read-only-agent',
+      exitCode: 3,
+    });
   });
 });
 
@@ -98,7 +138,14 @@ describe('the record', () => {
   it('T3, P36: what an earlier message left open stays held: a new one joins its plan', async () => {
     const stage = await setStage({
       protocol,
-      steps: [plan('Write alpha'), say('Done.'), say('Done!'), say('Done!!'), say('Done!!!'), say('Hello.')],
+      steps: [
+        plan('Write alpha'),
+        say('Done.'),
+        say('Done!'),
+        say('Done!!'),
+        say('Done!!!'),
+        say('Hello.'),
+      ],
     });
     const first = await stage.run();
     expect(ending(first)).toMatchObject({ outcome: 'stagnant' });
@@ -119,12 +166,16 @@ describe('the record', () => {
     expect(summary).toContain('stagnant\n');
     expect(summary).toContain('No progress after 3 continuations.');
     expect(summary).toMatch(/\[ \] Write alpha[\s\S]*\[ \] Write beta/);
-    expect(summary).toContain(`next: untildone run --resume ${played.stage.sessionId.slice(-6)}`);
+    expect(summary).toContain(
+      `next: untildone run --resume ${played.stage.sessionId.slice(-6)}`,
+    );
   });
 
   it('C3: the human sees that the agent is sent on, and why', async () => {
     const played = await play({ protocol, steps: early });
     const out = printed(played.events, false);
-    expect(out).toMatch(/✋ "Everything is done!" refused: \d of \d todos? open → next: Write/u);
+    expect(out).toMatch(
+      /✋ "Everything is done!" refused: \d of \d todos? open → next: Write/u,
+    );
   });
 });

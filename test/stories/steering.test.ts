@@ -18,7 +18,8 @@ import { oneProtocol as protocol } from './protocols.ts';
 import { ending, eventsOf, heard, userTexts } from './seen.ts';
 
 const words = 'Use tabs, please.';
-const startsShell = (event: AgentEvent): boolean => event.type === 'tool-started' && event.tool === 'shell';
+const startsShell = (event: AgentEvent): boolean =>
+  event.type === 'tool-started' && event.tool === 'shell';
 
 /** Says something at the first event that fits. */
 async function spokenTo(
@@ -51,7 +52,12 @@ const states = (played: Played): readonly string[] =>
 describe('words to an agent at work', () => {
   it('T3, C3: are read after the running step, behind the results of its calls, and join the turn', async () => {
     const { run } = await spokenTo(
-      [plan('Write it'), runCommand('sleep 0.3; echo slow'), complete('Write it'), say('Written.')],
+      [
+        plan('Write it'),
+        runCommand('sleep 0.3; echo slow'),
+        complete('Write it'),
+        say('Written.'),
+      ],
       startsShell,
     );
     const played = await run();
@@ -59,7 +65,12 @@ describe('words to an agent at work', () => {
     const [, , third] = played.requests;
     const roles = third?.messages.map(({ role }) => role) ?? [];
     expect(heard(third ?? missing())).toContain(words);
-    expect(roles.slice(roles.lastIndexOf('assistant'))).toEqual(['assistant', 'tool', 'user', 'user']);
+    expect(roles.slice(roles.lastIndexOf('assistant'))).toEqual([
+      'assistant',
+      'tool',
+      'user',
+      'user',
+    ]);
     expect(played.session.turn?.number).toBe(1);
     expect(ending(played)).toMatchObject({ outcome: 'claimed' });
     // Said once, however often it is sent along afterwards.
@@ -82,7 +93,9 @@ describe('words to an agent at work', () => {
     );
     const played = await run();
     expect(eventsOf(played, 'continuation').length).toBeGreaterThanOrEqual(3);
-    expect(played.session.counters.total).toBeLessThan(eventsOf(played, 'continuation').length);
+    expect(played.session.counters.total).toBeLessThan(
+      eventsOf(played, 'continuation').length,
+    );
     expect(played.session.humanMessageIds).toHaveLength(2);
   });
 
@@ -103,7 +116,13 @@ describe('words to an agent at work', () => {
 
   it('T3: that come after the last decision join the open plan in the same run', async () => {
     const { run } = await spokenTo(
-      [plan('Write it'), say('Done!'), say('Really done!'), say('Finally!'), say('With tabs now.')],
+      [
+        plan('Write it'),
+        say('Done!'),
+        say('Really done!'),
+        say('Finally!'),
+        say('With tabs now.'),
+      ],
       // What was held is released when the limit has let the agent go.
       (event) => event.type === 'text' && event.text.includes('Finally'),
       words,
@@ -123,7 +142,11 @@ describe('words to an agent at work', () => {
       'stop',
     );
     const played = await run();
-    expect(ending(played)).toEqual({ outcome: 'aborted', reason: 'aborted', exitCode: 130 });
+    expect(ending(played)).toEqual({
+      outcome: 'aborted',
+      reason: 'aborted',
+      exitCode: 130,
+    });
     expect(played.session.latch).toMatchObject({ how: 'told to stop' });
     expect(played.session.words ?? []).toEqual([]);
     expect(played.requests).toHaveLength(2);
@@ -150,7 +173,12 @@ describe('words to an agent at work', () => {
 
 describe('killed between the word and the step', () => {
   it('V5: at each write the words reach the model once', async () => {
-    const steps = [plan('Write it'), runCommand('sleep 0.05'), complete('Write it'), say('Written.')];
+    const steps = [
+      plan('Write it'),
+      runCommand('sleep 0.05'),
+      complete('Write it'),
+      say('Written.'),
+    ];
     for (const after of [1, 2, 3, 4, 5, 6]) {
       let said = false;
       let control: HumanControl | null = null;
@@ -177,7 +205,9 @@ describe('killed between the word and the step', () => {
           name === 'then'
             ? undefined
             : (...values: unknown[]) =>
-                unlessDead(async () => Reflect.apply(store[name] as never, store, values)),
+                unlessDead(async () =>
+                  Reflect.apply(store[name] as never, store, values),
+                ),
       });
       const first = stage.run({
         store: mortal,

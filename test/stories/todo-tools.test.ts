@@ -44,7 +44,11 @@ describe.each(protocols)('$name', (protocol) => {
         written,
         complete('Write alpha', 'alpha.txt is there'),
         react(({ todos }) =>
-          callTool('update_todo', { todoId: todos[1]?.id ?? '', status: 'blocked', reason: 'no ink' }),
+          callTool('update_todo', {
+            todoId: todos[1]?.id ?? '',
+            status: 'blocked',
+            reason: 'no ink',
+          }),
         ),
         callTool('todo_read', {}),
         callTool('list_todo', { status: 'all' }),
@@ -62,7 +66,9 @@ describe.each(protocols)('$name', (protocol) => {
     expect(created.totalPending).toBe(2);
     // M1: an unknown type of agent is refused, with the known ones.
     expect(JSON.stringify(answerTo(played, 0))).toMatch(/agentType|astronaut/);
-    expect(answerTo(played, 1)).toMatchObject({ summary: { total: 2, pending: 2, completed: 0 } });
+    expect(answerTo(played, 1)).toMatchObject({
+      summary: { total: 2, pending: 2, completed: 0 },
+    });
     // M3: an unknown id and a missing outcome change nothing and say what is wrong.
     expect(lastResults(played.requests[3]!)[0]?.text).toMatch(/no-such-id/);
     expect(lastResults(played.requests[4]!)[0]?.text).toMatch(/outcome/);
@@ -76,9 +82,20 @@ describe.each(protocols)('$name', (protocol) => {
     expect(answerTo(played, 6)).toMatchObject({ title: 'Write beta', status: 'blocked' });
     expect(JSON.stringify(answerTo(played, 7))).toContain('Write beta');
     expect(answerTo(played, 8)).toMatchObject({
-      summary: { total: 2, pending: 0, inProgress: 0, completed: 1, cancelled: 0, blocked: 1 },
+      summary: {
+        total: 2,
+        pending: 0,
+        inProgress: 0,
+        completed: 1,
+        cancelled: 0,
+        blocked: 1,
+      },
     });
-    expect(ending(played)).toEqual({ outcome: 'paused', reason: 'paused-by-model', exitCode: 7 });
+    expect(ending(played)).toEqual({
+      outcome: 'paused',
+      reason: 'paused-by-model',
+      exitCode: 7,
+    });
   });
 
   it('M7: ids of conversation, turn and agent come from the run, never from the model', async () => {

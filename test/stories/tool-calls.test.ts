@@ -45,10 +45,18 @@ describe('the order of the calls of one answer', () => {
     });
     expect(continuations(played)).toEqual([]);
     expect(statuses(played)).toEqual({ 'Make it': 'completed' });
-    const results = played.requests.flatMap((request) => lastResults(request).map(({ text }) => text));
-    expect(results.some((text) => text.includes('made') && !text.includes('There is no'))).toBe(true);
+    const results = played.requests.flatMap((request) =>
+      lastResults(request).map(({ text }) => text),
+    );
+    expect(
+      results.some((text) => text.includes('made') && !text.includes('There is no')),
+    ).toBe(true);
     const ends = eventsOf(played, 'tool-ended').map(({ tool, ok }) => `${tool} ${ok}`);
-    expect(ends.slice(-3)).toEqual(['shell true', 'read_file true', 'complete_todo true']);
+    expect(ends.slice(-3)).toEqual([
+      'shell true',
+      'read_file true',
+      'complete_todo true',
+    ]);
   });
 
   it('S6: what only reads overlaps', async () => {
@@ -64,15 +72,26 @@ describe('the order of the calls of one answer', () => {
         say('Both are over.'),
       ],
     });
-    const order = played.events.flatMap(({ type }) => (type.startsWith('tool-') ? [type] : []));
-    expect(order.slice(-4)).toEqual(['tool-started', 'tool-started', 'tool-ended', 'tool-ended']);
+    const order = played.events.flatMap(({ type }) =>
+      type.startsWith('tool-') ? [type] : [],
+    );
+    expect(order.slice(-4)).toEqual([
+      'tool-started',
+      'tool-started',
+      'tool-ended',
+      'tool-ended',
+    ]);
   });
 
   it('S7: behind a call that waits for a human in vain nothing of the answer is done', async () => {
     const played = await play({
       protocol: oneProtocol,
       permissions: { mode: 'ask', shellAllow: [] },
-      steps: [plan('Ask'), parallel(runCommand('rm -r build'), complete('Ask')), say('Ready.')],
+      steps: [
+        plan('Ask'),
+        parallel(runCommand('rm -r build'), complete('Ask')),
+        say('Ready.'),
+      ],
     });
     expect(ending(played)).toMatchObject({ outcome: 'paused' });
     expect(statuses(played)).toEqual({ Ask: 'pending' });
@@ -86,14 +105,21 @@ describe('a call that cannot be read', () => {
     async (protocol) => {
       const played = await play({
         protocol,
-        steps: [callTool('write_file', '{"path": "a.txt", "content": "half'), say('I give up.')],
+        steps: [
+          callTool('write_file', '{"path": "a.txt", "content": "half'),
+          say('I give up.'),
+        ],
       });
       const [result] = lastResults(played.requests[1]!);
       expect(result?.text).toContain(
         'The input of write_file is not valid JSON, or it was cut off: send one JSON object with path, content.',
       );
-      expect(JSON.stringify(played.requests[1]!.body)).not.toMatch(/AI_|JSONParse|Error message|half/);
-      expect(eventsOf(played, 'tool-ended')).toMatchObject([{ tool: 'write_file', ok: false }]);
+      expect(JSON.stringify(played.requests[1]!.body)).not.toMatch(
+        /AI_|JSONParse|Error message|half/,
+      );
+      expect(eventsOf(played, 'tool-ended')).toMatchObject([
+        { tool: 'write_file', ok: false },
+      ]);
     },
   );
 
@@ -103,13 +129,19 @@ describe('a call that cannot be read', () => {
       steps: [callTool('bash', { command: 'ls' }), say('I see.')],
     });
     const [result] = lastResults(played.requests[1]!);
-    expect(result?.text).toMatch(/^There is no tool “bash”; there are create_todo, .*shell/);
+    expect(result?.text).toMatch(
+      /^There is no tool “bash”; there are create_todo, .*shell/,
+    );
   });
 
   it('I8: the same one again and again is a loop', async () => {
     const played = await play({
       protocol: oneProtocol,
-      steps: [plan('Write alpha'), repeat(9, callTool('write_file', '{"path')), say('No.')],
+      steps: [
+        plan('Write alpha'),
+        repeat(9, callTool('write_file', '{"path')),
+        say('No.'),
+      ],
     });
     expect(ending(played)).toMatchObject({ outcome: 'stagnant', reason: 'looping' });
   });

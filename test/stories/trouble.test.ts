@@ -30,10 +30,18 @@ describe.each(protocols)('$name', (protocol) => {
       steps: [plan('Write alpha'), ...rounds, complete('Write alpha'), say('Ready.')],
     });
     // Five stops would be stagnant after three; each new state of the workspace takes that back.
-    expect(ending(played)).toEqual({ outcome: 'claimed', reason: 'nothing-open', exitCode: 3 });
+    expect(ending(played)).toEqual({
+      outcome: 'claimed',
+      reason: 'nothing-open',
+      exitCode: 3,
+    });
     expect(continuations(played)).toEqual(Array.from({ length: 5 }, () => 'standard'));
-    expect(continuationText(played, 1)).toContain('The workspace has changed but the todo list has not');
-    expect(eventsOf(played, 'continuation').map(({ level }) => level)).toEqual([1, 1, 1, 1, 1]);
+    expect(continuationText(played, 1)).toContain(
+      'The workspace has changed but the todo list has not',
+    );
+    expect(eventsOf(played, 'continuation').map(({ level }) => level)).toEqual([
+      1, 1, 1, 1, 1,
+    ]);
   });
 
   it('P12, S6: a stop after a tool error gets one targeted retry; after a second one the todo is blocked and the rest goes on', async () => {
@@ -49,11 +57,20 @@ describe.each(protocols)('$name', (protocol) => {
       ],
     });
     expect(continuations(played)).toEqual(['tool-error', 'standard']);
-    expect(continuationText(played, 0)).toMatch(/The last tool call failed: .*missing\.txt/);
+    expect(continuationText(played, 0)).toMatch(
+      /The last tool call failed: .*missing\.txt/,
+    );
     expect(continuationText(played, 1)).toContain('“Write alpha”');
-    expect(statuses(played)).toEqual({ 'Read the notes': 'blocked', 'Write alpha': 'completed' });
+    expect(statuses(played)).toEqual({
+      'Read the notes': 'blocked',
+      'Write alpha': 'completed',
+    });
     expect(played.todos[0]?.reason).toContain('missing.txt');
-    expect(ending(played)).toEqual({ outcome: 'blocked', reason: 'all-blocked', exitCode: 4 });
+    expect(ending(played)).toEqual({
+      outcome: 'blocked',
+      reason: 'all-blocked',
+      exitCode: 4,
+    });
   });
 
   it('P13: an answer cut off by the output limit is taken up at the same todo and is not stagnation', async () => {
@@ -61,8 +78,14 @@ describe.each(protocols)('$name', (protocol) => {
       protocol,
       steps: [plan('Write alpha'), repeat(5, cutOff('The long answer goes')), ...alpha],
     });
-    expect(ending(played)).toEqual({ outcome: 'claimed', reason: 'nothing-open', exitCode: 3 });
-    expect(continuations(played)).toEqual(Array.from({ length: 5 }, () => 'output-limit'));
+    expect(ending(played)).toEqual({
+      outcome: 'claimed',
+      reason: 'nothing-open',
+      exitCode: 3,
+    });
+    expect(continuations(played)).toEqual(
+      Array.from({ length: 5 }, () => 'output-limit'),
+    );
     expect(continuationText(played, 4)).toContain('“Write alpha”');
   });
 
@@ -71,7 +94,10 @@ describe.each(protocols)('$name', (protocol) => {
       protocol,
       steps: [
         plan('Run the long test', 'Write alpha'),
-        callTool('start_job', { command: 'sleep 0.6; echo finished', description: 'the long test' }),
+        callTool('start_job', {
+          command: 'sleep 0.6; echo finished',
+          description: 'the long test',
+        }),
         say('The test is running.'),
         writeFile('alpha.txt', 'a'),
         complete('Write alpha'),
@@ -85,16 +111,26 @@ describe.each(protocols)('$name', (protocol) => {
     expect(continuationText(played, 0)).toContain('the long test');
     expect(continuationText(played, 0)).toContain('wait for it with read_job');
     expect(eventsOf(played, 'waiting'), 'nobody waits for a shell job').toEqual([]);
-    expect(statuses(played)).toEqual({ 'Run the long test': 'completed', 'Write alpha': 'completed' });
+    expect(statuses(played)).toEqual({
+      'Run the long test': 'completed',
+      'Write alpha': 'completed',
+    });
   });
 
   it('P25, I8: calling A B A B is broken by another text, and going on with it ends the turn', async () => {
     const played = await play({
       protocol,
       steps: [plan('Write alpha'), writeFile('a.txt', 'a'), writeFile('b.txt', 'b')],
-      afterwards: inOrder(callTool('read_file', { path: 'a.txt' }), callTool('read_file', { path: 'b.txt' })),
+      afterwards: inOrder(
+        callTool('read_file', { path: 'a.txt' }),
+        callTool('read_file', { path: 'b.txt' }),
+      ),
     });
-    expect(ending(played)).toEqual({ outcome: 'stagnant', reason: 'looping', exitCode: 5 });
+    expect(ending(played)).toEqual({
+      outcome: 'stagnant',
+      reason: 'looping',
+      exitCode: 5,
+    });
     expect(continuations(played)).toEqual(['loop']);
     expect(eventsOf(played, 'notice').map(({ sentence }) => sentence)).toEqual([
       expect.stringContaining('read_file → read_file, 3 times'),
@@ -113,12 +149,19 @@ describe('the twins of these stories', () => {
       steps: [plan('Write alpha')],
       afterwards: inOrder(writeFile('alpha.txt', 'the same'), say('I worked on it.')),
     });
-    expect(ending(played)).toEqual({ outcome: 'stagnant', reason: 'stagnant', exitCode: 5 });
+    expect(ending(played)).toEqual({
+      outcome: 'stagnant',
+      reason: 'stagnant',
+      exitCode: 5,
+    });
     expect(continuations(played)).toHaveLength(3);
   });
 
   it('P12: a tool error that the agent works around by itself is none of our business', async () => {
-    const played = await play({ protocol, steps: [plan('Write alpha'), missing, ...alpha] });
+    const played = await play({
+      protocol,
+      steps: [plan('Write alpha'), missing, ...alpha],
+    });
     expect(ending(played)).toMatchObject({ outcome: 'claimed' });
     expect(continuations(played)).toEqual([]);
   });
@@ -126,7 +169,12 @@ describe('the twins of these stories', () => {
   it('S6: a non-zero exit is a result, not a tool error', async () => {
     const played = await play({
       protocol,
-      steps: [plan('Write alpha'), runCommand('exit 3'), say('It exits with 3.'), ...alpha],
+      steps: [
+        plan('Write alpha'),
+        runCommand('exit 3'),
+        say('It exits with 3.'),
+        ...alpha,
+      ],
     });
     expect(continuations(played)).toEqual(['standard']);
     expect(ending(played)).toMatchObject({ outcome: 'claimed' });
@@ -139,7 +187,10 @@ describe('the twins of these stories', () => {
       settings: { backgroundWaitMinutes: 0.05 },
       steps: [
         plan('Write alpha'),
-        callTool('start_job', { command: 'sleep 60', description: 'the development server' }),
+        callTool('start_job', {
+          command: 'sleep 60',
+          description: 'the development server',
+        }),
         say('The server runs.'),
         say('It still runs.'),
         ...alpha,
@@ -151,19 +202,34 @@ describe('the twins of these stories', () => {
   });
 
   it('P25: an agent that leaves the loop when it is told goes on undisturbed', async () => {
-    const round = [callTool('read_file', { path: 'a.txt' }), callTool('list_directory', { path: '.' })];
+    const round = [
+      callTool('read_file', { path: 'a.txt' }),
+      callTool('list_directory', { path: '.' }),
+    ];
     const played = await play({
       protocol,
-      steps: [plan('Write alpha'), writeFile('a.txt', 'a'), repeat(3, ...round), ...alpha],
+      steps: [
+        plan('Write alpha'),
+        writeFile('a.txt', 'a'),
+        repeat(3, ...round),
+        ...alpha,
+      ],
     });
     expect(ending(played)).toMatchObject({ outcome: 'claimed' });
     expect(continuations(played)).toEqual(['loop']);
   });
 
   it('P25: the same tool with other inputs is work, not a loop', async () => {
-    const reads = Array.from({ length: 12 }, (_, index) => callTool('read_file', { path: `${index}.txt` }));
-    const writes = Array.from({ length: 12 }, (_, index) => writeFile(`${index}.txt`, `${index}`));
-    const played = await play({ protocol, steps: [plan('Write alpha'), ...writes, ...reads, ...alpha] });
+    const reads = Array.from({ length: 12 }, (_, index) =>
+      callTool('read_file', { path: `${index}.txt` }),
+    );
+    const writes = Array.from({ length: 12 }, (_, index) =>
+      writeFile(`${index}.txt`, `${index}`),
+    );
+    const played = await play({
+      protocol,
+      steps: [plan('Write alpha'), ...writes, ...reads, ...alpha],
+    });
     expect(ending(played)).toMatchObject({ outcome: 'claimed' });
     expect(continuations(played)).toEqual([]);
     expect(eventsOf(played, 'notice')).toEqual([]);
@@ -172,8 +238,17 @@ describe('the twins of these stories', () => {
 
 describe('a job that takes its time', () => {
   const wait = callTool('read_job', { job: 'job-1', waitSeconds: 1 });
-  const job = callTool('start_job', { command: 'sleep 6; touch built', description: 'the build' });
-  const steps = [plan('Build it'), job, repeat(7, wait), complete('Build it'), say('Built.')];
+  const job = callTool('start_job', {
+    command: 'sleep 6; touch built',
+    description: 'the build',
+  });
+  const steps = [
+    plan('Build it'),
+    job,
+    repeat(7, wait),
+    complete('Build it'),
+    say('Built.'),
+  ];
   const iterations = { base: 6, extend: 0, cap: 6 };
 
   it('P18: waiting for it while it lives is neither a loop nor stagnation', async () => {
@@ -191,7 +266,8 @@ describe('a job that takes its time', () => {
   });
 
   it('I8: looking at it without waiting, or at one that has ended, again and again is a loop', async () => {
-    const look = (waitSeconds: number) => repeat(5, callTool('read_job', { job: 'job-1', waitSeconds }));
+    const look = (waitSeconds: number) =>
+      repeat(5, callTool('read_job', { job: 'job-1', waitSeconds }));
     const start = (command: string) => callTool('start_job', { command });
     for (const [command, seconds] of [
       ['sleep 60', 0],
@@ -200,7 +276,13 @@ describe('a job that takes its time', () => {
       const played = await play({
         protocol: oneProtocol,
         settings: { backgroundWaitMinutes: 0.05 },
-        steps: [plan('Build it'), start(command), runCommand('sleep 0.3'), look(seconds), say('Hm.')],
+        steps: [
+          plan('Build it'),
+          start(command),
+          runCommand('sleep 0.3'),
+          look(seconds),
+          say('Hm.'),
+        ],
       });
       expect(continuations(played)[0]).toBe('loop');
     }
@@ -209,20 +291,29 @@ describe('a job that takes its time', () => {
 
 describe('a server beside the work', () => {
   it('P18: is no reason to wait when the steps of a busy agent are cut', async () => {
-    const files = Array.from({ length: 8 }, (_, index) => writeFile(`${index}.txt`, `${index}`));
+    const files = Array.from({ length: 8 }, (_, index) =>
+      writeFile(`${index}.txt`, `${index}`),
+    );
     const played = await play({
       protocol: oneProtocol,
       settings: { iterations: { base: 4, extend: 0, cap: 4 } },
       steps: [
         plan('Write alpha'),
-        callTool('start_job', { command: 'sleep 60', description: 'the development server' }),
+        callTool('start_job', {
+          command: 'sleep 60',
+          description: 'the development server',
+        }),
         say('The server runs.'),
         ...files,
         ...alpha,
       ],
     });
     expect(ending(played)).toMatchObject({ outcome: 'claimed' });
-    expect(continuations(played)).toEqual(['background-job', 'iteration-budget', 'iteration-budget']);
+    expect(continuations(played)).toEqual([
+      'background-job',
+      'iteration-budget',
+      'iteration-budget',
+    ]);
     expect(eventsOf(played, 'waiting'), 'nor at the end').toEqual([]);
   });
 });

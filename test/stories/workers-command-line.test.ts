@@ -3,7 +3,14 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { callTool, complete, plan, react, say, whenContinued } from '../../src/scripted-model/index.ts';
+import {
+  callTool,
+  complete,
+  plan,
+  react,
+  say,
+  whenContinued,
+} from '../../src/scripted-model/index.ts';
 import { openCommandLine } from './command-line.ts';
 
 const hostile = 'Write \u001b]0;owned\u0007alpha\u001b[2J';
@@ -12,7 +19,9 @@ const run = ['run', 'Do the work.', '--auto', '--json', '--model', 'openai/story
 const steps = [
   plan({ title: hostile, agentType: 'coder' }),
   say('All done!'),
-  whenContinued(react(({ todos }) => callTool('delegate', { todoId: todos[0]?.id ?? '' }))),
+  whenContinued(
+    react(({ todos }) => callTool('delegate', { todoId: todos[0]?.id ?? '' })),
+  ),
   react(({ todos }) => complete(todos[0]?.id ?? '')),
   say('It is written.'),
 ];
@@ -45,7 +54,13 @@ describe('workers on the command line', () => {
     );
 
     // Its run may still live, and the lease of a session is its own.
-    const taken = await line.run('run', '--resume', started.workerId, '--model', 'openai/story');
+    const taken = await line.run(
+      'run',
+      '--resume',
+      started.workerId,
+      '--model',
+      'openai/story',
+    );
     expect(taken.err).toContain(
       `is a worker's; its run goes on by \`untildone run --resume ${sessionId.slice(-6)}\``,
     );
@@ -54,12 +69,24 @@ describe('workers on the command line', () => {
     expect(workers).toContain(`worker of ${sessionId.slice(-6)}`);
     expect(workers).toContain('the agent that sent it\n  │ The work: “Write alpha”');
     expect(workers).toContain('  │ I have no todo tool.');
-    const escapes = [...own, ...workers, ...detail].filter((character) => character === '\u001b');
+    const escapes = [...own, ...workers, ...detail].filter(
+      (character) => character === '\u001b',
+    );
     expect(escapes).toEqual([]);
 
-    const json = JSON.parse((await line.run('transcript', started.workerId, '--json')).out);
-    expect(json).toMatchObject({ session: started.workerId, parent: sessionId, agent: 'coder', workers: [] });
-    expect(json.messages.map(({ kind }: { kind: string }) => kind)).toEqual(['human', 'agent']);
+    const json = JSON.parse(
+      (await line.run('transcript', started.workerId, '--json')).out,
+    );
+    expect(json).toMatchObject({
+      session: started.workerId,
+      parent: sessionId,
+      agent: 'coder',
+      workers: [],
+    });
+    expect(json.messages.map(({ kind }: { kind: string }) => kind)).toEqual([
+      'human',
+      'agent',
+    ]);
   });
 
   it('C1: a worker that is wrong in the configuration is told before anything starts', async () => {
@@ -80,6 +107,8 @@ describe('workers on the command line', () => {
     writeFileSync(file, JSON.stringify({ workers: { explorer: { tools: ['shell'] } } }));
     const { code, err } = await line.run(...run, '--trust');
     expect(code).toBe(3);
-    expect(err).toContain('workers.explorer.tools in the project’s untildone.json cannot give it tools');
+    expect(err).toContain(
+      'workers.explorer.tools in the project’s untildone.json cannot give it tools',
+    );
   });
 });

@@ -30,8 +30,17 @@ import { ending, eventsOf, lastResults, statuses } from './seen.ts';
 
 const protocol = protocols[2]!;
 const alpha = { title: 'Write alpha', agentType: 'coder' };
-const retried = repeat(Number.POSITIVE_INFINITY, whenToolFailed(listTodos(), delegate('Write alpha')));
-const supervisor = [plan(alpha), delegate('Write alpha'), retried, complete('Write alpha'), say('Done.')];
+const retried = repeat(
+  Number.POSITIVE_INFINITY,
+  whenToolFailed(listTodos(), delegate('Write alpha')),
+);
+const supervisor = [
+  plan(alpha),
+  delegate('Write alpha'),
+  retried,
+  complete('Write alpha'),
+  say('Done.'),
+];
 
 /** What another terminal does: an event for the session, through an engine of its own. */
 async function fromElsewhere({ store, sessionId }: Stage, event: Happening) {
@@ -39,8 +48,19 @@ async function fromElsewhere({ store, sessionId }: Stage, event: Happening) {
   const policy = () => {
     throw new Error('the session has a policy of its own');
   };
-  const runtime = createRuntime({ store, clock: systemClock, identifiers, hash: sha256, policy });
-  await runtime.handle({ ...event, id: identifiers.next(), sessionId, at: Date.now() } as Event);
+  const runtime = createRuntime({
+    store,
+    clock: systemClock,
+    identifiers,
+    hash: sha256,
+    policy,
+  });
+  await runtime.handle({
+    ...event,
+    id: identifiers.next(),
+    sessionId,
+    at: Date.now(),
+  } as Event);
 }
 
 /** Runs until the worker's command has started, then lets `act` happen. */
@@ -75,7 +95,9 @@ async function interrupted(
 
 describe('an interrupt while a worker is at work', () => {
   it('C3 P19: stop from another terminal reaches it at once, and nothing is sent any more', async () => {
-    const played = await interrupted((stage) => fromElsewhere(stage, { type: 'human-aborted', how: 'stop' }));
+    const played = await interrupted((stage) =>
+      fromElsewhere(stage, { type: 'human-aborted', how: 'stop' }),
+    );
     expect(ending(played)).toMatchObject({ outcome: 'aborted', exitCode: 130 });
     expect(played.tookMs).toBeLessThan(5000);
     expect(eventsOf(played, 'worker-ended')).toMatchObject([{ result: 'interrupted' }]);
@@ -115,16 +137,26 @@ describe('an interrupt while a worker is at work', () => {
       },
       [
         firstOf(
-          when((situation) => !briefOf(situation).includes('started before'), runCommand('sleep 30')),
+          when(
+            (situation) => !briefOf(situation).includes('started before'),
+            runCommand('sleep 30'),
+          ),
           writeFile('alpha.txt', 'a'),
         ),
         report(),
       ],
     );
     expect(ending(played)).toMatchObject({ outcome: 'claimed' });
-    expect(eventsOf(played, 'worker-ended').map(({ result }) => result)).toEqual(['interrupted', 'done']);
-    const told = played.requests.flatMap((request) => lastResults(request).map(({ text }) => text));
-    expect(told.find((text) => text.includes('interrupted'))).toContain('can be delegated again');
+    expect(eventsOf(played, 'worker-ended').map(({ result }) => result)).toEqual([
+      'interrupted',
+      'done',
+    ]);
+    const told = played.requests.flatMap((request) =>
+      lastResults(request).map(({ text }) => text),
+    );
+    expect(told.find((text) => text.includes('interrupted'))).toContain(
+      'can be delegated again',
+    );
     expect(statuses(played)).toEqual({ 'Write alpha': 'completed' });
   });
 
@@ -153,7 +185,10 @@ describe('a worker that must ask', () => {
       const first = await stage.run();
       expect(ending(first)).toMatchObject({ outcome: 'paused', exitCode: 7 });
       expect(eventsOf(first, 'worker-ended')).toMatchObject([
-        { result: 'interrupted', sentence: 'It asked for a permission, and nobody has answered yet.' },
+        {
+          result: 'interrupted',
+          sentence: 'It asked for a permission, and nobody has answered yet.',
+        },
       ]);
       expect(first.todos[0]).toMatchObject({ status: 'in_progress', attempts: 0 });
       const requestId = first.session.permissions?.requests[0]?.requestId ?? '';
@@ -161,7 +196,11 @@ describe('a worker that must ask', () => {
         type: 'wait-ended',
         wait: { kind: 'permission', requestId, granted: true, remembered: 'once' },
       });
-      const second = await stage.run({ resume: true, goal: null, permissions: { mode, shellAllow: [] } });
+      const second = await stage.run({
+        resume: true,
+        goal: null,
+        permissions: { mode, shellAllow: [] },
+      });
       expect(ending(second)).toMatchObject({ outcome: 'claimed' });
       expect(readFileSync(join(stage.root, 'asked.txt'), 'utf8')).toBe('asked\n');
       expect(eventsOf(second, 'permission-asked')).toEqual([]);
@@ -238,7 +277,11 @@ describe('a run that dies while a worker is at work', () => {
     async (death, at) => {
       const { stage, played } = await dies(at, death);
       if (played === null) throw new Error(`the run ended before write ${at}`);
-      expect(ending(played)).toEqual({ outcome: 'claimed', reason: 'nothing-open', exitCode: 3 });
+      expect(ending(played)).toEqual({
+        outcome: 'claimed',
+        reason: 'nothing-open',
+        exitCode: 3,
+      });
       expect(statuses(played)).toEqual({ 'Write alpha': 'completed' });
       expect(played.todos[0]?.attempts).toBe(0);
       expect(played.session.delegation?.ended?.result).toBe('done');
@@ -246,7 +289,8 @@ describe('a run that dies while a worker is at work', () => {
       for (const { id } of [played.session, ...workers])
         expect((await stage.store.transcript(id, 0)).calls).toEqual([]);
       const ledger = await stage.store.ledger(played.session.planId);
-      const count = (change: string) => ledger.filter((entry) => entry.change === change).length;
+      const count = (change: string) =>
+        ledger.filter((entry) => entry.change === change).length;
       expect(count('worker-ended')).toBe(count('delegated'));
     },
   );

@@ -23,7 +23,13 @@ import {
   withUsage,
   writeFile,
 } from '../../src/scripted-model/index.ts';
-import { delegate, delegateAll, ifSentFor, report, workerSessions } from './delegating.ts';
+import {
+  delegate,
+  delegateAll,
+  ifSentFor,
+  report,
+  workerSessions,
+} from './delegating.ts';
 import { type Played, play } from './play.ts';
 import { protocols } from './protocols.ts';
 import {
@@ -40,7 +46,11 @@ import {
 /** The one that marks failed calls, so that the scripted model can see them. */
 const protocol = protocols[2]!;
 
-const alpha = { title: 'Write alpha', agentType: 'coder', completionCriteria: 'alpha.txt exists' };
+const alpha = {
+  title: 'Write alpha',
+  agentType: 'coder',
+  completionCriteria: 'alpha.txt exists',
+};
 
 /** Requests of the run's own agent; those of workers come with their own model. */
 function supervised({ requests }: Played): readonly LoggedRequest[] {
@@ -68,7 +78,11 @@ describe.each(protocols)('S4: $name', (wire) => {
       workers: { coder: [writeFile('alpha.txt', 'a'), report('alpha.txt is written.')] },
     });
     expect(readFileSync(join(played.root, 'alpha.txt'), 'utf8')).toBe('a');
-    expect(ending(played)).toEqual({ outcome: 'claimed', reason: 'nothing-open', exitCode: 3 });
+    expect(ending(played)).toEqual({
+      outcome: 'claimed',
+      reason: 'nothing-open',
+      exitCode: 3,
+    });
     const brief = userTexts(asked(played, 'coder')[0]!).join('\n');
     expect(brief).toContain('The work: “Write alpha”');
     expect(brief).toContain('It is done when: “alpha.txt exists”');
@@ -84,47 +98,89 @@ describe('a worker', () => {
     const played = await play({
       protocol,
       steps: [
-        plan({ title: 'Look', agentType: 'explorer' }, { title: 'Try', agentType: 'tester' }, alpha),
+        plan(
+          { title: 'Look', agentType: 'explorer' },
+          { title: 'Try', agentType: 'tester' },
+          alpha,
+        ),
         delegateAll(),
         say('Done.'),
       ],
       workers: { explorer: [report()], tester: [report()], coder: [report()] },
     });
-    const tools = (worker: string) => asked(played, worker)[0]!.tools.map(({ name }) => name);
+    const tools = (worker: string) =>
+      asked(played, worker)[0]!.tools.map(({ name }) => name);
     const reading = ['read_file', 'list_directory', 'glob', 'grep'];
     expect(tools('explorer')).toEqual(reading);
-    expect(tools('tester')).toEqual([...reading, 'shell', 'start_job', 'read_job', 'stop_job', 'list_jobs']);
+    expect(tools('tester')).toEqual([
+      ...reading,
+      'shell',
+      'start_job',
+      'read_job',
+      'stop_job',
+      'list_jobs',
+    ]);
     expect(tools('coder')).not.toContain('create_todo');
     expect(tools('coder')).not.toContain('delegate');
     expect(tools('coder')).toContain('write_file');
     expect(supervised(played)[0]!.tools.map(({ name }) => name)).toContain('delegate');
     for (const worker of ['explorer', 'tester', 'coder'])
-      expect(JSON.stringify(asked(played, worker)[0]!.body)).not.toMatch(/CURRENT PLAN|Work by a plan/);
+      expect(JSON.stringify(asked(played, worker)[0]!.body)).not.toMatch(
+        /CURRENT PLAN|Work by a plan/,
+      );
   });
 
   it('S4: works in a session of its own, which the engine lets go and never continues', async () => {
     const played = await play({
       protocol,
-      steps: [plan(alpha), delegate('Write alpha'), complete('Write alpha'), say('Done.')],
+      steps: [
+        plan(alpha),
+        delegate('Write alpha'),
+        complete('Write alpha'),
+        say('Done.'),
+      ],
       workers: { coder: [writeFile('alpha.txt', 'a'), report('All done!')] },
     });
     const [worker] = await workerSessions(played.stage);
-    expect(worker).toMatchObject({ descriptor: { kind: 'subagent' }, agent: { name: 'coder' } });
+    expect(worker).toMatchObject({
+      descriptor: { kind: 'subagent' },
+      agent: { name: 'coder' },
+    });
     const { store } = played.stage;
     const record = {
       decisions: await store.decisions(worker!.id, 10),
       messages: (await store.transcript(worker!.id, 0)).messages,
     };
     expect(record.decisions.map(({ decision }) => decision.reason)).toEqual(['subagent']);
-    expect(record.messages.map(({ kind }) => kind)).toEqual(['human', 'agent', 'tools', 'agent']);
-    const inside = played.events.filter(({ sessionId }) => sessionId === worker!.id).map(({ type }) => type);
+    expect(record.messages.map(({ kind }) => kind)).toEqual([
+      'human',
+      'agent',
+      'tools',
+      'agent',
+    ]);
+    const inside = played.events
+      .filter(({ sessionId }) => sessionId === worker!.id)
+      .map(({ type }) => type);
     expect(inside).toEqual(
-      expect.arrayContaining(['step-started', 'tool-started', 'tool-ended', 'text', 'usage']),
+      expect.arrayContaining([
+        'step-started',
+        'tool-started',
+        'tool-ended',
+        'text',
+        'usage',
+      ]),
     );
     expect(eventsOf(played, 'worker-started')).toMatchObject([
-      { workerId: worker!.id, agentType: 'coder', title: 'Write alpha', sessionId: played.stage.sessionId },
+      {
+        workerId: worker!.id,
+        agentType: 'coder',
+        title: 'Write alpha',
+        sessionId: played.stage.sessionId,
+      },
     ]);
-    expect(eventsOf(played, 'worker-ended')).toMatchObject([{ result: 'done', workerId: worker!.id }]);
+    expect(eventsOf(played, 'worker-ended')).toMatchObject([
+      { result: 'done', workerId: worker!.id },
+    ]);
   });
 
   it('S4: several delegations in one answer are worked off one after the other', async () => {
@@ -140,15 +196,27 @@ describe('a worker', () => {
       settings: { maxStagnant: 1 },
     });
     const order = played.events.flatMap((event) =>
-      event.type === 'worker-started' || event.type === 'worker-ended' ? [event.type] : [],
+      event.type === 'worker-started' || event.type === 'worker-ended'
+        ? [event.type]
+        : [],
     );
     expect(order).toEqual(titles.flatMap(() => ['worker-started', 'worker-ended']));
     expect(lastResults(supervised(played)[2]!)).toHaveLength(3);
   });
 
   it('G8: what it spends counts into the run’s budgets and summary', async () => {
-    const usage = { inputTokens: 5000, cachedTokens: 0, outputTokens: 1000, thinkingTokens: 0 };
-    const small = { inputTokens: 10, cachedTokens: 0, outputTokens: 10, thinkingTokens: 0 };
+    const usage = {
+      inputTokens: 5000,
+      cachedTokens: 0,
+      outputTokens: 1000,
+      thinkingTokens: 0,
+    };
+    const small = {
+      inputTokens: 10,
+      cachedTokens: 0,
+      outputTokens: 10,
+      thinkingTokens: 0,
+    };
     const played = await play({
       protocol,
       steps: [
@@ -159,7 +227,10 @@ describe('a worker', () => {
       workers: { coder: [always(withUsage(usage, runCommand('date +%N')))] },
       settings: { maxTokens: 15_000 },
     });
-    expect(ending(played)).toMatchObject({ outcome: 'exhausted', reason: 'token-budget' });
+    expect(ending(played)).toMatchObject({
+      outcome: 'exhausted',
+      reason: 'token-budget',
+    });
     expect(played.ended.usage.inputTokens).toBeGreaterThanOrEqual(15_000);
     expect(asked(played, 'coder')).toHaveLength(3);
     // It is not the worker's fault that the run may spend no more.
@@ -173,11 +244,41 @@ describe('a worker that does not finish', () => {
     ['refuses', [always(refuse('I will not.'))], {}, 'refused', 'It refused'],
     ['answers empty twice', [always(empty())], {}, 'failed', 'empty answer twice'],
     ['meets an error that stays', [always(fail(400))], {}, 'failed', 'story'],
-    ['never reports', [always(runCommand('date +%N'))], { maxSteps: 3 }, 'failed', 'within its 3 steps'],
-    ['spends its tokens', [always(runCommand('date +%N'))], { maxTokens: 1000 }, 'failed', '1000 tokens'],
-    ['goes round in circles', [always(runCommand('echo same'))], {}, 'failed', 'round in circles'],
-    ['takes too long', [stall()], { timeoutSeconds: 8 }, 'timed-out', 'within its 8 seconds'],
-    ['hangs in a command', [runCommand('sleep 60')], { timeoutSeconds: 8 }, 'timed-out', '8 seconds'],
+    [
+      'never reports',
+      [always(runCommand('date +%N'))],
+      { maxSteps: 3 },
+      'failed',
+      'within its 3 steps',
+    ],
+    [
+      'spends its tokens',
+      [always(runCommand('date +%N'))],
+      { maxTokens: 1000 },
+      'failed',
+      '1000 tokens',
+    ],
+    [
+      'goes round in circles',
+      [always(runCommand('echo same'))],
+      {},
+      'failed',
+      'round in circles',
+    ],
+    [
+      'takes too long',
+      [stall()],
+      { timeoutSeconds: 8 },
+      'timed-out',
+      'within its 8 seconds',
+    ],
+    [
+      'hangs in a command',
+      [runCommand('sleep 60')],
+      { timeoutSeconds: 8 },
+      'timed-out',
+      '8 seconds',
+    ],
   ] as const;
 
   it.each(cases)(
@@ -193,7 +294,10 @@ describe('a worker that does not finish', () => {
       const ends = eventsOf(played, 'worker-ended');
       expect(ends.map((event) => event.result)).toEqual([result, result]);
       expect(ends[0]?.sentence).toContain(sentence === 'story' ? '' : sentence);
-      expect(statuses(played)).toEqual({ 'Write alpha': 'blocked', 'Write beta': 'completed' });
+      expect(statuses(played)).toEqual({
+        'Write alpha': 'blocked',
+        'Write beta': 'completed',
+      });
       expect(played.todos[0]?.attempts).toBe(2);
       expect(ending(played)).toMatchObject({ outcome: 'blocked', reason: 'all-blocked' });
     },
@@ -205,8 +309,12 @@ describe('a worker that does not finish', () => {
       steps: [plan(alpha, 'Write beta'), delegate('Write alpha'), ...blockedThenBeta()],
       workers: { coder: [always(empty())] },
     });
-    const answers = supervised(played).flatMap((request) => lastResults(request).map(({ text }) => text));
-    expect(answers.find((text) => text.includes('once more'))).toContain('empty answer twice');
+    const answers = supervised(played).flatMap((request) =>
+      lastResults(request).map(({ text }) => text),
+    );
+    expect(answers.find((text) => text.includes('once more'))).toContain(
+      'empty answer twice',
+    );
     expect(answers.find((text) => text.includes('set aside as blocked.'))).toBeDefined();
   });
 
@@ -223,13 +331,21 @@ describe('a worker that does not finish', () => {
       settings: { maxStagnant: 2 },
     });
     expect(continuations(played)).toEqual(['standard', 'standard']);
-    expect(statuses(played)).toEqual({ 'Write alpha': 'in_progress', 'Write beta': 'pending' });
+    expect(statuses(played)).toEqual({
+      'Write alpha': 'in_progress',
+      'Write beta': 'pending',
+    });
   });
 
   it('P14: an empty answer is asked for once more, and a report after that is one', async () => {
     const played = await play({
       protocol,
-      steps: [plan(alpha), delegate('Write alpha'), complete('Write alpha'), say('Done.')],
+      steps: [
+        plan(alpha),
+        delegate('Write alpha'),
+        complete('Write alpha'),
+        say('Done.'),
+      ],
       workers: { coder: [empty(), report('Here it is.')] },
     });
     expect(eventsOf(played, 'worker-ended')).toMatchObject([{ result: 'done' }]);
@@ -239,7 +355,12 @@ describe('a worker that does not finish', () => {
   it('at its last step it is asked to report, and what it reports then counts', async () => {
     const played = await play({
       protocol,
-      steps: [plan(alpha), delegate('Write alpha'), complete('Write alpha'), say('Done.')],
+      steps: [
+        plan(alpha),
+        delegate('Write alpha'),
+        complete('Write alpha'),
+        say('Done.'),
+      ],
       workers: {
         coder: [
           runCommand('echo 1'),
@@ -259,7 +380,11 @@ describe('a worker that does not finish', () => {
 
 describe('what cannot be delegated', () => {
   it.each([
-    ['a todo without an agentType', plan('Plain'), 'has no agentType: set one with update_todo (coder)'],
+    [
+      'a todo without an agentType',
+      plan('Plain'),
+      'has no agentType: set one with update_todo (coder)',
+    ],
     ['a todo that is not there', plan(alpha), 'There is no todo with this id'],
   ])('S4: %s is refused with a sentence', async (_name, planned, sentence) => {
     const played = await play({
@@ -305,7 +430,9 @@ describe('the agent that delegates', () => {
       ],
       workers: { coder: [writeFile('alpha.txt', 'a'), report()] },
     });
-    expect(continuationText(played, 0)).toContain('It goes to the worker “coder”: call delegate.');
+    expect(continuationText(played, 0)).toContain(
+      'It goes to the worker “coder”: call delegate.',
+    );
     const plans = supervised(played)
       .flatMap(userTexts)
       .filter((text) => text.includes('[CURRENT PLAN]'));
@@ -320,7 +447,10 @@ describe('the agent that delegates', () => {
       protocol,
       steps: [
         plan(...[1, 2, 3, 4, 5].map((n) => ({ title: `Part ${n}`, agentType: 'coder' }))),
-        ...[1, 2, 3, 4, 5].flatMap((n) => [delegate(`Part ${n}`), say(`Part ${n} is with the worker.`)]),
+        ...[1, 2, 3, 4, 5].flatMap((n) => [
+          delegate(`Part ${n}`),
+          say(`Part ${n} is with the worker.`),
+        ]),
       ],
       workers: { coder: [writeOne(), report()] },
       settings: { maxStagnant: 2 },
@@ -334,7 +464,12 @@ describe('S7: a worker’s calls', () => {
   it('need the same permission as the run’s own', async () => {
     const played = await play({
       protocol,
-      steps: [plan(alpha), delegate('Write alpha'), complete('Write alpha'), say('Done.')],
+      steps: [
+        plan(alpha),
+        delegate('Write alpha'),
+        complete('Write alpha'),
+        say('Done.'),
+      ],
       workers: { coder: [runCommand('echo no > no.txt'), report('I could not.')] },
       permissions: { mode: 'allow-list', shellAllow: ['npm test'] },
     });
@@ -366,5 +501,8 @@ function blockedThenBeta() {
 }
 
 function writeOne() {
-  return ifSentFor('Part', callTool('shell', { command: 'date +%s%N > part-$RANDOM-$$.txt' }));
+  return ifSentFor(
+    'Part',
+    callTool('shell', { command: 'date +%s%N > part-$RANDOM-$$.txt' }),
+  );
 }

@@ -15,7 +15,9 @@ interface Said {
 function expectPlainWords({ out, err }: Said): void {
   expect(`${out}${err}`).not.toContain(key);
   expect(`${out}${err}`).not.toMatch(/^\s+at /m);
-  expect(`${out}${err}`).not.toMatch(/\b(?:AI_)?APICallError|AI SDK Warning|ExperimentalWarning/);
+  expect(`${out}${err}`).not.toMatch(
+    /\b(?:AI_)?APICallError|AI SDK Warning|ExperimentalWarning/,
+  );
 }
 
 async function freePort(): Promise<number> {
@@ -29,8 +31,18 @@ async function freePort(): Promise<number> {
 describe('the first run', () => {
   it.each([
     ['openai/story', { OPENAI_API_KEY: key }, 'OPENAI_BASE_URL', 'OPENAI_API_KEY'],
-    ['anthropic/story', { ANTHROPIC_API_KEY: key }, 'ANTHROPIC_BASE_URL', 'ANTHROPIC_API_KEY'],
-    ['google/story', { GEMINI_API_KEY: key }, 'GOOGLE_GENERATIVE_AI_BASE_URL', 'GEMINI_API_KEY'],
+    [
+      'anthropic/story',
+      { ANTHROPIC_API_KEY: key },
+      'ANTHROPIC_BASE_URL',
+      'ANTHROPIC_API_KEY',
+    ],
+    [
+      'google/story',
+      { GEMINI_API_KEY: key },
+      'GOOGLE_GENERATIVE_AI_BASE_URL',
+      'GEMINI_API_KEY',
+    ],
   ])(
     '%s by environment variables alone: it works, and a wrong key is told by its name',
     async (name, keys, address, variable) => {
@@ -45,7 +57,13 @@ describe('the first run', () => {
         environment: {},
       });
       line.set({ ...keys, [address]: line.model.url });
-      const good = await line.run('run', 'Do the work.', '--accept-claims', '--model', name);
+      const good = await line.run(
+        'run',
+        'Do the work.',
+        '--accept-claims',
+        '--model',
+        name,
+      );
       expectPlainWords(good);
       expect(good.err).toBe('');
       expect(good.code).toBe(0);
@@ -74,10 +92,20 @@ describe('the first run', () => {
   });
 
   it('an address where nothing listens is told, with what to do', async () => {
-    const line = await openCommandLine({ steps: [], environment: { OPENAI_API_KEY: key } });
+    const line = await openCommandLine({
+      steps: [],
+      environment: { OPENAI_API_KEY: key },
+    });
     const url = `http://127.0.0.1:${await freePort()}`;
     line.set({ OPENAI_BASE_URL: url });
-    const said = await line.run('run', 'Do the work.', '--model', 'openai/story', '--circuit-after', '2');
+    const said = await line.run(
+      'run',
+      'Do the work.',
+      '--model',
+      'openai/story',
+      '--circuit-after',
+      '2',
+    );
     expectPlainWords(said);
     expect(said.code).toBe(1);
     expect(said.out).toContain('outcome: failed\n');
@@ -91,7 +119,9 @@ describe('the first run', () => {
     const none = await line.run('run', 'Do the work.');
     expectPlainWords(none);
     expect(none).toMatchObject({ code: 2, out: '' });
-    expect(none.err).toMatch(/^untildone: No model is chosen: set ANTHROPIC_API_KEY, .*untildone demo.*\n$/);
+    expect(none.err).toMatch(
+      /^untildone: No model is chosen: set ANTHROPIC_API_KEY, .*untildone demo.*\n$/,
+    );
     const named = await line.run('run', 'Do the work.', '--model', 'openai/story');
     expect(named).toMatchObject({ code: 2, out: '' });
     expect(named.err).toContain('No key for openai: set OPENAI_API_KEY');

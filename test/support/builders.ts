@@ -2,7 +2,12 @@
 // Ids count up from one in the order of the calls, so that a failing test fails the same way again.
 import type { Decision } from '../../src/core/decision.ts';
 import type { EventOf, EventType } from '../../src/core/events.ts';
-import { type HashFunction, type LedgerDraft, type LedgerEntry, linkEntry } from '../../src/core/ledger.ts';
+import {
+  type HashFunction,
+  type LedgerDraft,
+  type LedgerEntry,
+  linkEntry,
+} from '../../src/core/ledger.ts';
 import { createState, type State } from '../../src/core/state.ts';
 import { normaliseTitle, type Todo } from '../../src/core/todo.ts';
 import type { OutboxRow, StoredDecision, UsageRow } from '../../src/engine/store.ts';
@@ -158,7 +163,8 @@ export function aLedger(
   last: Pick<LedgerEntry, 'sequence' | 'hash'> | null = null,
 ): LedgerEntry[] {
   const entries: LedgerEntry[] = [];
-  for (const draft of drafts) entries.push(linkEntry(draft, entries.at(-1) ?? last, hash));
+  for (const draft of drafts)
+    entries.push(linkEntry(draft, entries.at(-1) ?? last, hash));
   return entries;
 }
 
@@ -168,7 +174,14 @@ function eventBuilder<T extends EventType>(type: T, defaults: Details<T>) {
   return (overrides: Partial<Omit<EventOf<T>, 'type'>> = {}): EventOf<T> => {
     const id = overrides.id ?? nextTestId();
     // One generic shape for every event type: the compiler checks `defaults` at each call below.
-    return { id, sessionId: 'session-1', at: builtAt, type, ...defaults, ...overrides } as EventOf<T>;
+    return {
+      id,
+      sessionId: 'session-1',
+      at: builtAt,
+      type,
+      ...defaults,
+      ...overrides,
+    } as EventOf<T>;
   };
 }
 
@@ -246,5 +259,9 @@ export const anEvent = {
     contextLimit: null,
   }),
   timerFired: eventBuilder('timer-fired', { epoch: 1, dueAt: builtAt }),
-  deliveryReported: eventBuilder('delivery-reported', { epoch: 1, news: 'sent', error: null }),
+  deliveryReported: eventBuilder('delivery-reported', {
+    epoch: 1,
+    news: 'sent',
+    error: null,
+  }),
 };

@@ -21,10 +21,21 @@ export function fileCheck(path: string, expect: FileCheck['expect']): FileCheck 
 
 export function httpCheck(url: string, overrides: Partial<HttpCheck> = {}): HttpCheck {
   const expected = { expectStatus: 200, expectBody: null, anyHost: false };
-  return { id: 'http', kind: 'http', files: [], timeoutMs: 5000, url, ...expected, ...overrides };
+  return {
+    id: 'http',
+    kind: 'http',
+    files: [],
+    timeoutMs: 5000,
+    url,
+    ...expected,
+    ...overrides,
+  };
 }
 
-export function contextFor(directory: string, overrides: Partial<CheckContext> = {}): CheckContext {
+export function contextFor(
+  directory: string,
+  overrides: Partial<CheckContext> = {},
+): CheckContext {
   return {
     directory,
     signal: new AbortController().signal,

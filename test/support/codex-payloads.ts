@@ -5,11 +5,15 @@ type Fields = Readonly<Record<string, unknown>>;
 
 export const codexSession = '01a1ec23-e9d7-7e73-8b94-75b93734f855';
 export const codexTurn = '01a1ec23-e9f8-7d01-80a1-de15b9cf0447';
-export const codexAgent = { agent_id: '01a1ec24-fb82-76d3-8925-03ae9b108832', agent_type: 'default' };
+export const codexAgent = {
+  agent_id: '01a1ec24-fb82-76d3-8925-03ae9b108832',
+  agent_type: 'default',
+};
 
 const opened = {
   session_id: codexSession,
-  transcript_path: '/home/me/.codex/sessions/2026/11/18/rollout-2026-11-18T00-52-19-01a1ec23.jsonl',
+  transcript_path:
+    '/home/me/.codex/sessions/2026/11/18/rollout-2026-11-18T00-52-19-01a1ec23.jsonl',
   cwd: '/nowhere/project',
 };
 const shared = { ...opened, model: 'gpt-6-sol', permission_mode: 'bypassPermissions' };
@@ -20,9 +24,17 @@ export const codexStart = (source: string): Fields => ({
   hook_event_name: 'SessionStart',
   source,
 });
-export const codexEnd: Fields = { ...opened, hook_event_name: 'SessionEnd', reason: 'other' };
+export const codexEnd: Fields = {
+  ...opened,
+  hook_event_name: 'SessionEnd',
+  reason: 'other',
+};
 export const codexInterrupt: Fields = { ...inTurn, hook_event_name: 'Interrupt' };
-export const codexCompaction: Fields = { ...inTurn, hook_event_name: 'PreCompact', trigger: 'auto' };
+export const codexCompaction: Fields = {
+  ...inTurn,
+  hook_event_name: 'PreCompact',
+  trigger: 'auto',
+};
 export const codexPermission: Fields = {
   ...{ ...inTurn, hook_event_name: 'PermissionRequest', permission_mode: 'default' },
   ...{ tool_name: 'Bash', tool_input: { command: 'rm -rf build', description: null } },
@@ -34,7 +46,12 @@ export const codexPrompt = (prompt: string, fields: Fields = {}): Fields => ({
 });
 
 export const codexStop = (fields: Fields = {}): Fields => ({
-  ...{ ...inTurn, hook_event_name: 'Stop', stop_hook_active: false, last_assistant_message: 'All done!' },
+  ...{
+    ...inTurn,
+    hook_event_name: 'Stop',
+    stop_hook_active: false,
+    last_assistant_message: 'All done!',
+  },
   ...fields,
 });
 

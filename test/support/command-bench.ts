@@ -37,7 +37,9 @@ export interface CommandBench {
   run(...argv: string[]): Promise<CommandResult>;
   runWith(io: Partial<Io>, ...argv: string[]): Promise<CommandResult>;
   store(): Promise<Store>;
-  host(options: Partial<ScriptedHostOptions> & { settings?: PartialSettings }): Promise<ScriptedHost>;
+  host(
+    options: Partial<ScriptedHostOptions> & { settings?: PartialSettings },
+  ): Promise<ScriptedHost>;
   close(): Promise<void>;
 }
 
@@ -48,7 +50,10 @@ export function createCommandBench(): CommandBench {
   mkdirSync(join(project, '.git'), { recursive: true });
   const clock = createSimulatedClock();
   const identifiers = createSequentialIdentifiers();
-  const env: Record<string, string | undefined> = { UNTILDONE_HOME: home, HOME: join(root, 'user') };
+  const env: Record<string, string | undefined> = {
+    UNTILDONE_HOME: home,
+    HOME: join(root, 'user'),
+  };
   let opened: Promise<Store> | null = null;
 
   const store = (): Promise<Store> => {
@@ -56,7 +61,10 @@ export function createCommandBench(): CommandBench {
     return opened;
   };
 
-  async function runWith(overrides: Partial<Io>, ...argv: string[]): Promise<CommandResult> {
+  async function runWith(
+    overrides: Partial<Io>,
+    ...argv: string[]
+  ): Promise<CommandResult> {
     let out = '';
     let err = '';
     const io: Io = {
@@ -83,7 +91,10 @@ export function createCommandBench(): CommandBench {
     run: (...argv) => runWith({}, ...argv),
     store,
     async host({ settings, ...options }) {
-      const policy = { settings: mergeSettings({ flag: settings ?? {} }).settings, goalChecks: [] };
+      const policy = {
+        settings: mergeSettings({ flag: settings ?? {} }).settings,
+        goalChecks: [],
+      };
       return createScriptedHost({
         store: await store(),
         clock,

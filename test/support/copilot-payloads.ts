@@ -10,12 +10,22 @@ let count = 0;
 function shared(hook: string): Fields {
   count += 1;
   const timestamp = new Date(Date.UTC(2026, 10, 18, 0, 51, 41, count)).toISOString();
-  return { hook_event_name: hook, session_id: sessionId, timestamp, cwd: '/nowhere/project' };
+  return {
+    hook_event_name: hook,
+    session_id: sessionId,
+    timestamp,
+    cwd: '/nowhere/project',
+  };
 }
 
 /** Of a call that a subagent made. */
 export const insideAgent = {
-  ...{ session_id: agentId, agent_id: agentId, agent_type: 'explore', parent_agent_id: sessionId },
+  ...{
+    session_id: agentId,
+    agent_id: agentId,
+    agent_type: 'explore',
+    parent_agent_id: sessionId,
+  },
 };
 
 export const startPayload = (source: string, fields: Fields = {}): Fields => ({
@@ -35,7 +45,12 @@ export const stopPayload = (fields: Fields = {}): Fields => ({
   ...fields,
 });
 
-export const toolPayload = (tool: string, input: unknown, result: string, fields: Fields = {}): Fields => ({
+export const toolPayload = (
+  tool: string,
+  input: unknown,
+  result: string,
+  fields: Fields = {},
+): Fields => ({
   ...{ ...shared('PostToolUse'), tool_name: tool, tool_input: input },
   tool_result: { result_type: 'success', text_result_for_llm: result },
   ...fields,
@@ -44,7 +59,11 @@ export const toolPayload = (tool: string, input: unknown, result: string, fields
 export const sqlPayload = (query: string, fields: Fields = {}): Fields =>
   toolPayload('sql', { description: 'todos', query }, '1 row(s) updated.', fields);
 
-export const failurePayload = (tool: string, error: string, fields: Fields = {}): Fields => ({
+export const failurePayload = (
+  tool: string,
+  error: string,
+  fields: Fields = {},
+): Fields => ({
   ...{ ...shared('PostToolUseFailure'), tool_name: tool, tool_input: {}, error },
   ...fields,
 });

@@ -35,11 +35,17 @@ const word = fc.constantFrom(
   ...['\u00a0', 'x\u200dy', '\\*', 'check:', '!', '<b>', '#1', '1.', '-', '|'],
 );
 const title = fc
-  .tuple(fc.constantFrom('Write', 'Test', 'Über', '修正'), fc.array(word, { maxLength: 4 }), fc.nat(99))
+  .tuple(
+    fc.constantFrom('Write', 'Test', 'Über', '修正'),
+    fc.array(word, { maxLength: 4 }),
+    fc.nat(99),
+  )
   .map(([first, words, number]) => [first, ...words, number].join(' '));
 /** A list that begins with another number cannot interrupt a paragraph. */
 const marker = fc.constantFrom('-', '*', '+', '1.', '1)');
-const box = fc.constantFrom(['[ ]', false], ['[x]', true], ['[X]', true]) as fc.Arbitrary<[string, boolean]>;
+const box = fc.constantFrom(['[ ]', false], ['[x]', true], ['[X]', true]) as fc.Arbitrary<
+  [string, boolean]
+>;
 const gap = fc.constantFrom(' ', '  ', '\t');
 
 interface Tree {
@@ -67,7 +73,8 @@ function treeOf(levels: number): fc.Arbitrary<Tree> {
     box: fc.option(box, { freq: 5 }),
     title,
     extra: fc.array(extra, { maxLength: 2 }),
-    children: levels === 0 ? fc.constant([]) : fc.array(treeOf(levels - 1), { maxLength: 2 }),
+    children:
+      levels === 0 ? fc.constant([]) : fc.array(treeOf(levels - 1), { maxLength: 2 }),
   });
 }
 
@@ -86,7 +93,8 @@ function listBlock({
   const inner = [...below.map((line) => line), ...nested.flatMap(({ lines }) => lines)];
   const indent = ' '.repeat(mark.length + (space === '  ' ? 2 : 1));
   const said = isWrapped ? `${words} more words of the title` : words;
-  const own = tick === null ? [] : [{ title: oneSpace(wrapped(said, below)), checked: tick[1] }];
+  const own =
+    tick === null ? [] : [{ title: oneSpace(wrapped(said, below)), checked: tick[1] }];
   return {
     lines: [head, ...inner.map((line) => (line === '' ? '' : `${indent}${line}`))],
     todos: [...own, ...nested.flatMap(({ todos }) => todos)],
@@ -112,7 +120,14 @@ const decoy: fc.Arbitrary<Block> = fc
     ['<div>', '- [ ] in html', '</div>'],
     ['| todo |', '|---|', '| - [ ] in a table |'],
     ['[ ] no list', '[x] no list either'],
-    ['- [ ](link) is a link', '- [x]: http://definition', '- [ ]', '- []', '- [y] letter', '- [ ]glued'],
+    [
+      '- [ ](link) is a link',
+      '- [x]: http://definition',
+      '- [ ]',
+      '- []',
+      '- [y] letter',
+      '- [ ]glued',
+    ],
     ['- > - [ ] quoted in a list'],
     ['- text', '', '  [ ] second paragraph'],
     ['1986\\. [ ] no list', '\\- [ ] escaped'],

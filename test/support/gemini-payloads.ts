@@ -6,7 +6,8 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const shared = {
   session_id: sessionId,
-  transcript_path: '/home/me/.gemini/tmp/project/chats/session-2026-11-18T00-55-e596f4e6.jsonl',
+  transcript_path:
+    '/home/me/.gemini/tmp/project/chats/session-2026-11-18T00-55-e596f4e6.jsonl',
   cwd: '/nowhere/project',
 };
 const named = (hook: string, second: string) => ({
@@ -21,7 +22,10 @@ export const startPayload = (source: string, fields: Fields = {}): Fields => ({
   ...fields,
 });
 
-export const endPayload = (): Fields => ({ ...named('SessionEnd', '14.495'), reason: 'exit' });
+export const endPayload = (): Fields => ({
+  ...named('SessionEnd', '14.495'),
+  reason: 'exit',
+});
 
 /** It fires again with the reason of a block as the prompt. */
 export const promptPayload = (prompt: string, fields: Fields = {}): Fields => ({
@@ -40,7 +44,12 @@ export const stopPayload = (fields: Fields = {}): Fields => ({
 });
 
 /** Calls have no id: their times tell them apart. */
-export const toolPayload = (tool: string, second: string, input: unknown, response: unknown): Fields => ({
+export const toolPayload = (
+  tool: string,
+  second: string,
+  input: unknown,
+  response: unknown,
+): Fields => ({
   ...named('AfterTool', second),
   tool_name: tool,
   tool_input: input,
@@ -56,7 +65,9 @@ export const todosPayload = (todos: readonly Todo[], second = '08.312'): Fields 
     { todos },
     {
       llmContent: `Successfully updated the todo list. The current list is now:\n${todos
-        .map(({ description, status }, index) => `${index + 1}. [${status}] ${description}`)
+        .map(
+          ({ description, status }, index) => `${index + 1}. [${status}] ${description}`,
+        )
         .join('\n')}`,
       returnDisplay: { todos },
     },
@@ -88,7 +99,10 @@ export const failedPayload = (): Fields =>
     {
       llmContent: 'Could not read file because no file was found at the specified path.',
       returnDisplay: 'File not found.',
-      error: { message: 'File not found: /nowhere/project/nothere.txt', type: 'file_not_found' },
+      error: {
+        message: 'File not found: /nowhere/project/nothere.txt',
+        type: 'file_not_found',
+      },
     },
   );
 
@@ -106,7 +120,12 @@ export const ownToolPayload = (): Fields => ({
       returnDisplay: answer,
     },
   ),
-  mcp_context: { server_name: 'untildone', tool_name: 'create_todo', command: 'node', args: ['mcp'] },
+  mcp_context: {
+    server_name: 'untildone',
+    tool_name: 'create_todo',
+    command: 'node',
+    args: ['mcp'],
+  },
 });
 
 /** Read off the program: headless it never asks. */

@@ -11,12 +11,19 @@ const print = (line: object) => console.log(JSON.stringify(line));
 const titles = ['a', 'b', 'c', 'd', 'e'];
 
 const checks = ['test -f e'];
-const session = await openSession({ id: 'nightly', goal: 'migrate the tests', checks, store, directory });
+const session = await openSession({
+  id: 'nightly',
+  goal: 'migrate the tests',
+  checks,
+  store,
+  directory,
+});
 const { create_todo, complete_todo } = session.tools;
 print({ found: session.plan.map(({ title, status }) => `${title} ${status}`) });
 await session.hold(async (messages: { content: string }[]) => {
   print({ told: messages.map(({ content }) => content) });
-  if (session.plan.length === 0) await create_todo.execute({ items: titles.map((title) => ({ title })) });
+  if (session.plan.length === 0)
+    await create_todo.execute({ items: titles.map((title) => ({ title })) });
   const todo = session.plan.find(({ status }) => status === 'pending');
   if (todo === undefined) return 'All done!';
   writeFileSync(join(directory, todo.title), '');

@@ -12,7 +12,11 @@ export function says(text: string): ModelMessage {
 }
 
 /** One step: the calls in one message, the results in one message or in one each. */
-export function exchange(ids: readonly string[], isSplit = false, output = 'ok'): ModelMessage[] {
+export function exchange(
+  ids: readonly string[],
+  isSplit = false,
+  output = 'ok',
+): ModelMessage[] {
   const calls: ToolCallPart[] = ids.map((toolCallId) => ({
     type: 'tool-call',
     toolCallId,
@@ -28,7 +32,10 @@ export function exchange(ids: readonly string[], isSplit = false, output = 'ok')
   const tools: ModelMessage[] = isSplit
     ? results.map((result) => ({ role: 'tool', content: [result] }))
     : [{ role: 'tool', content: results }];
-  return [{ role: 'assistant', content: [{ type: 'text', text: 'I look.' }, ...calls] }, ...tools];
+  return [
+    { role: 'assistant', content: [{ type: 'text', text: 'I look.' }, ...calls] },
+    ...tools,
+  ];
 }
 
 /** Call ids are unique, or start from zero in every step as some servers do. */
@@ -39,12 +46,17 @@ export function histories(mostSteps: number): fc.Arbitrary<ModelMessage[]> {
     isSplit: fc.boolean(),
   });
   return fc
-    .tuple(fc.boolean(), fc.array(step, { maxLength: mostSteps }), fc.integer({ min: 0, max: 300 }))
+    .tuple(
+      fc.boolean(),
+      fc.array(step, { maxLength: mostSteps }),
+      fc.integer({ min: 0, max: 300 }),
+    )
     .map(([hasUniqueIds, steps, length]) => [
       human('the request'),
       ...steps.flatMap(({ kind, calls, isSplit }, index): ModelMessage[] => {
         if (kind === 'text') return [says(`text ${index}`)];
-        if (kind === 'continuation') return [syntheticMessage('continuation', `go on ${index}`)];
+        if (kind === 'continuation')
+          return [syntheticMessage('continuation', `go on ${index}`)];
         if (kind === 'human') return [human(`human ${index}`)];
         const ids = Array.from({ length: calls }, (_, call) =>
           hasUniqueIds ? `call-${index}-${call}` : `call_${call}`,

@@ -53,7 +53,11 @@ export function createHookCase(options: HookCaseOptions = {}) {
     await clock.advance(10);
     const since = steady();
     const host = options.host ?? { ...claudeCode, readList: () => shown.list };
-    const translation = host.translate(payload, { at: clock.now(), environment, toolPrefix: null });
+    const translation = host.translate(payload, {
+      at: clock.now(),
+      environment,
+      toolPrefix: null,
+    });
     if (!translation.ok) return {};
     const { call } = translation;
     const { asks } = call;
@@ -62,8 +66,18 @@ export function createHookCase(options: HookCaseOptions = {}) {
       return Object.assign({}, ...[host.render({}, call.hook)].flat());
     }
     const variables = { UNTILDONE_HOME: stateDirectory, ...environment };
-    const parts = partsOver({ store, clock, identifiers, checker, environment: variables });
-    const bindReceipt: HookProcess['bindReceipt'] = async (_store, _engine, { receipt }) => {
+    const parts = partsOver({
+      store,
+      clock,
+      identifiers,
+      checker,
+      environment: variables,
+    });
+    const bindReceipt: HookProcess['bindReceipt'] = async (
+      _store,
+      _engine,
+      { receipt },
+    ) => {
       bound.push(receipt);
     };
     const at = clock.now();
@@ -95,7 +109,8 @@ export function createHookCase(options: HookCaseOptions = {}) {
     session: (id = sessionId): Promise<Session | null> => shared.state(id),
     todos: (): Promise<readonly Todo[]> => shared.todos({ planId: sessionId }),
     /** Oldest first. */
-    decisions: async (): Promise<StoredDecision[]> => [...(await shared.decisions(sessionId, 100))].reverse(),
+    decisions: async (): Promise<StoredDecision[]> =>
+      [...(await shared.decisions(sessionId, 100))].reverse(),
   };
 }
 
@@ -106,5 +121,8 @@ export function continuationOf(answer: object): string | null {
     decision?: string;
     reason?: string;
   };
-  return hookSpecificOutput?.additionalContext ?? (decision === 'block' && reason ? reason : null);
+  return (
+    hookSpecificOutput?.additionalContext ??
+    (decision === 'block' && reason ? reason : null)
+  );
 }

@@ -47,14 +47,18 @@ export interface Result {
   readonly err: string;
 }
 
-export function createInstallBench(options: { git: boolean; name?: string }): InstallBench {
+export function createInstallBench(options: {
+  git: boolean;
+  name?: string;
+}): InstallBench {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'untildone-install-')));
   const home = join(root, 'home');
   const project = join(root, options.name ?? 'project');
   const state = join(home, '.local', 'state', 'untildone');
   const shipped = join(root, 'dist');
   const programs = join(root, 'programs');
-  for (const folder of [home, project, shipped, programs]) mkdirSync(folder, { recursive: true });
+  for (const folder of [home, project, shipped, programs])
+    mkdirSync(folder, { recursive: true });
   // As the real ones do, so that `doctor` finds them working: one makes a store, the other answers a client.
   const makesStore =
     "const { mkdirSync, writeFileSync } = require('node:fs'); const home = process.env.UNTILDONE_HOME; if (home) { mkdirSync(home, { recursive: true }); writeFileSync(home + '/untildone.db', ''); }";
@@ -62,12 +66,18 @@ export function createInstallBench(options: { git: boolean; name?: string }): In
     join(shipped, 'hook.js'),
     `${makesStore}\nconsole.log(JSON.stringify({ argv: process.argv.slice(2) }));\n`,
   );
-  writeFileSync(join(shipped, 'host-commands.js'), 'console.log(JSON.stringify({ serverInfo: {} }));\n');
+  writeFileSync(
+    join(shipped, 'host-commands.js'),
+    'console.log(JSON.stringify({ serverInfo: {} }));\n',
+  );
   writeFileSync(
     join(shipped, 'server.js'),
     "export default { id: 'untildone', server: async (input, options) => ({ loaded: [input, options] }) };\n",
   );
-  writeFileSync(join(shipped, 'pi-extension.js'), 'export default async (pi) => void pi.loaded();\n');
+  writeFileSync(
+    join(shipped, 'pi-extension.js'),
+    'export default async (pi) => void pi.loaded();\n',
+  );
   const env: Record<string, string | undefined> = {
     HOME: home,
     PATH: [programs, '/usr/bin', '/bin'].join(delimiter),
@@ -125,7 +135,8 @@ export function createInstallBench(options: { git: boolean; name?: string }): In
       return file;
     },
     read: (path) => readFileSync(join(root, path), 'utf8'),
-    picture: () => Object.fromEntries([home, project].flatMap((folder) => pictureOf(folder, root))),
+    picture: () =>
+      Object.fromEntries([home, project].flatMap((folder) => pictureOf(folder, root))),
     addProgram(name, text) {
       writeFileSync(join(programs, name), `#!/bin/sh\necho '${text}'\n`);
       chmodSync(join(programs, name), 0o755);
@@ -142,7 +153,12 @@ function pictureOf(folder: string, root: string): [string, string][] {
       const isGits = /\/\.git\//.test(path) && !path.endsWith('info/exclude');
       if (isGits || shown.startsWith(join('home', '.local'))) return [];
       if (entry.isDirectory()) return [[`${shown}/`, '']];
-      return [[shown, `${(statSync(path).mode & 0o777).toString(8)} ${readFileSync(path, 'utf8')}`]];
+      return [
+        [
+          shown,
+          `${(statSync(path).mode & 0o777).toString(8)} ${readFileSync(path, 'utf8')}`,
+        ],
+      ];
     },
   );
 }

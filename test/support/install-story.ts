@@ -12,7 +12,10 @@ export async function installed(bench: InstallBench, ...argv: string[]): Promise
   expect({ code, err }).toEqual({ code: 0, err: '' });
 }
 
-export async function uninstalled(bench: InstallBench, ...argv: string[]): Promise<string> {
+export async function uninstalled(
+  bench: InstallBench,
+  ...argv: string[]
+): Promise<string> {
   const { code, out, err } = await bench.init('claude-code', '--uninstall', ...argv);
   expect({ code, err }).toEqual({ code: 0, err: '' });
   return out;
@@ -35,7 +38,10 @@ interface Remark {
 /** Everything that `doctor` does not find fine about a host and in general. */
 export async function remarksOn(bench: InstallBench, host: string): Promise<Remark[]> {
   const { hosts, general } = JSON.parse((await bench.doctor('--json')).out) as {
-    readonly hosts: readonly { readonly host: string; readonly findings: readonly Remark[] }[];
+    readonly hosts: readonly {
+      readonly host: string;
+      readonly findings: readonly Remark[];
+    }[];
     readonly general: readonly Remark[];
   };
   const own = hosts.find((one) => one.host === host)?.findings ?? [];
@@ -46,7 +52,11 @@ export async function remarksOn(bench: InstallBench, host: string): Promise<Rema
 }
 
 /** @param remark whose sentence is a part of the real one */
-export async function expectOnlyRemark(bench: InstallBench, host: string, remark: Remark): Promise<void> {
+export async function expectOnlyRemark(
+  bench: InstallBench,
+  host: string,
+  remark: Remark,
+): Promise<void> {
   expect(await remarksOn(bench, host)).toEqual([
     { ...remark, sentence: expect.stringContaining(remark.sentence) },
   ]);

@@ -30,7 +30,14 @@ export function loadedModules(
   const folder = mkdtempSync(join(tmpdir(), 'loaded-'));
   const env = { ...place.env, LOADED_MODULES: join(folder, 'modules.json') };
   const preload = `data:text/javascript,${encodeURIComponent(hook)}`;
-  const words = ['--no-warnings', '--import', preload, '--input-type=module', '--eval', program];
+  const words = [
+    '--no-warnings',
+    '--import',
+    preload,
+    '--input-type=module',
+    '--eval',
+    program,
+  ];
   const started = { cwd: place.cwd, env, encoding: 'utf8', timeout: 60_000 } as const;
   try {
     const { status, stderr } = spawnSync(process.execPath, words, started);
@@ -42,18 +49,29 @@ export function loadedModules(
 }
 
 /** Files below this folder, each once, relative to it; packages there do not count. */
-export function filesBelow(folder: string, loaded: readonly LoadedModule[]): readonly string[] {
+export function filesBelow(
+  folder: string,
+  loaded: readonly LoadedModule[],
+): readonly string[] {
   const prefix = `file://${folder}/`;
-  const paths = loaded.flatMap(({ url }) => (url.startsWith(prefix) ? [url.slice(prefix.length)] : []));
+  const paths = loaded.flatMap(({ url }) =>
+    url.startsWith(prefix) ? [url.slice(prefix.length)] : [],
+  );
   return [...new Set(paths)].filter((path) => !path.includes('node_modules/'));
 }
 
 /** Packages that files below this folder import by name, or all that were loaded. */
-export function packagesOf(loaded: readonly LoadedModule[], folder: string | null = null): readonly string[] {
-  const isOurs = ({ by }: LoadedModule) => folder === null || by.startsWith(`file://${folder}/`);
+export function packagesOf(
+  loaded: readonly LoadedModule[],
+  folder: string | null = null,
+): readonly string[] {
+  const isOurs = ({ by }: LoadedModule) =>
+    folder === null || by.startsWith(`file://${folder}/`);
   const names = loaded.filter(isOurs).flatMap(({ url }) => {
     const inside = url.split('/node_modules/').at(-1) ?? '';
-    return url.includes('/node_modules/') ? (inside.match(/^(?:@[^/]+\/)?[^/]+/) ?? []) : [];
+    return url.includes('/node_modules/')
+      ? (inside.match(/^(?:@[^/]+\/)?[^/]+/) ?? [])
+      : [];
   });
   return [...new Set(names)].sort();
 }

@@ -14,9 +14,19 @@ import { createMemoryStore } from './memory-store.ts';
 export function createMcpBench(clock: Clock, settings: Partial<Settings> = {}) {
   const store = createMemoryStore();
   const identifiers = createIdentifiers(clock);
-  const policy = () => ({ settings: { ...defaultSettings, ...settings }, goalChecks: [] });
+  const policy = () => ({
+    settings: { ...defaultSettings, ...settings },
+    goalChecks: [],
+  });
   const checker = { run: async () => {} };
-  const engine = createRuntime({ store, clock, identifiers, hash: sha256, policy, checker });
+  const engine = createRuntime({
+    store,
+    clock,
+    identifiers,
+    hash: sha256,
+    policy,
+    checker,
+  });
 
   /** One more server process over the same store. */
   function startServer() {
@@ -32,7 +42,12 @@ export function createMcpBench(clock: Clock, settings: Partial<Settings> = {}) {
         const { ok, text } = await call(tool, input, 'test client');
         const receipt = findReceipt(text) ?? '';
         const [words = ''] = text.split('\n');
-        return { ok, text, receipt, output: ok ? (JSON.parse(words) as Record<string, unknown>) : {} };
+        return {
+          ok,
+          text,
+          receipt,
+          output: ok ? (JSON.parse(words) as Record<string, unknown>) : {},
+        };
       },
       async create(...titles: string[]) {
         const { output, receipt } = await this.call('create_todo', {
@@ -44,7 +59,11 @@ export function createMcpBench(clock: Clock, settings: Partial<Settings> = {}) {
     };
   }
 
-  const base = (sessionId: string) => ({ id: identifiers.next(), sessionId, at: clock.now() });
+  const base = (sessionId: string) => ({
+    id: identifiers.next(),
+    sessionId,
+    at: clock.now(),
+  });
   return {
     ...startServer(),
     startServer,
@@ -53,7 +72,8 @@ export function createMcpBench(clock: Clock, settings: Partial<Settings> = {}) {
     /** What the host's hook does with a result of ours. */
     bind: (receipt: string, sessionId: string) =>
       bindReceipt(store, engine, { receipt, sessionId, at: clock.now() }),
-    closed: (sessionId: string) => engine.append({ ...base(sessionId), type: 'session-closed' }),
+    closed: (sessionId: string) =>
+      engine.append({ ...base(sessionId), type: 'session-closed' }),
     humanSays: (sessionId: string, text: string) =>
       engine.handle({
         ...base(sessionId),
@@ -74,7 +94,8 @@ export function createMcpBench(clock: Clock, settings: Partial<Settings> = {}) {
         items: [{ id: identifiers.next(), title, hostKey }],
       }),
     sessionOf: (id: string) => store.state(id),
-    plan: async (sessionId: string): Promise<readonly Todo[]> => (await store.state(sessionId))?.plan ?? [],
+    plan: async (sessionId: string): Promise<readonly Todo[]> =>
+      (await store.state(sessionId))?.plan ?? [],
   };
 }
 

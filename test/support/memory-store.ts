@@ -1,7 +1,11 @@
 // A store that ends with the test: the real one, in memory. Made at once, opened while its first call waits.
 import type { Store } from '../../src/engine/store.ts';
 import { migrate, migrations } from '../../src/store/sqlite/migrate.ts';
-import { createConnection, type Database, openDatabase } from '../../src/store/sqlite/open-database.ts';
+import {
+  createConnection,
+  type Database,
+  openDatabase,
+} from '../../src/store/sqlite/open-database.ts';
 import { createSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 
 export function createMemoryStore(): Store {
@@ -11,12 +15,16 @@ export function createMemoryStore(): Store {
     get: (_target, name: keyof Store | 'then') =>
       name === 'then'
         ? undefined
-        : async (...values: unknown[]) => Reflect.apply((await opening)[name], undefined, values),
+        : async (...values: unknown[]) =>
+            Reflect.apply((await opening)[name], undefined, values),
   });
 }
 
 /** Newer Nodes can copy a database. */
-type Copied = Database & { serialize?(): Uint8Array; deserialize?(bytes: Uint8Array): void };
+type Copied = Database & {
+  serialize?(): Uint8Array;
+  deserialize?(bytes: Uint8Array): void;
+};
 
 /** With its tables, which take longer to make than most tests that use them; null: not made yet. */
 let empty: Uint8Array | null = null;

@@ -5,7 +5,11 @@ import { onTestFinished } from 'vitest';
 
 /** `status` null: it takes the notice and never answers. */
 export async function openNoticeServer(status: number | null = 204) {
-  const posted: { method: string; headers: Readonly<Record<string, unknown>>; body: string }[] = [];
+  const posted: {
+    method: string;
+    headers: Readonly<Record<string, unknown>>;
+    body: string;
+  }[] = [];
   const server = createServer((request, response) => {
     let body = '';
     request.setEncoding('utf8').on('data', (part: string) => {
@@ -13,7 +17,8 @@ export async function openNoticeServer(status: number | null = 204) {
     });
     request.on('end', () => {
       posted.push({ method: request.method ?? '', headers: request.headers, body });
-      if (status !== null) response.writeHead(status, { location: 'http://127.0.0.1:9/' }).end('x');
+      if (status !== null)
+        response.writeHead(status, { location: 'http://127.0.0.1:9/' }).end('x');
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

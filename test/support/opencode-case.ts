@@ -8,11 +8,18 @@ import type { Session } from '../../src/core/state.ts';
 import type { Store, StoredDecision } from '../../src/engine/store.ts';
 import { createIdentifiers } from '../../src/engine/system.ts';
 import { follow } from '../../src/hosts/opencode/follow.ts';
-import { createMemory, type HostCalls, type Plugin } from '../../src/hosts/opencode/host.ts';
+import {
+  createMemory,
+  type HostCalls,
+  type Plugin,
+} from '../../src/hosts/opencode/host.ts';
 import { createOpenCodePlugin } from '../../src/hosts/opencode/index.ts';
 import { createTold } from '../../src/hosts/told.ts';
 import { createVoice } from '../../src/hosts/told-plugin.ts';
-import { createSimulatedClock, type SimulatedClock } from '../../src/simulated/simulated-clock.ts';
+import {
+  createSimulatedClock,
+  type SimulatedClock,
+} from '../../src/simulated/simulated-clock.ts';
 import { type FakeOpencode, startFakeOpencode } from '../conformance/fake-opencode.ts';
 import { acceptProject } from './accept-project.ts';
 import { createMemoryStore } from './memory-store.ts';
@@ -45,7 +52,8 @@ export interface CaseOptions {
 }
 
 export async function createPluginCase(options: CaseOptions = {}): Promise<PluginCase> {
-  const directory = options.directory ?? mkdtempSync(join(tmpdir(), 'untildone-opencode-'));
+  const directory =
+    options.directory ?? mkdtempSync(join(tmpdir(), 'untildone-opencode-'));
   if (options.settings !== undefined) {
     writeFileSync(join(directory, 'untildone.json'), JSON.stringify(options.settings));
     acceptProject(directory, directory);
@@ -101,7 +109,11 @@ export async function createPluginCase(options: CaseOptions = {}): Promise<Plugi
   };
 }
 
-export const todo = (content: string, status = 'pending') => ({ content, status, priority: 'medium' });
+export const todo = (content: string, status = 'pending') => ({
+  content,
+  status,
+  priority: 'medium',
+});
 
 /** The parts of a plugin whose store is never there: what is known at once is all that it knows. */
 export function createWaitingPlugin(
@@ -112,14 +124,31 @@ export function createWaitingPlugin(
   const policy = { settings: defaultSettings, goalChecks: [] };
   const identifiers = createIdentifiers(clock);
   const place = {
-    ...{ name: 'opencode', calls: calls as HostCalls, clock, directory: '/', environment: {} },
+    ...{
+      name: 'opencode',
+      calls: calls as HostCalls,
+      clock,
+      directory: '/',
+      environment: {},
+    },
     ...{ identifiers, openStore },
     headless: false,
     voice: createVoice('opencode', { clock, environment: {} }, async () => {}),
-    configuration: { current: () => policy, problem: () => null, pending: () => null, renew: async () => {} },
+    configuration: {
+      current: () => policy,
+      problem: () => null,
+      pending: () => null,
+      renew: async () => {},
+    },
   };
   const told: Plugin['told'] = createTold({
-    ...{ name: 'opencode', instance: 'opencode', own: createMemory, clock, policy: () => policy },
+    ...{
+      name: 'opencode',
+      instance: 'opencode',
+      own: createMemory,
+      clock,
+      policy: () => policy,
+    },
     adapter: ({ id }) => follow(plugin, id),
     ...{ environment: {}, onError: () => {}, openStore, identifiers },
   });

@@ -1,6 +1,12 @@
 // Plugins of a test, which go when it is finished.
 import { onTestFinished } from 'vitest';
-import { type CaseOptions, createPluginCase, type PluginCase, sessionId, todo } from './opencode-case.ts';
+import {
+  type CaseOptions,
+  createPluginCase,
+  type PluginCase,
+  sessionId,
+  todo,
+} from './opencode-case.ts';
 
 export async function startPlugin(options: CaseOptions = {}): Promise<PluginCase> {
   const created = await createPluginCase(options);

@@ -26,7 +26,13 @@ export function stopPayload(fields: Fields = {}): Fields {
 }
 
 export function promptPayload(prompt: string, fields: Fields = {}): Fields {
-  return { ...shared, permission_mode: 'default', hook_event_name: 'UserPromptSubmit', prompt, ...fields };
+  return {
+    ...shared,
+    permission_mode: 'default',
+    hook_event_name: 'UserPromptSubmit',
+    prompt,
+    ...fields,
+  };
 }
 
 export function toolPayload(
@@ -50,10 +56,21 @@ export function toolPayload(
 
 export function createPayload(id: string, subject: string, fields: Fields = {}): Fields {
   const task = { id, subject, description: subject };
-  return toolPayload('TaskCreate', `create-${id}`, { subject, description: subject }, { task }, fields);
+  return toolPayload(
+    'TaskCreate',
+    `create-${id}`,
+    { subject, description: subject },
+    { task },
+    fields,
+  );
 }
 
-export function updatePayload(id: string, status: string, callId: string, fields: Fields = {}): Fields {
+export function updatePayload(
+  id: string,
+  status: string,
+  callId: string,
+  fields: Fields = {},
+): Fields {
   const response = {
     success: true,
     taskId: id,

@@ -6,7 +6,10 @@ import { join } from 'node:path';
 import type { Store } from '../../src/engine/store.ts';
 import { createIdentifiers } from '../../src/engine/system.ts';
 import { createPiExtension } from '../../src/hosts/pi/host.ts';
-import { createSimulatedClock, type SimulatedClock } from '../../src/simulated/simulated-clock.ts';
+import {
+  createSimulatedClock,
+  type SimulatedClock,
+} from '../../src/simulated/simulated-clock.ts';
 import { type FakePi, startFakePi } from '../conformance/fake-pi.ts';
 import { acceptProject } from './accept-project.ts';
 import { createMemoryStore } from './memory-store.ts';
@@ -27,7 +30,11 @@ export async function settlePi(pi: FakePi, clock: SimulatedClock): Promise<void>
 }
 
 export async function createPiCase(
-  options: Readonly<{ headless?: boolean; settings?: object; openStore?: () => Promise<Store> }> = {},
+  options: Readonly<{
+    headless?: boolean;
+    settings?: object;
+    openStore?: () => Promise<Store>;
+  }> = {},
 ) {
   const { headless = false, settings } = options;
   const directory = mkdtempSync(join(tmpdir(), 'untildone-pi-'));
@@ -37,7 +44,11 @@ export async function createPiCase(
   }
   const clock = createSimulatedClock();
   const store = createMemoryStore();
-  const environment = { HOME: directory, PATH: process.env['PATH'], UNTILDONE_HOME: directory };
+  const environment = {
+    HOME: directory,
+    PATH: process.env['PATH'],
+    UNTILDONE_HOME: directory,
+  };
   const { openStore = async () => store } = options;
   const extension = createPiExtension({
     clock,
@@ -45,7 +56,12 @@ export async function createPiCase(
     openStore,
     environment,
   });
-  const pi = await startFakePi(extension, { id: sessionId, directory, headless, now: () => clock.now() });
+  const pi = await startFakePi(extension, {
+    id: sessionId,
+    directory,
+    headless,
+    now: () => clock.now(),
+  });
   const settle = () => settlePi(pi, clock);
   return {
     ...{ pi, clock, store, directory, environment, extension, settle },

@@ -12,7 +12,8 @@ export function prefixShare(earlier: CallParts, later: CallParts): number {
   const first = serialise(earlier);
   const second = serialise(later);
   let length = 0;
-  while (length < first.length && first.charCodeAt(length) === second.charCodeAt(length)) length += 1;
+  while (length < first.length && first.charCodeAt(length) === second.charCodeAt(length))
+    length += 1;
   return first.length === 0 ? 1 : length / first.length;
 }
 

@@ -11,7 +11,10 @@ import {
   type InjectOptions,
   type Toast,
 } from '../../src/enforcer/index.ts';
-import { createSimulatedClock, type SimulatedClock } from '../../src/simulated/simulated-clock.ts';
+import {
+  createSimulatedClock,
+  type SimulatedClock,
+} from '../../src/simulated/simulated-clock.ts';
 import { createMemoryStore } from './memory-store.ts';
 
 export interface Injected {
@@ -93,7 +96,8 @@ export function createProgramStage(
     messages,
     todos: before?.todos ?? [],
     emits,
-    says: (text, about = {}) => adds({ id: `message-${++count}`, role: 'user', text, ...about }),
+    says: (text, about = {}) =>
+      adds({ id: `message-${++count}`, role: 'user', text, ...about }),
     answers: (text = 'Done.', about = {}) =>
       adds({ id: `message-${++count}`, role: 'assistant', text, ...about }),
     async works(tool = 'edit') {
@@ -110,9 +114,15 @@ export function createProgramStage(
 }
 
 /** A human asked, the agent planned two todos, worked on one, and stopped. */
-export async function stopped(overrides: Partial<EnforcerOptions> = {}): Promise<ProgramStage> {
+export async function stopped(
+  overrides: Partial<EnforcerOptions> = {},
+): Promise<ProgramStage> {
   const stage = createProgramStage(overrides);
-  await stage.says('Build it.', { agent: 'build', model: 'scripted/model', variant: 'high' });
+  await stage.says('Build it.', {
+    agent: 'build',
+    model: 'scripted/model',
+    variant: 'high',
+  });
   stage.todos = [{ content: 'write the parser' }, { content: 'write the tests' }];
   await stage.works('todo_write');
   await stage.works();

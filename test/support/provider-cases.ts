@@ -24,32 +24,41 @@ export const providerCases: readonly ProviderCase[] = [
     name: 'anthropic',
     written: 'anthropic/claude-scripted',
     keyVariable: 'ANTHROPIC_API_KEY',
-    sources: (url, key = 'key') => sourcesOf({ ANTHROPIC_API_KEY: key, ANTHROPIC_BASE_URL: url }),
+    sources: (url, key = 'key') =>
+      sourcesOf({ ANTHROPIC_API_KEY: key, ANTHROPIC_BASE_URL: url }),
   },
   {
     name: 'openai',
     written: 'openai/gpt-5-scripted',
     keyVariable: 'OPENAI_API_KEY',
-    sources: (url, key = 'key') => sourcesOf({ OPENAI_API_KEY: key, OPENAI_BASE_URL: `${url}/v1` }),
+    sources: (url, key = 'key') =>
+      sourcesOf({ OPENAI_API_KEY: key, OPENAI_BASE_URL: `${url}/v1` }),
   },
   {
     name: 'openai by chat completions',
     written: 'openai/gpt-scripted',
     keyVariable: 'OPENAI_API_KEY',
     sources: (url, key = 'key') =>
-      sourcesOf({ OPENAI_API_KEY: key, OPENAI_BASE_URL: url }, { models: { openai: { api: 'chat' } } }),
+      sourcesOf(
+        { OPENAI_API_KEY: key, OPENAI_BASE_URL: url },
+        { models: { openai: { api: 'chat' } } },
+      ),
   },
   {
     name: 'google',
     written: 'google/gemini-scripted',
     keyVariable: 'GEMINI_API_KEY',
-    sources: (url, key = 'key') => sourcesOf({ GEMINI_API_KEY: key, GOOGLE_GENERATIVE_AI_BASE_URL: url }),
+    sources: (url, key = 'key') =>
+      sourcesOf({ GEMINI_API_KEY: key, GOOGLE_GENERATIVE_AI_BASE_URL: url }),
   },
   {
     name: 'one of the configuration',
     written: 'my/local/model:7b',
     keyVariable: 'MY_KEY',
     sources: (url, key = 'key') =>
-      sourcesOf({ MY_KEY: key }, { models: { my: { baseUrl: `${url}/v1`, apiKeyEnv: 'MY_KEY' } } }),
+      sourcesOf(
+        { MY_KEY: key },
+        { models: { my: { baseUrl: `${url}/v1`, apiKeyEnv: 'MY_KEY' } } },
+      ),
   },
 ];

@@ -55,11 +55,25 @@ export const qwenContinued = (prompt: string): Fields => ({
   ...{ ...prompted, hook_event_name: 'UserPromptSubmit', prompt },
 });
 
-const call = (id: string) => ({ tool_use_id: `toolu_${id}`, tool_call_id: `call_${id}`, duration_ms: 31 });
+const call = (id: string) => ({
+  tool_use_id: `toolu_${id}`,
+  tool_call_id: `call_${id}`,
+  duration_ms: 31,
+});
 
-export function qwenTool(tool: string, id: string, input: object, returnDisplay: unknown): Fields {
+export function qwenTool(
+  tool: string,
+  id: string,
+  input: object,
+  returnDisplay: unknown,
+): Fields {
   return {
-    ...{ ...prompted, hook_event_name: 'PostToolUse', tool_name: tool, tool_input: input },
+    ...{
+      ...prompted,
+      hook_event_name: 'PostToolUse',
+      tool_name: tool,
+      tool_input: input,
+    },
     tool_response: { llmContent: 'It was done.', returnDisplay },
     ...call(id),
   };
@@ -69,7 +83,12 @@ export type QwenTodo = Readonly<{ id: string; content: string; status: string }>
 
 export function qwenWrite(todos: readonly QwenTodo[], id: string): Fields {
   const planId = 'de7e6dff-09df-4426-926d-81c8e653a670';
-  const shown = { type: 'todo_list', planId, todos, changes: { created: todos, completed: [] } };
+  const shown = {
+    type: 'todo_list',
+    planId,
+    todos,
+    changes: { created: todos, completed: [] },
+  };
   return qwenTool('todo_write', id, { todos }, shown);
 }
 
@@ -80,21 +99,40 @@ export const qwenRefusedWrite = (todos: readonly QwenTodo[], id: string): Fields
 export function qwenFailure(tool: string, id: string, fields: Fields = {}): Fields {
   return {
     ...{ ...prompted, hook_event_name: 'PostToolUseFailure', ...call(id) },
-    ...{ tool_name: tool, tool_input: { command: 'false', description: 'Run a command' } },
-    error: 'Command: false\nDirectory: (root)\nOutput: (empty)\nError: (none)\nExit Code: 1',
+    ...{
+      tool_name: tool,
+      tool_input: { command: 'false', description: 'Run a command' },
+    },
+    error:
+      'Command: false\nDirectory: (root)\nOutput: (empty)\nError: (none)\nExit Code: 1',
     is_interrupt: false,
     ...fields,
   };
 }
 
-export function qwenCompleted(title: string, phase: 'validation' | 'postWrite' = 'validation'): Fields {
+export function qwenCompleted(
+  title: string,
+  phase: 'validation' | 'postWrite' = 'validation',
+): Fields {
   return {
-    ...{ ...prompted, hook_event_name: 'TodoCompleted', todo_id: '1', todo_content: title },
-    ...{ previous_status: 'pending', all_todos: [{ id: '1', content: title, status: 'completed' }], phase },
+    ...{
+      ...prompted,
+      hook_event_name: 'TodoCompleted',
+      todo_id: '1',
+      todo_content: title,
+    },
+    ...{
+      previous_status: 'pending',
+      all_todos: [{ id: '1', content: title, status: 'completed' }],
+      phase,
+    },
   };
 }
 
 export const qwenNotification = (kind: string): Fields => ({
   ...{ ...shared, hook_event_name: 'Notification', notification_type: kind },
-  ...{ message: 'Qwen Code needs your permission to use edit', title: 'Permission needed' },
+  ...{
+    message: 'Qwen Code needs your permission to use edit',
+    title: 'Permission needed',
+  },
 });

@@ -5,7 +5,11 @@ import type { AgentEvent, TodoView, UsageView } from '../../src/agent/agent-even
 const workerId = '0198c7f0';
 const startedAt = new Date(2026, 2, 4, 14, 3, 0).getTime();
 
-export function todoView(id: string, title: string, changes: Partial<TodoView> = {}): TodoView {
+export function todoView(
+  id: string,
+  title: string,
+  changes: Partial<TodoView> = {},
+): TodoView {
   return {
     id,
     title,
@@ -27,12 +31,20 @@ export const totalUsage: UsageView = {
 };
 
 const read = todoView('a', 'Read the old tests');
-const convert = todoView('b', 'Convert the twelve suites in test/unit to vitest, one commit each');
+const convert = todoView(
+  'b',
+  'Convert the twelve suites in test/unit to vitest, one commit each',
+);
 const suite = todoView('c', 'Run the whole suite');
 const publish = todoView('d', 'Publish the coverage report');
 const ended = [
   { ...read, status: 'completed', verification: 'passed' },
-  { ...convert, status: 'completed', verification: 'claimed', outcome: 'All twelve are converted.' },
+  {
+    ...convert,
+    status: 'completed',
+    verification: 'claimed',
+    outcome: 'All twelve are converted.',
+  },
   { ...suite, status: 'cancelled', reason: 'It runs in the other pipeline.' },
   { ...publish, status: 'blocked', reason: 'A token for the report server is missing.' },
 ] as const satisfies readonly TodoView[];
@@ -53,11 +65,22 @@ export const sampleRun: readonly AgentEvent[] = [
     resumed: false,
     permissions: 'allow-list',
   }),
-  event(0, { type: 'baseline', check: 'npm test', result: 'failed', sentence: 'It exited with 1.' }),
+  event(0, {
+    type: 'baseline',
+    check: 'npm test',
+    result: 'failed',
+    sentence: 'It exited with 1.',
+  }),
   event(0, { type: 'step-started', step: 1 }),
   event(2, { type: 'text', text: "I'll look at the te" }),
-  event(2, { type: 'text', text: 'sts first, then convert them suite by suite.\n\n- one commit' }),
-  event(3, { type: 'notice', sentence: 'The request looks like several steps: a plan was asked for.' }),
+  event(2, {
+    type: 'text',
+    text: 'sts first, then convert them suite by suite.\n\n- one commit',
+  }),
+  event(3, {
+    type: 'notice',
+    sentence: 'The request looks like several steps: a plan was asked for.',
+  }),
   event(3, { type: 'text', text: ' each\n' }),
   event(4, {
     type: 'tool-started',
@@ -71,8 +94,20 @@ export const sampleRun: readonly AgentEvent[] = [
     completed: 0,
     total: 4,
   }),
-  event(4, { type: 'tool-ended', callId: '1', tool: 'todo_write', ok: true, output: '{}', milliseconds: 12 }),
-  event(5, { type: 'tool-started', callId: '2', tool: 'shell', input: { command: 'npm test -- --run' } }),
+  event(4, {
+    type: 'tool-ended',
+    callId: '1',
+    tool: 'todo_write',
+    ok: true,
+    output: '{}',
+    milliseconds: 12,
+  }),
+  event(5, {
+    type: 'tool-started',
+    callId: '2',
+    tool: 'shell',
+    input: { command: 'npm test -- --run' },
+  }),
   event(7, {
     type: 'tool-ended',
     callId: '2',
@@ -81,7 +116,12 @@ export const sampleRun: readonly AgentEvent[] = [
     output: '\nExit status 1: 3 of 12 suites could not be loaded.\n  at …',
     milliseconds: 2140,
   }),
-  event(7, { type: 'tool-started', callId: '4', tool: 'edit_file', input: { path: 'test/parse.test.ts' } }),
+  event(7, {
+    type: 'tool-started',
+    callId: '4',
+    tool: 'edit_file',
+    input: { path: 'test/parse.test.ts' },
+  }),
   event(7, {
     ...({
       type: 'file-changed',
@@ -90,7 +130,11 @@ export const sampleRun: readonly AgentEvent[] = [
       path: 'test/parse.test.ts',
       isNew: false,
     } as const),
-    ...{ added: 12, removed: 3, diff: '@@ -1,2 +1,2 @@\n-import assert\n+import { expect }\n' },
+    ...{
+      added: 12,
+      removed: 3,
+      diff: '@@ -1,2 +1,2 @@\n-import assert\n+import { expect }\n',
+    },
   }),
   event(7, {
     type: 'tool-ended',
@@ -134,7 +178,12 @@ export const sampleRun: readonly AgentEvent[] = [
     event(10, { type: 'step-started', step: 1 }),
     event(11, { type: 'text', text: 'I run them all ' }),
     event(11, { type: 'text', text: 'first.' }),
-    event(12, { type: 'tool-started', callId: '3', tool: 'shell', input: { command: 'npx vitest run' } }),
+    event(12, {
+      type: 'tool-started',
+      callId: '3',
+      tool: 'shell',
+      input: { command: 'npx vitest run' },
+    }),
     event(30, {
       type: 'tool-ended',
       callId: '3',
@@ -169,8 +218,16 @@ export const sampleRun: readonly AgentEvent[] = [
     remembered: 'session',
     by: 'terminal',
   }),
-  event(41, { type: 'human-message', text: 'Leave the snapshots alone.', state: 'queued' }),
-  event(42, { type: 'human-message', text: 'Leave the snapshots alone.', state: 'joined' }),
+  event(41, {
+    type: 'human-message',
+    text: 'Leave the snapshots alone.',
+    state: 'queued',
+  }),
+  event(42, {
+    type: 'human-message',
+    text: 'Leave the snapshots alone.',
+    state: 'joined',
+  }),
   event(54, { type: 'text-held', text: 'All done! The tests\nare' }),
   event(54, { type: 'check-started', check: 'npm test', todoId: 'b' }),
   event(55, {
@@ -183,7 +240,10 @@ export const sampleRun: readonly AgentEvent[] = [
     milliseconds: 840,
     tail: '',
   }),
-  event(55, { type: 'text-held-back', text: 'All done! The tests\nare migrated and everything passes.' }),
+  event(55, {
+    type: 'text-held-back',
+    text: 'All done! The tests\nare migrated and everything passes.',
+  }),
   event(55, {
     type: 'continuation',
     textKind: 'standard',
@@ -193,7 +253,11 @@ export const sampleRun: readonly AgentEvent[] = [
     number: 2,
   }),
   event(60, { type: 'compacted', messagesBefore: 48, messagesAfter: 12 }),
-  event(61, { type: 'usage', step: { ...totalUsage, inputTokens: 9000 }, total: totalUsage }),
+  event(61, {
+    type: 'usage',
+    step: { ...totalUsage, inputTokens: 9000 },
+    total: totalUsage,
+  }),
   event(62, { type: 'plan-changed', todos: ended, completed: 2, total: 4 }),
   event(63, {
     type: 'run-ended',

@@ -50,7 +50,8 @@ export class ScriptedLanguageModel {
     let count = 0;
     return new ReadableStream<ModelPart>({
       pull: async (controller) => {
-        if (this.#delayMs > 0) await new Promise((resolve) => setTimeout(resolve, this.#delayMs));
+        if (this.#delayMs > 0)
+          await new Promise((resolve) => setTimeout(resolve, this.#delayMs));
         count += 1;
         this.beforeEvent(count);
         const event = events.shift();
@@ -64,7 +65,11 @@ export class ScriptedLanguageModel {
 
 function eventsOf(step: ScriptedStep, callNumber: number): ModelPart[] {
   const words = step.text?.split(/(?<= )/u) ?? [];
-  const said: ModelPart[] = words.map((delta) => ({ type: 'text-delta', id: 't', delta }));
+  const said: ModelPart[] = words.map((delta) => ({
+    type: 'text-delta',
+    id: 't',
+    delta,
+  }));
   const calls = (step.calls ?? []).flatMap(([toolName, input], index): ModelPart[] => {
     const id = `call-${callNumber}-${index}`;
     return [
@@ -79,7 +84,11 @@ function eventsOf(step: ScriptedStep, callNumber: number): ModelPart[] {
     { type: 'stream-start', warnings: [] },
     ...(said.length === 0
       ? []
-      : [{ type: 'text-start', id: 't' } as const, ...said, { type: 'text-end', id: 't' } as const]),
+      : [
+          { type: 'text-start', id: 't' } as const,
+          ...said,
+          { type: 'text-end', id: 't' } as const,
+        ]),
     ...calls,
     { type: 'finish', finishReason: { unified, raw: unified }, usage },
   ];

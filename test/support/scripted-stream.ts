@@ -31,7 +31,10 @@ export const call = (toolName: string, output: unknown = 'ok'): ScriptPart[] => 
   { type: 'tool-call', toolName },
   { type: 'tool-result', toolName, output },
 ];
-export const step = (body: readonly ScriptPart[], finishReason = 'stop'): ScriptPart[] => [
+export const step = (
+  body: readonly ScriptPart[],
+  finishReason = 'stop',
+): ScriptPart[] => [
   { type: 'start' },
   { type: 'start-step' },
   ...body,
@@ -59,7 +62,8 @@ export interface Result extends StepFacts {
   readonly aborted?: true;
 }
 
-export interface Attempts<Part extends PartLike> extends Omit<GuardTransformOptions<Part>, 'remind'> {
+export interface Attempts<Part extends PartLike>
+  extends Omit<GuardTransformOptions<Part>, 'remind'> {
   attempt(reminder: string | null): AsyncIterable<Part>;
   readonly signal?: AbortSignal;
 }
@@ -72,7 +76,8 @@ export async function* attempts<Part extends PartLike>(
   const heldBack: string[] = [];
   let sent: { readonly reminder: string; readonly held: string } | null = null;
   for (let number = 1; ; number += 1) {
-    const reminder: string | null = (sent as { reminder: string } | null)?.reminder ?? null;
+    const reminder: string | null =
+      (sent as { reminder: string } | null)?.reminder ?? null;
     const failures: unknown[] = [];
     let seen: SeenPart<Part>[] = [];
     sent = null;
@@ -80,7 +85,8 @@ export async function* attempts<Part extends PartLike>(
       hasOpenTodos: () => caller.hasOpenTodos(),
       isPaused: () => caller.isPaused?.() ?? false,
       isDuplicate: (part) => caller.isDuplicate?.(part) ?? false,
-      ask: async (stop) => (await unlessAborted(caller.ask(stop), signal)) ?? { answer: 'release' },
+      ask: async (stop) =>
+        (await unlessAborted(caller.ask(stop), signal)) ?? { answer: 'release' },
       maxAttempts: (caller.maxAttempts ?? 2) - number + 1,
       remind: (words, held) => {
         sent = { reminder: words, held };
@@ -91,7 +97,8 @@ export async function* attempts<Part extends PartLike>(
     const guard = createGuard<Part>(options);
     const emit = (part: Part): void => {
       // A turn starts once and finishes once.
-      if (part.type === 'finish' ? sent === null : part.type !== 'start' || number === 1) seen.push(part);
+      if (part.type === 'finish' ? sent === null : part.type !== 'start' || number === 1)
+        seen.push(part);
     };
     let opened = 0;
     const open = (): AsyncIterable<Part> => {
@@ -191,7 +198,14 @@ export async function collect<Part>(
 /** The parts as short words: text in brackets, so that a whole stream reads as one line. */
 export function line(parts: readonly SeenPart<ScriptPart>[]): string {
   return parts
-    .filter(({ type }) => type !== 'text-start' && type !== 'text-end' && type !== 'tool-input-start')
-    .map((each) => ('text' in each && each.text !== undefined ? `${each.type}(${each.text})` : each.type))
+    .filter(
+      ({ type }) =>
+        type !== 'text-start' && type !== 'text-end' && type !== 'tool-input-start',
+    )
+    .map((each) =>
+      'text' in each && each.text !== undefined
+        ? `${each.type}(${each.text})`
+        : each.type,
+    )
     .join(' ');
 }

@@ -40,10 +40,25 @@ export function createSyncBench(
   const clock = { now: () => ++now, wake: () => () => {} };
   const policy = { settings: defaultSettings, goalChecks: [] };
   const checker = options.checker ?? { run: async () => {} };
-  const runtime = createRuntime({ store, clock, identifiers, hash: sha256, policy: () => policy, checker });
+  const runtime = createRuntime({
+    store,
+    clock,
+    identifiers,
+    hash: sha256,
+    policy: () => policy,
+    checker,
+  });
   const again = (more: Partial<PlanFileSyncOptions> = {}): PlanFileSync =>
     createPlanFileSync({
-      ...{ path, engine: runtime, store, sessionId, clock, identifiers, allowedId: (check) => check },
+      ...{
+        path,
+        engine: runtime,
+        store,
+        sessionId,
+        clock,
+        identifiers,
+        allowedId: (check) => check,
+      },
       ...options,
       ...more,
     });
@@ -52,6 +67,11 @@ export function createSyncBench(
     again,
     todos: () => store.todos({ planId: sessionId }),
     happens: (happening) =>
-      runtime.handle({ ...happening, id: identifiers.next(), sessionId, at: clock.now() } as Event),
+      runtime.handle({
+        ...happening,
+        id: identifiers.next(),
+        sessionId,
+        at: clock.now(),
+      } as Event),
   };
 }

@@ -35,28 +35,42 @@ function folderAt(root: string): TemporaryFolder {
     },
     git(...words) {
       const identity = ['-c', 'user.name=Test', '-c', 'user.email=test@example.com'];
-      return execFileSync('git', [...identity, '-c', 'protocol.file.allow=always', ...words], {
-        cwd: root,
-        encoding: 'utf8',
-        stdio: ['ignore', 'pipe', 'ignore'],
-      });
+      return execFileSync(
+        'git',
+        [...identity, '-c', 'protocol.file.allow=always', ...words],
+        {
+          cwd: root,
+          encoding: 'utf8',
+          stdio: ['ignore', 'pipe', 'ignore'],
+        },
+      );
     },
   };
 }
 
 /** git gives ids of 40 digits, we ourselves of 64. */
 export function sourceOf(listing: Listing): 'git' | 'walk' {
-  return [...listing.values()].some((value) => /\b[0-9a-f]{64}$/u.test(value)) ? 'walk' : 'git';
+  return [...listing.values()].some((value) => /\b[0-9a-f]{64}$/u.test(value))
+    ? 'walk'
+    : 'git';
 }
 
-export async function fingerprintWorkspace(root: string, options: ListingOptions & FingerprintChoice = {}) {
+export async function fingerprintWorkspace(
+  root: string,
+  options: ListingOptions & FingerprintChoice = {},
+) {
   const listed = await listWorkspace(root, options);
   if (!listed.ok) return listed;
-  return { source: sourceOf(listed.listing), ...fingerprintListing(listed.listing, options) };
+  return {
+    source: sourceOf(listed.listing),
+    ...fingerprintListing(listed.listing, options),
+  };
 }
 
 /** Throws where there is none. */
-export async function takeFingerprint(...look: Parameters<typeof fingerprintWorkspace>): Promise<string> {
+export async function takeFingerprint(
+  ...look: Parameters<typeof fingerprintWorkspace>
+): Promise<string> {
   const result = await fingerprintWorkspace(...look);
   if (!result.ok) throw new Error(result.error);
   return result.fingerprint;

@@ -83,10 +83,18 @@ function createStage(clock: SimulatedClock, store: Store): ToldStage {
     async startWorking(options) {
       const started = await stage.start(options);
       const descriptor = scriptedDescriptor('told', 'instance-1');
-      const agent = { name: 'build', canWrite: 'yes', model: 'scripted/model', variant: null } as const;
+      const agent = {
+        name: 'build',
+        canWrite: 'yes',
+        model: 'scripted/model',
+        variant: null,
+      } as const;
       await started.happens({ type: 'session-opened', descriptor, agent });
       await started.happens(spoken('Build it.', 'message-1'));
-      const items = ['write the parser', 'write the tests'].map((title) => ({ id: `${title}-id`, title }));
+      const items = ['write the parser', 'write the tests'].map((title) => ({
+        id: `${title}-id`,
+        title,
+      }));
       await started.happens({ type: 'todos-created', actor: 'agent', items });
       await works(started);
       return started;
@@ -117,7 +125,9 @@ function createProcess(
       return options.inject === undefined ? { taken: true } : options.inject(outgoing);
     },
     find:
-      options.find ?? (async ({ key }) => (injected.some((one) => one.key === key) ? 'present' : 'absent')),
+      options.find ??
+      (async ({ key }) =>
+        injected.some((one) => one.key === key) ? 'present' : 'absent'),
     isIdle: options.isIdle ?? (async () => true),
     readPlan: options.readPlan ?? (async () => null),
     async notify(_session, notice) {
@@ -127,10 +137,16 @@ function createProcess(
   };
   const runtime = createToldRuntime({
     store,
-    clock: { now: clock.now, wake: (at, callback) => clock.wake(at, () => alive && callback()) },
+    clock: {
+      now: clock.now,
+      wake: (at, callback) => clock.wake(at, () => alive && callback()),
+    },
     identifiers,
     hash: sha256,
-    policy: () => ({ settings: { ...defaultSettings, ...options.settings }, goalChecks: [] }),
+    policy: () => ({
+      settings: { ...defaultSettings, ...options.settings },
+      goalChecks: [],
+    }),
     host,
     instance: 'instance-1',
     onError: (error) => {
@@ -163,7 +179,12 @@ export async function works({ happens }: ToldProcess): Promise<void> {
 }
 
 export function spoken(text: string, messageId: string | null): Happening {
-  const base = { type: 'human-spoke', agent: null, fingerprint: null, policyHash: null } as const;
+  const base = {
+    type: 'human-spoke',
+    agent: null,
+    fingerprint: null,
+    policyHash: null,
+  } as const;
   return { ...base, text, messageId, turnId: `turn of ${messageId}` };
 }
 

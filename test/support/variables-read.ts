@@ -31,7 +31,10 @@ const withoutComments = (text: string) =>
 
 /** Words in capitals, each with the files in which it stands. */
 export function wordsInCapitals(): ReadonlyMap<string, readonly string[]> {
-  const files = programs.reduce((all, file) => filesOf(join(sources, file), all), new Set<string>());
+  const files = programs.reduce(
+    (all, file) => filesOf(join(sources, file), all),
+    new Set<string>(),
+  );
   const found = new Map<string, string[]>();
   for (const path of files)
     for (const [word] of withoutComments(readFileSync(path, 'utf8')).matchAll(

@@ -32,7 +32,10 @@ export interface WireClient {
   request(method: string, params?: object): Promise<WireMessage>;
   notified(method: string): Promise<WireMessage>;
   /** A tool's result: its words without the receipt. */
-  call(name: string, input?: unknown): Promise<{ ok: boolean; words: string; receipt: string }>;
+  call(
+    name: string,
+    input?: unknown,
+  ): Promise<{ ok: boolean; words: string; receipt: string }>;
   /** Closes our end; resolves when the server is gone, with its exit code. */
   end(): Promise<number | null>;
 }
@@ -79,7 +82,10 @@ export function startWithin(
         identifiers: createIdentifiers(options.clock),
         hash: sha256,
       };
-      return { store, engine: createRuntime({ ...common, policy: () => policy(), checker: checker() }) };
+      return {
+        store,
+        engine: createRuntime({ ...common, policy: () => policy(), checker: checker() }),
+      };
     },
     version: 'test',
     tools: todoToolsFor('agent'),
@@ -104,7 +110,10 @@ function createWireClient(
   meta?: object,
 ): WireClient {
   const lines: string[] = [];
-  const waiting: { fits: (message: WireMessage) => boolean; resolve: (message: WireMessage) => void }[] = [];
+  const waiting: {
+    fits: (message: WireMessage) => boolean;
+    resolve: (message: WireMessage) => void;
+  }[] = [];
   const unclaimed: WireMessage[] = [];
   createInterface({ input: output }).on('line', (line) => {
     lines.push(line);

@@ -5,7 +5,10 @@ import { defaultSettings } from '../../src/core/settings.ts';
 import type { Store } from '../../src/engine/store.ts';
 import { createIdentifiers, sha256, systemClock } from '../../src/engine/system.ts';
 import { runCommand, say } from '../../src/scripted-model/index.ts';
-import { createScriptedHost, type ScriptedHost } from '../../src/simulated/scripted-host.ts';
+import {
+  createScriptedHost,
+  type ScriptedHost,
+} from '../../src/simulated/scripted-host.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { type CommandLine, openCommandLine } from '../stories/command-line.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
@@ -33,7 +36,10 @@ async function elsewhere(mode: 'asked' | 'told', name: string): Promise<Elsewher
     clock: systemClock,
     identifiers: createIdentifiers(systemClock),
     hash: sha256,
-    policy: () => ({ settings: { ...defaultSettings, countdownSeconds: 60 }, goalChecks: [] }),
+    policy: () => ({
+      settings: { ...defaultSettings, countdownSeconds: 60 },
+      goalChecks: [],
+    }),
     sessionId: 'host-session-1',
     descriptor: { host: name, directory: line.project },
   });
@@ -80,7 +86,9 @@ describe('untildone attach and hosts', () => {
     await terminal.sees('[ ] Write beta');
     const { sessionId } = there.host;
     const event = { id: 'inbox-1', sessionId, at: Date.now() } as const;
-    await there.store.append([{ ...event, type: 'tool-started', tool: 'Bash', access: 'write' }]);
+    await there.store.append([
+      { ...event, type: 'tool-started', tool: 'Bash', access: 'write' },
+    ]);
 
     await terminal.sees(/\S Bash/u);
     await there.host.completes(there.todos[0] ?? '');
@@ -105,7 +113,9 @@ describe('untildone attach and hosts', () => {
   });
 
   it('S7: a question of our own agent is answered from another terminal', async () => {
-    const line = await openCommandLine({ steps: [runCommand('echo yes > made.txt'), say('Done.')] });
+    const line = await openCommandLine({
+      steps: [runCommand('echo yes > made.txt'), say('Done.')],
+    });
     const terminal = terminalOf(line);
     terminal.run(...line.words('run', 'Do the work.', '--model', 'openai/story'));
     await terminal.sees('[y] once');
@@ -121,13 +131,18 @@ describe('untildone attach and hosts', () => {
 
   it('C3: asks which one if several run, and ends when the process of that one is killed', async () => {
     const line = await openCommandLine({ steps: [runCommand('sleep 30'), say('Done.')] });
-    const begin = (goal: string) => line.start('run', goal, '--auto', '--json', '--model', 'openai/story');
+    const begin = (goal: string) =>
+      line.start('run', goal, '--auto', '--json', '--model', 'openai/story');
     const [first, second] = [begin('Write the parser.'), begin('Write the docs.')];
-    for (const running of [first, second]) await running.sees(({ type }) => type === 'tool-started');
+    for (const running of [first, second])
+      await running.sees(({ type }) => type === 'tool-started');
     const terminal = terminalOf(line);
     terminal.run(...line.words('attach'));
     await terminal.sees('Which one? [a number from 1 to 2; Enter: none]');
-    const number = /([12]) {2}\w{6} {2}“Write the parser\.” · untildone/u.exec(terminal.screen())?.[1] ?? '';
+    const number =
+      /([12]) {2}\w{6} {2}“Write the parser\.” · untildone/u.exec(
+        terminal.screen(),
+      )?.[1] ?? '';
     terminal.type('7');
     terminal.press('Enter');
     await terminal.sees('"7" was not understood; answer a number from 1 to 2.');
@@ -136,7 +151,10 @@ describe('untildone attach and hosts', () => {
     await terminal.sees('running: turn 1');
     await terminal.sees('“Write the parser.”');
     first.child.kill('SIGKILL');
-    await terminal.sees(/its process is gone \(killed\?\): untildone run --resume \w{6}/u, 5000);
+    await terminal.sees(
+      /its process is gone \(killed\?\): untildone run --resume \w{6}/u,
+      5000,
+    );
     expect(await terminal.ended()).toBe(8);
     expect(await terminal.modes()).toEqual(clean);
 
@@ -174,7 +192,8 @@ describe('untildone attach and hosts', () => {
     await terminal.sees('The live view broke (planted); the run goes on, in lines.');
     await terminal.sees('step 30 of 30');
     expect(await terminal.ended()).toBe(0);
-    for (let step = 1; step <= 30; step += 1) expect(terminal.scrollback()).toContain(`• step ${step} of 30`);
+    for (let step = 1; step <= 30; step += 1)
+      expect(terminal.scrollback()).toContain(`• step ${step} of 30`);
     expect(await terminal.modes()).toEqual(clean);
     terminal.run(process.execPath, '--no-warnings', program);
     await terminal.sees('the run goes on, in lines.');

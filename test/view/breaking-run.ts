@@ -18,7 +18,12 @@ const output = openRunView(io, hand, (options) =>
   }),
 );
 for (let step = 1; step <= 30; step += 1) {
-  output.emit({ type: 'notice', at: Date.now(), sessionId: 's', sentence: `step ${step} of 30` });
+  output.emit({
+    type: 'notice',
+    at: Date.now(),
+    sessionId: 's',
+    sentence: `step ${step} of 30`,
+  });
   await new Promise((resolve) => setTimeout(resolve, 100));
 }
 await output.close();

@@ -18,7 +18,9 @@ describe('untildone demo in a terminal', () => {
   it('C3: plays by itself to its end', async () => {
     const terminal = await open();
     await terminal.sees('[y] once');
-    expect(terminal.screen()).toContain('The script says yes in 6 s, unless you answer first.');
+    expect(terminal.screen()).toContain(
+      'The script says yes in 6 s, unless you answer first.',
+    );
     await terminal.sees('allowed once (answered elsewhere)');
     await terminal.sees('stopping after this step');
     await terminal.sees('as `untildone run --resume` does');
@@ -26,7 +28,12 @@ describe('untildone demo in a terminal', () => {
     const text = terminal.scrollback();
     expect(text).toMatch(/\n\noutcome: done/u);
     // First-use 12: what was proved, and what to type now.
-    for (const said of ['It quit early', 'It dropped a todo', 'It asked', 'while the test failed'])
+    for (const said of [
+      'It quit early',
+      'It dropped a todo',
+      'It asked',
+      'while the test failed',
+    ])
       expect(text).toContain(said);
     expect(text).toContain('untildone init claude-code --check "npm test"');
     expect(await terminal.modes()).toEqual(clean);

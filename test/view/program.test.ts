@@ -19,7 +19,11 @@ import { openTerminal, type Terminal } from './terminal.ts';
 
 const clean = { echo: true, lines: true, cursor: true };
 const run = ['run', 'Do the work.', '--auto', '--model', 'openai/story'];
-const alpha = [writeFile('alpha.txt', 'a'), complete('Write alpha'), say('It is written.')];
+const alpha = [
+  writeFile('alpha.txt', 'a'),
+  complete('Write alpha'),
+  say('It is written.'),
+];
 
 interface Stage {
   readonly line: CommandLine;
@@ -46,7 +50,10 @@ async function open(
 describe('untildone run in a terminal', () => {
   it('V10 P40 V1: asks about the file of the project, runs its check after a yes alone, and shows how it stands', async () => {
     const steps = [writeFile('alpha.txt', 'a'), say('It is written.')];
-    const file = { checks: { written: { command: 'test -f alpha.txt' } }, goal: ['written'] };
+    const file = {
+      checks: { written: { command: 'test -f alpha.txt' } },
+      goal: ['written'],
+    };
     const ask = async (answer: readonly string[]) => {
       const { line, terminal } = await open(steps);
       writeFileSync(join(line.project, 'untildone.json'), JSON.stringify(file));
@@ -92,7 +99,11 @@ describe('untildone run in a terminal', () => {
   });
 
   it('C3: Ctrl-C stops after the step and says so, a second one at once', async () => {
-    const { line, terminal } = await open([plan('Write alpha'), runCommand('sleep 60'), ...alpha]);
+    const { line, terminal } = await open([
+      plan('Write alpha'),
+      runCommand('sleep 60'),
+      ...alpha,
+    ]);
     terminal.run(...line.words(...run));
     await terminal.sees(/\S shell .* sleep 60/u);
     terminal.press('C-c');
@@ -105,7 +116,11 @@ describe('untildone run in a terminal', () => {
   });
 
   it('C3: SIGTERM ends it like Ctrl-C, and the terminal is clean', async () => {
-    const { line, terminal } = await open([plan('Write alpha'), runCommand('sleep 1'), ...alpha]);
+    const { line, terminal } = await open([
+      plan('Write alpha'),
+      runCommand('sleep 1'),
+      ...alpha,
+    ]);
     terminal.run(...line.words(...run));
     await terminal.sees(/\S shell .* sleep 1/u);
     process.kill(terminal.program(), 'SIGTERM');
@@ -114,7 +129,11 @@ describe('untildone run in a terminal', () => {
   });
 
   it('C3: a store that breaks ends the run with a sentence, and the terminal is clean', async () => {
-    const { line, terminal } = await open([plan('Write alpha'), runCommand('sleep 2'), ...alpha]);
+    const { line, terminal } = await open([
+      plan('Write alpha'),
+      runCommand('sleep 2'),
+      ...alpha,
+    ]);
     terminal.run(...line.words(...run));
     await terminal.sees(/\S shell .* sleep 2/u);
     const store = readFileSync(line.storePath);
@@ -125,7 +144,11 @@ describe('untildone run in a terminal', () => {
   });
 
   it('T3: what is typed joins the turn after the running step', async () => {
-    const { line, terminal } = await open([plan('Write alpha'), runCommand('sleep 2'), ...alpha]);
+    const { line, terminal } = await open([
+      plan('Write alpha'),
+      runCommand('sleep 2'),
+      ...alpha,
+    ]);
     terminal.run(...line.words(...run));
     await terminal.sees(/\S shell .* sleep 2/u);
     terminal.type('use lower case');
@@ -140,11 +163,17 @@ describe('untildone run in a terminal', () => {
     const { line, terminal } = await open([say('The first part.\n\nThe last part.')]);
     terminal.run(...line.words(...run));
     await terminal.ended();
-    expect(terminal.scrollback()).toMatch(/│ The first part\. *\n│ *\n│ The last part\./u);
+    expect(terminal.scrollback()).toMatch(
+      /│ The first part\. *\n│ *\n│ The last part\./u,
+    );
   });
 
   it('S7: a permission is asked for in the view and given by a letter and Enter', async () => {
-    const { line, terminal } = await open([plan('Write alpha'), runCommand('echo yes > made.txt'), ...alpha]);
+    const { line, terminal } = await open([
+      plan('Write alpha'),
+      runCommand('echo yes > made.txt'),
+      ...alpha,
+    ]);
     terminal.run(...line.words('run', 'Do the work.', '--model', 'openai/story'));
     await terminal.sees('[y] once');
     expect(existsSync(join(line.project, 'made.txt'))).toBe(false);
@@ -218,7 +247,11 @@ describe('untildone attach in a terminal', () => {
   });
 
   it('C3: x stops the run', async () => {
-    const { line, terminal, another } = await open([plan('Write alpha'), runCommand('sleep 60'), ...alpha]);
+    const { line, terminal, another } = await open([
+      plan('Write alpha'),
+      runCommand('sleep 60'),
+      ...alpha,
+    ]);
     terminal.run(...line.words(...run));
     await terminal.sees(/\S shell .* sleep 60/u);
     const other = another();

@@ -7,7 +7,10 @@ import { openTerminal, type Terminal } from './terminal.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const stage = fileURLToPath(new URL('stage.ts', import.meta.url));
 
-function open(scene: Scene, environment: Readonly<Record<string, string>> = {}): Terminal {
+function open(
+  scene: Scene,
+  environment: Readonly<Record<string, string>> = {},
+): Terminal {
   const { columns = 80, rows = 24 } = scene;
   const terminal = openTerminal({
     columns,
@@ -38,18 +41,22 @@ async function play(scene: Scene, ...words: string[]): Promise<Terminal> {
 const clean = { echo: true, lines: true, cursor: true };
 
 describe('the live view in a real terminal', () => {
-  it.each(scenes.map((each) => [each.name, each] as const))('C3: shows %s', async (_name, each) => {
-    const terminal = await play(each);
-    if (each.keys !== undefined) terminal.press(...each.keys);
-    if (each.types !== undefined) terminal.type(each.types);
-    for (const wanted of each.shows.slice(1)) await terminal.sees(wanted);
-    for (const unwanted of each.hides ?? []) expect(terminal.screen()).not.toContain(unwanted);
-    const wide = terminal.screen().split('\n').length;
-    expect(wide).toBeLessThanOrEqual(each.rows ?? 24);
-    if (each.name !== 'ended') terminal.press('C-c');
-    expect(await terminal.ended()).toBe(0);
-    expect(await terminal.modes()).toEqual(clean);
-  });
+  it.each(scenes.map((each) => [each.name, each] as const))(
+    'C3: shows %s',
+    async (_name, each) => {
+      const terminal = await play(each);
+      if (each.keys !== undefined) terminal.press(...each.keys);
+      if (each.types !== undefined) terminal.type(each.types);
+      for (const wanted of each.shows.slice(1)) await terminal.sees(wanted);
+      for (const unwanted of each.hides ?? [])
+        expect(terminal.screen()).not.toContain(unwanted);
+      const wide = terminal.screen().split('\n').length;
+      expect(wide).toBeLessThanOrEqual(each.rows ?? 24);
+      if (each.name !== 'ended') terminal.press('C-c');
+      expect(await terminal.ended()).toBe(0);
+      expect(await terminal.modes()).toEqual(clean);
+    },
+  );
 
   const sizes = [60, 80, 200].flatMap((columns) =>
     ['continuation', 'checks', 'diff', 'markdown', 'permission', 'ended'].map(
@@ -66,7 +73,9 @@ describe('the live view in a real terminal', () => {
       for (const wanted of each.shows)
         if (typeof wanted === 'string') await terminal.sees(wanted.slice(0, 24));
       const seen = terminal.screen();
-      expect(Math.max(...seen.split('\n').map((line) => line.length))).toBeLessThanOrEqual(columns);
+      expect(
+        Math.max(...seen.split('\n').map((line) => line.length)),
+      ).toBeLessThanOrEqual(columns);
       expect(words(seen)).toContain(name === 'ended' ? '4todos:' : '1/4,1blocked');
       if (name !== 'ended') terminal.press('C-c');
       expect(await terminal.ended()).toBe(0);
@@ -80,7 +89,9 @@ describe('the live view in a real terminal', () => {
     await terminal.ended();
     const text = terminal.scrollback();
     expect(text).toContain('» goal: migrate the tests to vitest');
-    expect(text).toContain('✗ check "npm test" failed (840 ms): Exit code 1 instead of 0.');
+    expect(text).toContain(
+      '✗ check "npm test" failed (840 ms): Exit code 1 instead of 0.',
+    );
     expect(text).not.toContain('plan [');
     expect(text).not.toContain('Ctrl-C stops');
     expect(text.match(/goal: migrate/gu)).toHaveLength(1);
@@ -130,7 +141,9 @@ describe('the live view in a real terminal', () => {
     await terminal.sees('type to steer');
     terminal.type('s');
     terminal.press('Enter');
-    await terminal.sees('asked for {"act":"answer","requestId":"r1","remembered":"session"}');
+    await terminal.sees(
+      'asked for {"act":"answer","requestId":"r1","remembered":"session"}',
+    );
   });
 
   it('C3: text that is pasted, with line breaks and escapes, is one message and sends nothing by itself', async () => {

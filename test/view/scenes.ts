@@ -40,14 +40,26 @@ const plan = [
   todo('a', 'Read the old tests', { status: 'completed', verification: 'passed' }),
   todo('b', 'Convert the suites in test/unit to vitest', { status: 'in_progress' }),
   todo('c', 'Run the whole suite'),
-  todo('d', 'Publish the coverage report', { status: 'blocked', reason: 'A token is missing.' }),
+  todo('d', 'Publish the coverage report', {
+    status: 'blocked',
+    reason: 'A token is missing.',
+  }),
 ];
-const usage: UsageView = { inputTokens: 48_210, cachedTokens: 31_000, outputTokens: 2310, cost: 0.2184 };
+const usage: UsageView = {
+  inputTokens: 48_210,
+  cachedTokens: 31_000,
+  outputTokens: 2310,
+  cost: 0.2184,
+};
 
 /** The first minute of a run, up to where a scene begins. */
 function begun(now: number, ...more: readonly Bare<AgentEvent>[]): AgentEvent[] {
   const past = now - 63_000;
-  const event = (at: number, fields: Bare<AgentEvent>): AgentEvent => ({ at, sessionId, ...fields });
+  const event = (at: number, fields: Bare<AgentEvent>): AgentEvent => ({
+    at,
+    sessionId,
+    ...fields,
+  });
   return [
     event(past, {
       type: 'run-started',
@@ -58,8 +70,16 @@ function begun(now: number, ...more: readonly Bare<AgentEvent>[]): AgentEvent[] 
       permissions: 'ask',
     }),
     event(past, { type: 'step-started', step: 1 }),
-    event(past, { type: 'text', text: "I'll look at the tests first, then convert them suite by suite.\n" }),
-    event(past, { type: 'tool-started', callId: '1', tool: 'todo_write', input: { todos: plan } }),
+    event(past, {
+      type: 'text',
+      text: "I'll look at the tests first, then convert them suite by suite.\n",
+    }),
+    event(past, {
+      type: 'tool-started',
+      callId: '1',
+      tool: 'todo_write',
+      input: { todos: plan },
+    }),
     event(past, {
       type: 'tool-ended',
       callId: '1',
@@ -81,7 +101,12 @@ const shell = (callId: string, command: string): Bare<AgentEvent> => ({
   tool: 'shell',
   input: { command },
 });
-const shellEnded = (callId: string, ok: boolean, output: string, milliseconds: number): Bare<AgentEvent> => ({
+const shellEnded = (
+  callId: string,
+  ok: boolean,
+  output: string,
+  milliseconds: number,
+): Bare<AgentEvent> => ({
   type: 'tool-ended',
   callId,
   tool: 'shell',
@@ -123,7 +148,12 @@ npx vitest run
 
 Next I look at the rest.`;
 const edited: Bare<AgentEvent> = {
-  ...{ type: 'file-changed', callId: '5', tool: 'edit_file', path: 'test/unit/parse.test.ts' },
+  ...{
+    type: 'file-changed',
+    callId: '5',
+    tool: 'edit_file',
+    path: 'test/unit/parse.test.ts',
+  },
   ...{ isNew: false, added: 2, removed: 2 },
   diff: `@@ -1,4 +1,4 @@
 -import assert from 'node:assert';
@@ -145,7 +175,10 @@ const hostile =
 /** A session of a host that is told, as the store has it. */
 function elsewhere(
   now: number,
-  fields: Pick<Extract<ViewEvent, { type: 'session-state' }>, 'state' | 'words' | 'until'>,
+  fields: Pick<
+    Extract<ViewEvent, { type: 'session-state' }>,
+    'state' | 'words' | 'until'
+  >,
 ): ViewEvent[] {
   const [, , , , , planned] = begun(now);
   return [
@@ -193,13 +226,22 @@ export const scenes: readonly Scene[] = [
     kind: 'run',
     shows: ['│ All done! The tests are migrated', 'deciding about the answer'],
     events: (now) =>
-      begun(now, { type: 'text-held', text: 'All done! The tests are migrated\nand everything passes.' }),
+      begun(now, {
+        type: 'text-held',
+        text: 'All done! The tests are migrated\nand everything passes.',
+      }),
   },
   {
     name: 'continuation',
-    title: 'An answer that was refused, why, and what comes next; firmer reminders in red.',
+    title:
+      'An answer that was refused, why, and what comes next; firmer reminders in red.',
     kind: 'run',
-    shows: ['✋ "All done!" refused: 2 of 4 todos open', '→ next:', '(reminder 3 of 3)', 'sent back 3 times'],
+    shows: [
+      '✋ "All done!" refused: 2 of 4 todos open',
+      '→ next:',
+      '(reminder 3 of 3)',
+      'sent back 3 times',
+    ],
     events: (now) =>
       begun(
         now,
@@ -248,9 +290,21 @@ export const scenes: readonly Scene[] = [
     events: (now) =>
       begun(
         now,
-        { type: 'tool-started', callId: '5', tool: 'edit_file', input: { path: 'test/unit/parse.test.ts' } },
+        {
+          type: 'tool-started',
+          callId: '5',
+          tool: 'edit_file',
+          input: { path: 'test/unit/parse.test.ts' },
+        },
         edited,
-        { type: 'tool-ended', callId: '5', tool: 'edit_file', ok: true, output: 'Edited.', milliseconds: 6 },
+        {
+          type: 'tool-ended',
+          callId: '5',
+          tool: 'edit_file',
+          ok: true,
+          output: 'Edited.',
+          milliseconds: 6,
+        },
       ),
   },
   {
@@ -371,7 +425,8 @@ export const scenes: readonly Scene[] = [
       begun(now, {
         type: 'waiting',
         reason: 'rate-limited',
-        sentence: 'The provider limits requests or is overloaded; waiting until that ends.',
+        sentence:
+          'The provider limits requests or is overloaded; waiting until that ends.',
         until: now + 58_000,
       }),
   },
@@ -381,21 +436,33 @@ export const scenes: readonly Scene[] = [
     kind: 'run',
     shows: ['… paused by you Enter goes on, Ctrl-C ends the run'],
     events: (now) =>
-      begun(now, { type: 'waiting', reason: 'paused-by-human', sentence: 'Paused by a human.', until: null }),
+      begun(now, {
+        type: 'waiting',
+        reason: 'paused-by-human',
+        sentence: 'Paused by a human.',
+        until: null,
+      }),
   },
   {
     name: 'stopping',
     title: 'The first Ctrl-C stops after the step, a second one at once.',
     kind: 'run',
     shows: ['! stopping after this step; Ctrl-C again stops at once'],
-    events: (now) => [...begun(now, shell('2', 'npm test')), { type: 'stop-asked', how: 'after-step' }],
+    events: (now) => [
+      ...begun(now, shell('2', 'npm test')),
+      { type: 'stop-asked', how: 'after-step' },
+    ],
   },
   {
     name: 'long-plan',
     title: 'A plan of 500 todos, scrolled to its end.',
     kind: 'run',
     keys: ['End'],
-    shows: ['todos 249-256 of 500', 'todos 493-500 of 500, Tab goes back', '[ ] Convert suite number 500'],
+    shows: [
+      'todos 249-256 of 500',
+      'todos 493-500 of 500, Tab goes back',
+      '[ ] Convert suite number 500',
+    ],
     events: (now) =>
       begun(
         now,
@@ -410,7 +477,11 @@ export const scenes: readonly Scene[] = [
     columns: 40,
     shows: ['plan [██░░░░░░] 1/4, 1 blocked', '… permission asked: shell', '[y] once'],
     events: (now) =>
-      begun(now, { type: 'text', text: 'The first suite is converted; now I run it.\n' }, permission),
+      begun(
+        now,
+        { type: 'text', text: 'The first suite is converted; now I run it.\n' },
+        permission,
+      ),
   },
   {
     name: 'ascii',
@@ -419,7 +490,8 @@ export const scenes: readonly Scene[] = [
     environment: { LC_ALL: 'C' },
     shows: ['plan [##......] 1/4, 1 blocked', /[|/\\-] shell/u],
     hides: ['█', '│', '›'],
-    events: (now) => begun(now, { type: 'text', text: 'Größe geprüft: 修复\n' }, shell('2', 'npm test')),
+    events: (now) =>
+      begun(now, { type: 'text', text: 'Größe geprüft: 修复\n' }, shell('2', 'npm test')),
   },
   {
     name: 'hostile',
@@ -446,7 +518,12 @@ export const scenes: readonly Scene[] = [
     name: 'countdown',
     title: 'untildone attach: a countdown in a host; any key stops it.',
     kind: 'attach',
-    shows: [/… \d+ s press any key to stop/u, 'counting down: the agent goes on', 'p pause', 'opencode'],
+    shows: [
+      /… \d+ s press any key to stop/u,
+      'counting down: the agent goes on',
+      'p pause',
+      'opencode',
+    ],
     events: (now) =>
       elsewhere(now, {
         state: 'counting-down',
@@ -464,7 +541,8 @@ export const scenes: readonly Scene[] = [
       'opencode 0198c7e4 “migrate the tests',
       'q leave',
     ],
-    events: (now) => elsewhere(now, { state: 'running', words: 'running: turn 3', until: null }),
+    events: (now) =>
+      elsewhere(now, { state: 'running', words: 'running: turn 3', until: null }),
   },
   {
     name: 'latched',
@@ -480,7 +558,8 @@ export const scenes: readonly Scene[] = [
   },
   {
     name: 'ended',
-    title: 'The end of a run: the outcome, the todos that are not proved, what it took, how to go on.',
+    title:
+      'The end of a run: the outcome, the todos that are not proved, what it took, how to go on.',
     kind: 'run',
     shows: [
       'outcome: blocked',
@@ -496,7 +575,9 @@ export const scenes: readonly Scene[] = [
         sentence: 'Everything that is left is blocked (1 todo).',
         exitCode: 4,
         todos: plan.map((each) =>
-          each.id === 'd' ? each : { ...each, status: 'completed', verification: 'passed' },
+          each.id === 'd'
+            ? each
+            : { ...each, status: 'completed', verification: 'passed' },
         ),
         failedChecks: [],
         leftOver: [],
@@ -513,7 +594,10 @@ export const scenes: readonly Scene[] = [
     title: 'On a light terminal: only colours of its own palette.',
     kind: 'run',
     light: true,
-    shows: ['… permission asked: shell', '✋ Stop refused: 2 of 4 todos open (reminder 3 of 3)'],
+    shows: [
+      '… permission asked: shell',
+      '✋ Stop refused: 2 of 4 todos open (reminder 3 of 3)',
+    ],
     events: (now) => begun(now, reminder(1, 1), reminder(3, 3), permission),
   },
 ];

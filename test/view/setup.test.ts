@@ -7,16 +7,24 @@ import { openTerminal } from './terminal.ts';
 
 async function open(files: Readonly<Record<string, string>>, columns = 80) {
   const line = await openCommandLine({ steps: [] });
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(line.project, name), text);
+  for (const [name, text] of Object.entries(files))
+    writeFileSync(join(line.project, name), text);
   const environment = { ...line.environment, LC_ALL: 'C.UTF-8' };
   const terminal = openTerminal({ directory: line.project, environment, columns });
   onTestFinished(() => terminal.close());
   const file = join(line.project, 'untildone.json');
   const goal = () => JSON.parse(readFileSync(file, 'utf8')).goal;
-  return { line, terminal, file, goal, run: (...argv: string[]) => terminal.run(...line.words(...argv)) };
+  return {
+    line,
+    terminal,
+    file,
+    goal,
+    run: (...argv: string[]) => terminal.run(...line.words(...argv)),
+  };
 }
 
-const scripts = '{"scripts":{"test":"\\u001b[31mvitest\\u202e run","lint":"biome check"}}';
+const scripts =
+  '{"scripts":{"test":"\\u001b[31mvitest\\u202e run","lint":"biome check"}}';
 
 describe('untildone config init in a terminal', () => {
   it.each([
@@ -105,12 +113,15 @@ describe('what programs start, typed by hand', () => {
   it.each([
     ['mcp', 'Waiting for a client that speaks MCP'],
     ['hook claude-code', 'Waiting for one hook call'],
-  ])('first-use, smaller: untildone %s says what it waits for', async (command, sentence) => {
-    const { terminal, run } = await open({});
-    run(...command.split(' '));
-    await terminal.sees(sentence);
-    // The end of the input.
-    terminal.press('C-d');
-    expect(await terminal.ended()).toBe(0);
-  });
+  ])(
+    'first-use, smaller: untildone %s says what it waits for',
+    async (command, sentence) => {
+      const { terminal, run } = await open({});
+      run(...command.split(' '));
+      await terminal.sees(sentence);
+      // The end of the input.
+      terminal.press('C-d');
+      expect(await terminal.ended()).toBe(0);
+    },
+  );
 });

@@ -33,7 +33,11 @@ export interface Terminal {
   /** Resolves with the exit code of what was run. */
   ended(milliseconds?: number): Promise<number>;
   /** Modes that a program may leave behind. */
-  modes(): Promise<{ readonly echo: boolean; readonly lines: boolean; readonly cursor: boolean }>;
+  modes(): Promise<{
+    readonly echo: boolean;
+    readonly lines: boolean;
+    readonly cursor: boolean;
+  }>;
   /** The process that the shell has started. */
   program(): number;
   close(): void;
@@ -43,7 +47,12 @@ export interface Terminal {
 const patienceMs = 30_000;
 const lookMs = 50;
 
-export function openTerminal({ columns = 80, rows = 24, directory, environment }: TerminalOptions): Terminal {
+export function openTerminal({
+  columns = 80,
+  rows = 24,
+  directory,
+  environment,
+}: TerminalOptions): Terminal {
   const socket = `untildone-${randomUUID().slice(0, 8)}`;
   let runs = 0;
   const tmux = (...words: readonly string[]): string =>
@@ -69,7 +78,8 @@ export function openTerminal({ columns = 80, rows = 24, directory, environment }
   tmux('resize-window', '-x', String(columns), '-y', String(rows));
 
   const screen = (): string => tmux('capture-pane', '-p').replace(/\s+$/u, '');
-  const scrollback = (): string => tmux('capture-pane', '-p', '-S', '-').replace(/\s+$/u, '');
+  const scrollback = (): string =>
+    tmux('capture-pane', '-p', '-S', '-').replace(/\s+$/u, '');
 
   async function until(
     fits: (screen: string) => boolean,
@@ -80,7 +90,8 @@ export function openTerminal({ columns = 80, rows = 24, directory, environment }
     for (;;) {
       const seen = screen();
       if (fits(seen)) return seen;
-      if (Date.now() > deadline) throw new Error(`${what}; on the screen is:\n${scrollback()}`);
+      if (Date.now() > deadline)
+        throw new Error(`${what}; on the screen is:\n${scrollback()}`);
       await new Promise((resolve) => setTimeout(resolve, lookMs));
     }
   }
@@ -105,7 +116,8 @@ export function openTerminal({ columns = 80, rows = 24, directory, environment }
     screen,
     picture: () => tmux('capture-pane', '-e', '-p'),
     scrollback,
-    resize: (width, height) => void tmux('resize-window', '-x', String(width), '-y', String(height)),
+    resize: (width, height) =>
+      void tmux('resize-window', '-x', String(width), '-y', String(height)),
     sees: (wanted, milliseconds = patienceMs) =>
       until((seen) => holds(wanted, seen), `${wanted} did not come`, milliseconds),
     gone: (unwanted, milliseconds = patienceMs) =>
@@ -118,13 +130,19 @@ export function openTerminal({ columns = 80, rows = 24, directory, environment }
     async modes() {
       tmux('send-keys', '-l', 'clear; stty -a; echo shown');
       tmux('send-keys', 'Enter');
-      const seen = await until((text) => /^shown$/mu.test(text), 'stty said nothing', patienceMs);
+      const seen = await until(
+        (text) => /^shown$/mu.test(text),
+        'stty said nothing',
+        patienceMs,
+      );
       const cursor = tmux('display-message', '-p', '#{cursor_flag}').trim() === '1';
       return { echo: / echo /u.test(seen), lines: / icanon /u.test(seen), cursor };
     },
     program() {
       const shell = tmux('display-message', '-p', '#{pane_pid}').trim();
-      return Number(execFileSync('pgrep', ['-P', shell], { encoding: 'utf8' }).trim().split('\n')[0]);
+      return Number(
+        execFileSync('pgrep', ['-P', shell], { encoding: 'utf8' }).trim().split('\n')[0],
+      );
     },
     close() {
       try {

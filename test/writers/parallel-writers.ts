@@ -11,7 +11,10 @@ import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 
 const writer = fileURLToPath(new URL('./writer.ts', import.meta.url));
 
-export async function parallelWriters(processes: number, events: number): Promise<readonly string[]> {
+export async function parallelWriters(
+  processes: number,
+  events: number,
+): Promise<readonly string[]> {
   const directory = mkdtempSync(join(tmpdir(), 'untildone-writers-'));
   const path = join(directory, 'store.db');
   try {
@@ -29,19 +32,29 @@ export async function parallelWriters(processes: number, events: number): Promis
 
 function write(path: string, name: string, events: number): Promise<string> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ['--no-warnings', writer, path, name, String(events)], {
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
+    const child = spawn(
+      process.execPath,
+      ['--no-warnings', writer, path, name, String(events)],
+      {
+        stdio: ['ignore', 'ignore', 'pipe'],
+      },
+    );
     let complaint = '';
     child.stderr.on('data', (chunk) => {
       complaint += chunk;
     });
     child.on('error', reject);
-    child.on('close', (code) => resolve(code === 0 ? '' : `${name} failed: ${complaint.slice(0, 400)}`));
+    child.on('close', (code) =>
+      resolve(code === 0 ? '' : `${name} failed: ${complaint.slice(0, 400)}`),
+    );
   });
 }
 
-async function inspect(path: string, processes: number, events: number): Promise<string[]> {
+async function inspect(
+  path: string,
+  processes: number,
+  events: number,
+): Promise<string[]> {
   const store = await openSqliteStore({ path, clock: systemClock });
   try {
     const broken: string[] = [];
@@ -53,12 +66,19 @@ async function inspect(path: string, processes: number, events: number): Promise
     if (session?.work.calls !== work)
       broken.push(`the session counts ${session?.work.calls} calls, not ${work}`);
     const rows = await store.todos({ planId: 'shared' });
-    if (rows.length !== todos) broken.push(`there are ${rows.length} todos, not ${todos}`);
-    const applied = await store.events({ sessionId: 'shared', after: 0, limit: processes * events + 1 });
-    if (applied.length !== processes * events) broken.push(`${applied.length} events are on record`);
+    if (rows.length !== todos)
+      broken.push(`there are ${rows.length} todos, not ${todos}`);
+    const applied = await store.events({
+      sessionId: 'shared',
+      after: 0,
+      limit: processes * events + 1,
+    });
+    if (applied.length !== processes * events)
+      broken.push(`${applied.length} events are on record`);
     const ledger = verifyLedger(await store.ledger('shared'), sha256);
     if (!ledger.intact) broken.push(ledger.sentence);
-    else if (ledger.length !== todos) broken.push(`the ledger has ${ledger.length} entries, not ${todos}`);
+    else if (ledger.length !== todos)
+      broken.push(`the ledger has ${ledger.length} entries, not ${todos}`);
     return broken;
   } finally {
     await store.close();
@@ -70,6 +90,8 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const events = Number(process.argv[3] ?? 1000);
   const broken = await parallelWriters(processes, events);
   for (const sentence of broken) process.stdout.write(`${sentence}\n`);
-  process.stdout.write(`${processes} processes × ${events} events: ${broken.length} broken promises\n`);
+  process.stdout.write(
+    `${processes} processes × ${events} events: ${broken.length} broken promises\n`,
+  );
   process.exitCode = broken.length === 0 ? 0 : 1;
 }

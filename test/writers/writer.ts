@@ -22,7 +22,12 @@ for (let index = 0; index < Number(events); index++) {
   // Every fourth event changes the plan, so that the ledger is linked by many hands.
   const event: Event =
     index % 4 === 0
-      ? { ...base, type: 'todos-created', actor: 'agent', items: [{ id: `todo-${id}`, title: `todo ${id}` }] }
+      ? {
+          ...base,
+          type: 'todos-created',
+          actor: 'agent',
+          items: [{ id: `todo-${id}`, title: `todo ${id}` }],
+        }
       : { ...base, type: 'tool-ended', tool: 'write_file', access: 'write', error: null };
   await runtime.handle(event);
 }

@@ -1,24 +1,44 @@
 import { describe, expect, it } from 'vitest';
 import { exchange } from '../../../test/support/history-cases.ts';
-import { calibrateRatio, estimateMessages, estimateTokens, estimateValue } from './history.ts';
+import {
+  calibrateRatio,
+  estimateMessages,
+  estimateTokens,
+  estimateValue,
+} from './history.ts';
 
 describe('G8: an estimate of tokens', () => {
   // The figures are by rule of thumb (a word or four letters, a mark, a CJK character each about one token); what
   // counts is that an estimate is never below them: that would let a prompt overflow.
   it.each([
-    ['English', 'The quick brown fox jumps over the lazy dog and runs into the forest.', 15],
-    ['German', 'Die Geschwindigkeitsbegrenzung gilt außerhalb geschlossener Ortschaften.', 16],
-    ['code', 'export function f(a: number): number {\n  return a * 2 + (b ?? 0);\n}\n', 25],
+    [
+      'English',
+      'The quick brown fox jumps over the lazy dog and runs into the forest.',
+      15,
+    ],
+    [
+      'German',
+      'Die Geschwindigkeitsbegrenzung gilt außerhalb geschlossener Ortschaften.',
+      16,
+    ],
+    [
+      'code',
+      'export function f(a: number): number {\n  return a * 2 + (b ?? 0);\n}\n',
+      25,
+    ],
     ['JSON', '{"id":"a1b2","status":"pending","order":3,"title":"x"}', 22],
     ['Chinese', '今天我们需要完成所有的测试并更新文档', 14],
     ['Japanese', 'すべてのテストを完了してドキュメントを更新する', 16],
     ['Korean', '모든 테스트를 완료하고 문서를 업데이트합니다', 18],
     ['Russian', 'Нужно закончить все тесты и обновить документацию', 14],
     ['emoji', '🎉🚀✅🔥', 8],
-  ])('of %s is not below what it costs, nor beyond three times that', (_name, text, tokens) => {
-    expect(estimateTokens(text)).toBeGreaterThanOrEqual(tokens);
-    expect(estimateTokens(text)).toBeLessThanOrEqual(3 * tokens);
-  });
+  ])(
+    'of %s is not below what it costs, nor beyond three times that',
+    (_name, text, tokens) => {
+      expect(estimateTokens(text)).toBeGreaterThanOrEqual(tokens);
+      expect(estimateTokens(text)).toBeLessThanOrEqual(3 * tokens);
+    },
+  );
 
   it('is nothing for nothing, and grows with the text', () => {
     expect(estimateTokens('')).toBe(0);
@@ -26,13 +46,17 @@ describe('G8: an estimate of tokens', () => {
   });
 
   it('counts calls and results, and a picture by what it costs instead of by its bytes', () => {
-    expect(estimateMessages(exchange(['x'], false, 'y'.repeat(3000)))).toBeGreaterThan(800);
+    expect(estimateMessages(exchange(['x'], false, 'y'.repeat(3000)))).toBeGreaterThan(
+      800,
+    );
     const picture = { type: 'file', mediaType: 'image/png', data: 'A'.repeat(1_000_000) };
     expect(estimateValue([picture])).toBeLessThan(2000);
   });
 
   it('leaves out what only the provider reads', () => {
-    expect(estimateValue({ text: 'a', providerOptions: { openai: 'x'.repeat(9000) } })).toBeLessThan(10);
+    expect(
+      estimateValue({ text: 'a', providerOptions: { openai: 'x'.repeat(9000) } }),
+    ).toBeLessThan(10);
   });
 
   it('takes a megabyte in its stride', () => {

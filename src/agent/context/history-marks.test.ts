@@ -44,7 +44,10 @@ describe('S3: what a human said and what we said', () => {
 
   it('are not confused by options of others', () => {
     expect(
-      syntheticKind({ ...human('x'), providerOptions: { untildone: { synthetic: 'root' } } }),
+      syntheticKind({
+        ...human('x'),
+        providerOptions: { untildone: { synthetic: 'root' } },
+      }),
     ).toBeNull();
   });
 });

@@ -1,7 +1,13 @@
 import type { ModelMessage } from 'ai';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { exchange, hasWholePairs, histories, human, says } from '../../../test/support/history-cases.ts';
+import {
+  exchange,
+  hasWholePairs,
+  histories,
+  human,
+  says,
+} from '../../../test/support/history-cases.ts';
 import { createMemoryStore } from '../../../test/support/memory-store.ts';
 import { prefixShare } from '../../../test/support/prefix-share.ts';
 import { systemClock } from '../../engine/system.ts';
@@ -48,7 +54,9 @@ describe('S5: a trimmed history', () => {
   it('is no longer than allowed, or as short as its last exchange lets it be', () => {
     fc.assert(
       fc.property(histories(60), sizes, (messages, size) => {
-        expect(trimHistory(messages, size).length).toBeLessThanOrEqual(Math.max(size, shortest(messages)));
+        expect(trimHistory(messages, size).length).toBeLessThanOrEqual(
+          Math.max(size, shortest(messages)),
+        );
       }),
       { numRuns: 500 },
     );
@@ -73,7 +81,10 @@ describe('S5: a trimmed history', () => {
   });
 
   it('V9: begins alike from call to call; only one call in many changes the beginning', () => {
-    const messages = [human('request'), ...Array.from({ length: 200 }, (_, n) => exchange([`c${n}`])).flat()];
+    const messages = [
+      human('request'),
+      ...Array.from({ length: 200 }, (_, n) => exchange([`c${n}`])).flat(),
+    ];
     const calls = Array.from({ length: 200 }, (_, step) =>
       trimHistory(messages.slice(0, 1 + 2 * (step + 1)), 50),
     );
@@ -104,7 +115,8 @@ describe('S5: a trimmed history', () => {
         { kind: 'tools', message: answered },
       ]);
       const shown = trimHistory(transcript.messages(), 50);
-      if (shown[2] !== before[2] && before.length > 2) trims.push(before.length + 2 - shown.length);
+      if (shown[2] !== before[2] && before.length > 2)
+        trims.push(before.length + 2 - shown.length);
       before = shown;
     }
     expect(trims.length).toBeLessThanOrEqual(13);
@@ -112,7 +124,10 @@ describe('S5: a trimmed history', () => {
   });
 
   it('is trimmed the same way whether each call starts from the whole history or from the trimmed one', () => {
-    const messages = [human('request'), ...Array.from({ length: 90 }, (_, n) => says(`text ${n}`))];
+    const messages = [
+      human('request'),
+      ...Array.from({ length: 90 }, (_, n) => says(`text ${n}`)),
+    ];
     let kept: readonly ModelMessage[] = messages.slice(0, 1);
     for (const message of messages.slice(1)) kept = trimHistory([...kept, message], 20);
     expect(kept.length).toBeLessThanOrEqual(20);
@@ -123,7 +138,10 @@ describe('S5: a trimmed history', () => {
   });
 
   it('says how many messages are not shown', () => {
-    const messages = [human('request'), ...Array.from({ length: 50 }, (_, n) => says(`text ${n}`))];
+    const messages = [
+      human('request'),
+      ...Array.from({ length: 50 }, (_, n) => says(`text ${n}`)),
+    ];
     const [request, note, ...rest] = trimHistory(messages, 50);
     expect(request).toBe(messages[0]);
     expect(note?.content).toContain(`${50 - rest.length} earlier messages`);
@@ -131,7 +149,11 @@ describe('S5: a trimmed history', () => {
 
   it('keeps the last summary in place of a note', () => {
     const summary = syntheticMessage('summary', 'what happened', 70);
-    const messages = [human('request'), summary, ...Array.from({ length: 50 }, (_, n) => says(`text ${n}`))];
+    const messages = [
+      human('request'),
+      summary,
+      ...Array.from({ length: 50 }, (_, n) => says(`text ${n}`)),
+    ];
     const trimmed = trimHistory(messages, 20);
     expect(trimmed.slice(0, 2)).toEqual([messages[0], summary]);
     expect(trimmed.length).toBeLessThanOrEqual(20);
@@ -141,7 +163,10 @@ describe('S5: a trimmed history', () => {
     const rows = [
       { kind: 'human', message: human('request') },
       { kind: 'human', message: human('and in French') },
-      ...Array.from({ length: 60 }, (_, n) => ({ kind: 'agent', message: says(`text ${n}`) }) as const),
+      ...Array.from(
+        { length: 60 },
+        (_, n) => ({ kind: 'agent', message: says(`text ${n}`) }) as const,
+      ),
       { kind: 'continuation', message: human('go on') },
     ] as const;
     const trimmed = trimHistory(markedHistory(rows), 20);

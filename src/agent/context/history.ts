@@ -17,12 +17,19 @@ export async function openTranscript(
 ) {
   type Body = { cut: boolean; message: ModelMessage };
   const stored = await store.transcript(sessionId, 0);
-  const rows = stored.messages.map(({ kind, body }) => ({ kind, ...(JSON.parse(body) as Body) }));
+  const rows = stored.messages.map(({ kind, body }) => ({
+    kind,
+    ...(JSON.parse(body) as Body),
+  }));
   // A row with `cut` begins the window anew: what was before it was summarised.
   const start = rows.findLastIndex(({ cut }) => cut);
   let window = markedHistory(rows.slice(Math.max(0, start)));
 
-  const write = (messages: readonly TranscriptMessage[], isCut: boolean, stepId?: string) => {
+  const write = (
+    messages: readonly TranscriptMessage[],
+    isCut: boolean,
+    stepId?: string,
+  ) => {
     const place = { sessionId, turnId: turnId(), at: clock.now() };
     const added = messages.map(({ kind, message }, at) => {
       const body: Body = { cut: isCut && at === 0, message };
@@ -39,11 +46,15 @@ export async function openTranscript(
       await write(messages, false, stepId);
       window = [...window, ...markedHistory(messages)];
       // As the prompt shows it: cut elsewhere, the next prompt would be cut anew (V9).
-      if (window.length > maxMessages * memoryFactor) window = trimHistory(window, maxMessages);
+      if (window.length > maxMessages * memoryFactor)
+        window = trimHistory(window, maxMessages);
     },
     /** The rows before the summary stay in the store. */
     async replace(messages: Messages) {
-      const rows = messages.map((message) => ({ kind: transcriptKind(message), message }));
+      const rows = messages.map((message) => ({
+        kind: transcriptKind(message),
+        message,
+      }));
       await write(rows, true);
       window = messages;
     },
@@ -55,7 +66,8 @@ export const partsOf = ({ content }: ModelMessage) =>
 
 export function lastWords(messages: Messages) {
   const last = messages.findLast(({ role }) => role === 'assistant');
-  const texts = last && partsOf(last).flatMap((part) => (part.type === 'text' ? [part.text] : []));
+  const texts =
+    last && partsOf(last).flatMap((part) => (part.type === 'text' ? [part.text] : []));
   return texts?.join('\n').trim() ?? '';
 }
 
@@ -63,7 +75,8 @@ export function lastWords(messages: Messages) {
 
 /** `note`: messages were left out here; `summary`: what they said. */
 const syntheticKinds = ['continuation', 'note', 'summary'] as const;
-const asSynthetic = (kind: unknown) => syntheticKinds.find((known) => known === kind) ?? null;
+const asSynthetic = (kind: unknown) =>
+  syntheticKinds.find((known) => known === kind) ?? null;
 
 const owner = 'untildone';
 const marksOf = (message: ModelMessage) => message.providerOptions?.[owner] ?? {};
@@ -76,8 +89,10 @@ export function syntheticMessage(
   return { role: 'user', content, providerOptions: { [owner]: { synthetic, leftOut } } };
 }
 
-export const syntheticKind = (message: ModelMessage) => asSynthetic(marksOf(message)['synthetic']);
-export const isHuman = (message: ModelMessage) => message.role === 'user' && syntheticKind(message) === null;
+export const syntheticKind = (message: ModelMessage) =>
+  asSynthetic(marksOf(message)['synthetic']);
+export const isHuman = (message: ModelMessage) =>
+  message.role === 'user' && syntheticKind(message) === null;
 
 /** `messageId`: as the engine hears it; that of the turn if it begins one. */
 export function humanWords(text: string, messageId: string): TranscriptMessage {
@@ -100,7 +115,10 @@ export function markedHistory(rows: readonly TranscriptMessage[]): Messages {
   return rows.map(({ kind, message }) => {
     if (asSynthetic(kind) === null || syntheticKind(message) !== null) return message;
     // A transcript's note is any word of the system; a marked one stands for lost messages.
-    const mark = { synthetic: kind === 'summary' ? 'summary' : 'continuation', leftOut: 0 };
+    const mark = {
+      synthetic: kind === 'summary' ? 'summary' : 'continuation',
+      leftOut: 0,
+    };
     return { ...message, providerOptions: { ...message.providerOptions, [owner]: mark } };
   });
 }
@@ -125,7 +143,10 @@ export function trimHistory(messages: Messages, maxMessages: number) {
   // Where a last exchange reaches back beyond it, the place before that.
   const places = cutPlaces(messages).slice(0, -1);
   const after = places.indexOf(true, wanted);
-  const parts = cutHistory(messages, after === -1 ? places.lastIndexOf(true, wanted - 1) : after);
+  const parts = cutHistory(
+    messages,
+    after === -1 ? places.lastIndexOf(true, wanted - 1) : after,
+  );
   return parts.lost.length === 0 ? messages : joinHistory(parts);
 }
 
@@ -135,10 +156,16 @@ export function cutPlaces(messages: Messages) {
   const open = new Map<string, number>();
   messages.forEach((message, index) => {
     for (const part of partsOf(message)) {
-      const id = 'approvalId' in part ? part.approvalId : 'toolCallId' in part ? part.toolCallId : '';
+      const id =
+        'approvalId' in part
+          ? part.approvalId
+          : 'toolCallId' in part
+            ? part.toolCallId
+            : '';
       const pair = `${part.type.startsWith('tool-approval') ? 'approval' : 'call'} ${id}`;
       // It stays open: an approval may be followed by the result.
-      if (part.type === 'tool-call' || part.type === 'tool-approval-request') open.set(pair, index);
+      if (part.type === 'tool-call' || part.type === 'tool-approval-request')
+        open.set(pair, index);
       else if (part.type === 'tool-result' || part.type === 'tool-approval-response')
         places.fill(false, (open.get(pair) ?? index) + 1, index + 1);
     }
@@ -153,10 +180,15 @@ export function cutHistory(messages: Messages, place: number) {
   const gone = messages.slice(0, place);
   const request = gone.find(isHuman) ?? null;
   const last = messages.findLast(isHuman) ?? null;
-  const lastHuman = last !== null && last !== request && gone.includes(last) ? last : null;
-  const isOurs = (message: ModelMessage) => ['note', 'summary'].includes(syntheticKind(message) ?? '');
-  const lost = gone.filter((message) => message !== request && message !== lastHuman && !isOurs(message));
-  const summary = gone.findLast((message) => syntheticKind(message) === 'summary') ?? null;
+  const lastHuman =
+    last !== null && last !== request && gone.includes(last) ? last : null;
+  const isOurs = (message: ModelMessage) =>
+    ['note', 'summary'].includes(syntheticKind(message) ?? '');
+  const lost = gone.filter(
+    (message) => message !== request && message !== lastHuman && !isOurs(message),
+  );
+  const summary =
+    gone.findLast((message) => syntheticKind(message) === 'summary') ?? null;
   const leftOut = gone.reduce((sum, message) => sum + leftOutBy(message), lost.length);
   return { request, lastHuman, summary, lost, leftOut, tail: messages.slice(place) };
 }
@@ -178,30 +210,38 @@ const tokensPerFile = 1600;
 
 export function estimateTokens(text: string) {
   let tokens = 0;
-  for (let index = 0; index < text.length; index += 1) tokens += weight(text.charCodeAt(index));
+  for (let index = 0; index < text.length; index += 1)
+    tokens += weight(text.charCodeAt(index));
   return Math.ceil(tokens);
 }
 
 /** Per UTF-16 unit. Latin words are known whole, CJK by character. */
 function weight(unit: number) {
   const isLetter = (unit | 0x20) >= 0x61 && (unit | 0x20) <= 0x7a;
-  if (unit < 0x80) return isLetter || unit === 0x20 || (unit >= 0x30 && unit <= 0x39) ? 0.29 : 0.6;
+  if (unit < 0x80)
+    return isLetter || unit === 0x20 || (unit >= 0x30 && unit <= 0x39) ? 0.29 : 0.6;
   if (unit < 0x2000) return 0.6;
   return unit >= 0xd800 && unit <= 0xdfff ? 1.5 : 1.2;
 }
 
 export const estimateMessages = (messages: Messages) =>
-  messages.reduce((sum, { content }) => sum + tokensPerMessage + estimateValue(content), 0);
+  messages.reduce(
+    (sum, { content }) => sum + tokensPerMessage + estimateValue(content),
+    0,
+  );
 
 export function estimateValue(value: unknown): number {
   if (typeof value === 'string') return estimateTokens(value);
   if (typeof value !== 'object' || value === null) return 1;
-  if (Array.isArray(value)) return value.reduce((sum: number, entry) => sum + estimateValue(entry), 1);
+  if (Array.isArray(value))
+    return value.reduce((sum: number, entry) => sum + estimateValue(entry), 1);
   if (ArrayBuffer.isView(value)) return tokensPerFile;
   // Not text for the model.
   const { providerOptions: _, ...fields } = value as Readonly<Record<string, unknown>>;
   if (fields['type'] === 'image' || fields['type'] === 'file') return tokensPerFile;
-  const sizes = Object.entries(fields).map(([key, inner]) => estimateTokens(key) + estimateValue(inner));
+  const sizes = Object.entries(fields).map(
+    ([key, inner]) => estimateTokens(key) + estimateValue(inner),
+  );
   return sizes.reduce((sum, size) => sum + size, 2);
 }
 

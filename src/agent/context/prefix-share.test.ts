@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { type CallParts, median, prefixShare, prefixShares } from '../../../test/support/prefix-share.ts';
+import {
+  type CallParts,
+  median,
+  prefixShare,
+  prefixShares,
+} from '../../../test/support/prefix-share.ts';
 
 const call = (...messages: unknown[]): CallParts => ({
   system: 'You are…',
@@ -38,7 +43,9 @@ describe('V9: the share of a call that the next one repeats', () => {
         call({ text: 'a' }, { text: 'b', providerOptions: mark }),
       ),
     ).toBe(1);
-    expect(prefixShare(call({ text: 'a', cache_control: {} }), call({ text: 'a' }))).toBe(1);
+    expect(prefixShare(call({ text: 'a', cache_control: {} }), call({ text: 'a' }))).toBe(
+      1,
+    );
   });
 
   it('is measured for every call but the last, and has a median', () => {

@@ -37,7 +37,9 @@ describe('S3: the plan in the prompt', () => {
       aTodo({ id: 'b', title: 'Run them', agentType: 'tester', workerFailures: 1 }),
     ];
     const lines = planMessage(todos, 20, 'delegate')?.split('\n') ?? [];
-    expect(lines[1]).toBe('Next: “Write tests” [id a] (for coder). Hand it to its worker with delegate.');
+    expect(lines[1]).toBe(
+      'Next: “Write tests” [id a] (for coder). Hand it to its worker with delegate.',
+    );
     expect(lines[3]).toBe('- “Run them” [id b] (for tester, its worker failed)');
     expect(planMessage(todos, 20)).not.toMatch(/coder|delegate/);
   });

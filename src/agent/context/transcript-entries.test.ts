@@ -4,7 +4,12 @@ import { transcriptEntries } from './transcript-entries.ts';
 
 let sequence = 0;
 
-function row(kind: MessageKind, content: unknown, at = sequence * 10, cut = false): MessageRow {
+function row(
+  kind: MessageKind,
+  content: unknown,
+  at = sequence * 10,
+  cut = false,
+): MessageRow {
   sequence += 1;
   const body = JSON.stringify({ cut, message: { role: 'user', content } });
   return { sequence, sessionId: 's', turnId: null, at, kind, body };
@@ -23,7 +28,13 @@ describe('a transcript for people', () => {
       row('agent', 'Now it is.'),
     ];
     expect(textsOf(rows, false)).toEqual(['Go.', 'Now it is.']);
-    expect(textsOf(rows, true)).toEqual(['Go.', 'Done!', 'Go on.', 'A job ended.', 'Now it is.']);
+    expect(textsOf(rows, true)).toEqual([
+      'Go.',
+      'Done!',
+      'Go on.',
+      'A job ended.',
+      'Now it is.',
+    ]);
   });
 
   it('tells calls and results apart, and which failed', () => {
@@ -33,11 +44,25 @@ describe('a transcript for people', () => {
     ];
     const results = [
       { type: 'tool-result', toolName: 'grep', output: { type: 'text', value: 'a.ts' } },
-      { type: 'tool-result', toolName: 'shell', output: { type: 'error-text', value: 'no' } },
-      { type: 'tool-result', toolName: 'shell', output: { type: 'text', value: 'Exit code 1.\nno test' } },
+      {
+        type: 'tool-result',
+        toolName: 'shell',
+        output: { type: 'error-text', value: 'no' },
+      },
+      {
+        type: 'tool-result',
+        toolName: 'shell',
+        output: { type: 'text', value: 'Exit code 1.\nno test' },
+      },
     ];
-    const [said, answered] = transcriptEntries([row('agent', calls), row('tools', results)], false);
-    expect(said).toMatchObject({ text: 'I look.', calls: [{ tool: 'grep', input: { pattern: 'x' } }] });
+    const [said, answered] = transcriptEntries(
+      [row('agent', calls), row('tools', results)],
+      false,
+    );
+    expect(said).toMatchObject({
+      text: 'I look.',
+      calls: [{ tool: 'grep', input: { pattern: 'x' } }],
+    });
     expect(answered?.results).toEqual([
       { tool: 'grep', ok: true, output: 'a.ts' },
       { tool: 'shell', ok: false, output: 'no' },
@@ -56,6 +81,12 @@ describe('a transcript for people', () => {
       row('agent', 'Three.', 12),
     ];
     expect(textsOf(rows, false)).toEqual(['Go.', 'One.', 'Two.', 'Three.']);
-    expect(textsOf(rows, true)).toEqual(['Go.', 'One.', 'Two.', 'One was said.', 'Three.']);
+    expect(textsOf(rows, true)).toEqual([
+      'Go.',
+      'One.',
+      'Two.',
+      'One was said.',
+      'Three.',
+    ]);
   });
 });

@@ -8,18 +8,32 @@ export interface TranscriptEntry {
   readonly text: string;
   readonly calls: readonly { readonly tool: string; readonly input: unknown }[];
   /** `ok` false: an error, or a command that exited with another status than 0. */
-  readonly results: readonly { readonly tool: string; readonly ok: boolean; readonly output: string }[];
+  readonly results: readonly {
+    readonly tool: string;
+    readonly ok: boolean;
+    readonly output: string;
+  }[];
 }
 
 /** Said by the system, or never shown as an answer. */
-const behindTheScenes: readonly MessageKind[] = ['continuation', 'note', 'held', 'summary'];
+const behindTheScenes: readonly MessageKind[] = [
+  'continuation',
+  'note',
+  'held',
+  'summary',
+];
 
 /** `all`: also what the system said to the model, and what was held back. */
-export function transcriptEntries(rows: readonly MessageRow[], all: boolean): TranscriptEntry[] {
+export function transcriptEntries(
+  rows: readonly MessageRow[],
+  all: boolean,
+): TranscriptEntry[] {
   return withoutCopies(rows)
     .filter(({ kind }) => all || !behindTheScenes.includes(kind))
     .map(entryOf)
-    .filter(({ text, calls, results }) => text !== '' || calls.length > 0 || results.length > 0);
+    .filter(
+      ({ text, calls, results }) => text !== '' || calls.length > 0 || results.length > 0,
+    );
 }
 
 /** A compaction writes what it keeps once more, in one go, behind the row that begins the window anew. */
@@ -41,7 +55,9 @@ interface Part {
 }
 
 function entryOf({ at, kind, body }: MessageRow): TranscriptEntry {
-  const { message } = JSON.parse(body) as { message: { content: string | readonly Part[] } };
+  const { message } = JSON.parse(body) as {
+    message: { content: string | readonly Part[] };
+  };
   const parts = typeof message.content === 'string' ? [] : message.content;
   const text = typeof message.content === 'string' ? message.content : textOf(parts);
   return {
@@ -50,13 +66,18 @@ function entryOf({ at, kind, body }: MessageRow): TranscriptEntry {
     text: text.trim(),
     calls: parts
       .filter(({ type }) => type === 'tool-call')
-      .map(({ toolName, input }) => ({ tool: toolName ?? 'unknown', input: input ?? null })),
+      .map(({ toolName, input }) => ({
+        tool: toolName ?? 'unknown',
+        input: input ?? null,
+      })),
     results: parts.filter(({ type }) => type === 'tool-result').map(resultOf),
   };
 }
 
 function textOf(parts: readonly Part[]): string {
-  return parts.flatMap(({ type, text }) => (type === 'text' && text !== undefined ? [text] : [])).join('\n');
+  return parts
+    .flatMap(({ type, text }) => (type === 'text' && text !== undefined ? [text] : []))
+    .join('\n');
 }
 
 function resultOf({ toolName, output }: Part): TranscriptEntry['results'][number] {
@@ -65,7 +86,10 @@ function resultOf({ toolName, output }: Part): TranscriptEntry['results'][number
   const tool = toolName ?? 'unknown';
   return {
     tool,
-    ok: output?.type !== 'error-text' && output?.type !== 'error-json' && !isFailedCommand(tool, printed),
+    ok:
+      output?.type !== 'error-text' &&
+      output?.type !== 'error-json' &&
+      !isFailedCommand(tool, printed),
     output: printed,
   };
 }

@@ -12,7 +12,9 @@ async function hear(...said: Parameters<typeof humanWords>[]) {
   const store = createMemoryStore();
   const parts = { store, clock: systemClock };
   const place = { sessionId, maxMessages: 50 };
-  await (await openTranscript(parts, place)).append(said.map(([text, id]) => humanWords(text, id)));
+  await (await openTranscript(parts, place)).append(
+    said.map(([text, id]) => humanWords(text, id)),
+  );
   // Opened again, as a resumed run does it.
   const transcript = await openTranscript(parts, place);
   const heard: Event[] = [];
@@ -36,9 +38,13 @@ describe('the words of the human after a crash', () => {
 
   it('G6: words that the agent has answered, and words of the system, are not heard again', async () => {
     const { heard, listen, transcript } = await hear(['first', 'm1']);
-    await transcript.append([{ kind: 'agent', message: { role: 'assistant', content: 'yes' } }]);
+    await transcript.append([
+      { kind: 'agent', message: { role: 'assistant', content: 'yes' } },
+    ]);
     await listen();
-    await transcript.append([{ kind: 'note', message: { role: 'user', content: 'go on' } }]);
+    await transcript.append([
+      { kind: 'note', message: { role: 'user', content: 'go on' } },
+    ]);
     await listen();
     expect(heard).toEqual([]);
   });

@@ -54,9 +54,15 @@ describe('the plan file of a run', () => {
   });
 
   it('T6: one that the plan does not take as a whole ends the run that was to work through it', async () => {
-    await expect(follow(() => wrong).followed.begin()).rejects.toThrow('could not be taken over as a whole');
-    await expect(follow(() => ({ ...fine, refused: 1 })).followed.begin()).rejects.toThrow('as a whole');
-    await expect(follow(() => wrong, { goal: null }).followed.begin()).resolves.toBeUndefined();
+    await expect(follow(() => wrong).followed.begin()).rejects.toThrow(
+      'could not be taken over as a whole',
+    );
+    await expect(
+      follow(() => ({ ...fine, refused: 1 })).followed.begin(),
+    ).rejects.toThrow('as a whole');
+    await expect(
+      follow(() => wrong, { goal: null }).followed.begin(),
+    ).resolves.toBeUndefined();
   });
 
   it('T6: one that is broken meanwhile is told once and holds nothing up', async () => {

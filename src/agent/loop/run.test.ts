@@ -5,7 +5,8 @@ const limits = { base: 10, extend: 10, cap: 50 };
 
 function stepsUntilSpent(openAt: (step: number) => number, given = limits): number {
   const budget = createIterationBudget(given);
-  for (let step = 1; step <= 1000; step += 1) if (budget.isSpentBy(openAt(step) > 0)) return step;
+  for (let step = 1; step <= 1000; step += 1)
+    if (budget.isSpentBy(openAt(step) > 0)) return step;
   return Number.POSITIVE_INFINITY;
 }
 

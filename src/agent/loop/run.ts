@@ -10,7 +10,11 @@ import { type Settings, settingsForAgent } from '../../core/settings.ts';
 import { createState, type State } from '../../core/state.ts';
 import type { TextKind } from '../../core/texts.ts';
 import type { Checker } from '../../engine/host.ts';
-import { createRuntime, type Runtime, type RuntimeOptions } from '../../engine/runtime.ts';
+import {
+  createRuntime,
+  type Runtime,
+  type RuntimeOptions,
+} from '../../engine/runtime.ts';
 import { onAbort, sha256 } from '../../engine/system.ts';
 import type { PlanFileSync } from '../../plan-file/plan-file-sync.ts';
 import { createBaseline, type LookBefore } from '../../session/baseline.ts';
@@ -25,7 +29,10 @@ import { type Asking, createPermissionGate, noAsking } from './tool-calls.ts';
 export const ownAgentName = 'run';
 
 /** What every run is given, also one in which another program is the agent. */
-export type RunBasis = Pick<RuntimeOptions, 'store' | 'clock' | 'identifiers' | 'checker'> &
+export type RunBasis = Pick<
+  RuntimeOptions,
+  'store' | 'clock' | 'identifiers' | 'checker'
+> &
   Readonly<{
     /** null: a session goes on without a new message. */
     goal: string | null;
@@ -64,7 +71,10 @@ export type AnyRun = ReturnType<typeof openAnyRun>;
 export function openAnyRun(options: RunBasis, agentTypes: readonly string[] = []) {
   const { store, clock, identifiers, sessionId } = options;
   const types = agentTypes.length === 0 ? {} : { agentTypes };
-  const policy = { ...options.policy, settings: { ...options.policy.settings, ...types } };
+  const policy = {
+    ...options.policy,
+    settings: { ...options.policy.settings, ...types },
+  };
   const settings = settingsForAgent(policy.settings, ownAgentName);
   const checker = options.checker && {
     ...options.checker,
@@ -79,25 +89,47 @@ export function openAnyRun(options: RunBasis, agentTypes: readonly string[] = []
     hash: sha256,
     policy: () => policy,
   });
-  const state = async () => (await store.state(sessionId)) ?? createState(sessionId, clock.now());
-  const base = (of = sessionId) => ({ id: identifiers.next(), sessionId: of, at: clock.now() });
-  const tell = ({ type, ...body }: Draft<AgentEvent>, of = sessionId, emit = options.emit) =>
-    emit({ type, at: clock.now(), sessionId: of, ...body } as AgentEvent);
-  const record = (event: Draft<Event>, of = sessionId) => engine.handle({ ...base(of), ...event } as Event);
+  const state = async () =>
+    (await store.state(sessionId)) ?? createState(sessionId, clock.now());
+  const base = (of = sessionId) => ({
+    id: identifiers.next(),
+    sessionId: of,
+    at: clock.now(),
+  });
+  const tell = (
+    { type, ...body }: Draft<AgentEvent>,
+    of = sessionId,
+    emit = options.emit,
+  ) => emit({ type, at: clock.now(), sessionId: of, ...body } as AgentEvent);
+  const record = (event: Draft<Event>, of = sessionId) =>
+    engine.handle({ ...base(of), ...event } as Event);
   const control = createControl(state, clock, tell, record);
   const baseline = createBaseline({
-    ...{ clock, settings, state, record, fingerprint: options.fingerprint, lookBefore: options.lookBefore },
+    ...{
+      clock,
+      settings,
+      state,
+      record,
+      fingerprint: options.fingerprint,
+      lookBefore: options.lookBefore,
+    },
     goalChecks: () => policy.goalChecks,
     signal: () => AbortSignal.any([control.signal, control.stopping]),
     onLooked: (check, { result, sentence }) =>
-      tell({ type: 'baseline', check, result, sentence: result === 'passed' ? '' : sentence }),
+      tell({
+        type: 'baseline',
+        check,
+        result,
+        sentence: result === 'passed' ? '' : sentence,
+      }),
     onSlow: (sentence) => tell({ type: 'notice', sentence }),
   });
   let shownPlan = '';
   const parts = {
     ...{ ...options, settings, engine, state, base, tell, record, control, baseline },
-    isNow: async (rule: (now: { state: State; settings: Settings; at: number }) => boolean) =>
-      rule({ state: await state(), settings, at: clock.now() }),
+    isNow: async (
+      rule: (now: { state: State; settings: Settings; at: number }) => boolean,
+    ) => rule({ state: await state(), settings, at: clock.now() }),
     async showPlan() {
       const view = planView((await state()).plan);
       const shown = JSON.stringify(view);
@@ -130,7 +162,10 @@ function openParts(options: AgentRunOptions) {
   );
   const place = {
     root: options.directory,
-    limits: { ...defaultLimits, commandMs: run.settings.tools.shellTimeoutSeconds * 1000 },
+    limits: {
+      ...defaultLimits,
+      commandMs: run.settings.tools.shellTimeoutSeconds * 1000,
+    },
     environment: commandEnvironment(options.environment, sessionId),
   };
   const workspace = { ...place, jobs: openJobs(place) };
@@ -169,11 +204,14 @@ function createControl(
     watch() {
       if (isClosed) return;
       // Safe: what cannot be read now is read at the next tick.
-      cancel = clock.wake(clock.now() + pollMs, () => control.look().then(control.watch, control.watch));
+      cancel = clock.wake(clock.now() + pollMs, () =>
+        control.look().then(control.watch, control.watch),
+      );
     },
     async look() {
       const state = await read();
-      if ((state.latch !== null || state.pause?.by === 'human') && !isFinishing) step.abort();
+      if ((state.latch !== null || state.pause?.by === 'human') && !isFinishing)
+        step.abort();
       looks.emit('look', state);
     },
     onLook(listener: (state: State) => void) {
@@ -191,7 +229,8 @@ function createControl(
         }
         const sentence =
           'Paused by you. Run `untildone resume` in another terminal to go on; Ctrl-C ends the run.';
-        if (!isTold) tell({ type: 'waiting', reason: 'paused-by-human', sentence, until: null });
+        if (!isTold)
+          tell({ type: 'waiting', reason: 'paused-by-human', sentence, until: null });
         await once(looks, 'look');
       }
     },
@@ -240,7 +279,10 @@ function createControl(
 export type HumanControl = ReturnType<typeof createHumanControl>;
 
 /** `gate`: null where the agent asks nobody through us. */
-export function createHumanControl({ control, engine, base }: AnyRun, gate: Run['gate'] | null) {
+export function createHumanControl(
+  { control, engine, base }: AnyRun,
+  gate: Run['gate'] | null,
+) {
   return {
     stopAfterStep: control.stopAfterStep,
     stopNow: control.abortStep,
@@ -255,13 +297,32 @@ export function createHumanControl({ control, engine, base }: AnyRun, gate: Run[
 }
 
 /** `policyHash` null: what holds where they are said becomes the snapshot (V2). */
-export function spokenWords(text: string, messageId: string, policyHash: string | null = null) {
-  const words = { text, messageId, turnId: messageId, agent: null, fingerprint: null, policyHash };
+export function spokenWords(
+  text: string,
+  messageId: string,
+  policyHash: string | null = null,
+) {
+  const words = {
+    text,
+    messageId,
+    turnId: messageId,
+    agent: null,
+    fingerprint: null,
+    policyHash,
+  };
   return { type: 'human-spoke', ...words } as const;
 }
 
-export function queuedWords(text: string, base: ReturnType<AnyRun['base']>, policyHash: string | null) {
-  return { ...base, ...spokenWords(text, `said:${base.id}`, policyHash), queued: true } as const;
+export function queuedWords(
+  text: string,
+  base: ReturnType<AnyRun['base']>,
+  policyHash: string | null,
+) {
+  return {
+    ...base,
+    ...spokenWords(text, `said:${base.id}`, policyHash),
+    queued: true,
+  } as const;
 }
 
 type PlanFileParts = Pick<RunBasis, 'goal' | 'permissions' | 'planFile'> &
@@ -274,23 +335,29 @@ export function followPlanFile(run: PlanFileParts) {
   const told = new Set<string>();
   const tell = (sentence: string) => {
     // A file that stays wrong is looked at after every step.
-    if (!told.has(sentence)) run.tell({ type: 'notice', sentence: `Plan file: ${oneLine(sentence, 300)}` });
+    if (!told.has(sentence))
+      run.tell({ type: 'notice', sentence: `Plan file: ${oneLine(sentence, 300)}` });
     told.add(sentence);
   };
   const sync = async (direction: 'sync' | 'settle' | 'push') => {
     if (file === undefined || (!writes && direction === 'push')) return null;
     const synced = await file[writes ? direction : 'pull']();
     if (synced.ok) synced.notices.forEach(tell);
-    else tell(`${synced.problems.join('; ')}. Until that is fixed, the plan stays as it was.`);
+    else
+      tell(
+        `${synced.problems.join('; ')}. Until that is fixed, the plan stays as it was.`,
+      );
     return synced;
   };
   return {
     /** Throws if the plan did not take the whole file of a human's message. */
     async begin() {
       const synced = await sync('sync');
-      if (run.goal === null || synced === null || (synced.ok && synced.refused === 0)) return;
+      if (run.goal === null || synced === null || (synced.ok && synced.refused === 0))
+        return;
       // Without its todos the run would end as done.
-      const sentence = 'The plan file could not be taken over as a whole; nothing was done.';
+      const sentence =
+        'The plan file could not be taken over as a whole; nothing was done.';
       throw new UntildoneError('usage', sentence);
     },
     follow: () => sync('sync'),

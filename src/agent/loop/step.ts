@@ -21,7 +21,12 @@ import type { LoopDetector } from '../../guard/loop-detector.ts';
 import type { AgentEvent, UsageView } from '../agent-event.ts';
 import type { Transcript, TranscriptMessage } from '../context/history.ts';
 import { askedOptions, createWindow } from '../context/prompt.ts';
-import { classifyError, defaultRetryLimits, noFailures, planRetry } from '../models/failed-call.ts';
+import {
+  classifyError,
+  defaultRetryLimits,
+  noFailures,
+  planRetry,
+} from '../models/failed-call.ts';
 import type { Run } from './run.ts';
 import {
   type AgentTool,
@@ -77,7 +82,10 @@ export function openAgent(options: AgentOptions) {
 export type StepResult = Awaited<ReturnType<typeof runStep>>;
 
 /** `ask`: about a stop while its text is held; null: nothing is held. */
-export async function runStep(agent: Agent, ask: ((stop: StopFacts) => Promise<Handled | null>) | null) {
+export async function runStep(
+  agent: Agent,
+  ask: ((stop: StopFacts) => Promise<Handled | null>) | null,
+) {
   await compactIfDue(agent);
   const signal = agent.signal();
   const stepId = agent.run.identifiers.next();
@@ -94,10 +102,12 @@ export async function runStep(agent: Agent, ask: ((stop: StopFacts) => Promise<H
     part.type === 'text-delta' && agent.tell({ type, text: part.text });
   const guard = createGuard<Part>({
     hasOpenTodos: async () => (await agent.plan()) !== null,
-    isDuplicate: (part) => part.type === 'tool-result' && (part.output as ToolCallResult).duplicate === true,
+    isDuplicate: (part) =>
+      part.type === 'tool-result' && (part.output as ToolCallResult).duplicate === true,
     ask: async (stop) => {
       asked = ask && (await unlessAborted(ask(stop), signal));
-      if (asked?.answer?.answer !== 'continue' || asked.answer.text === null) return { answer: 'release' };
+      if (asked?.answer?.answer !== 'continue' || asked.answer.text === null)
+        return { answer: 'release' };
       return { answer: 'retry', reminder: asked.answer.text };
     },
     remind: (_reminder, text) => {
@@ -110,11 +120,16 @@ export async function runStep(agent: Agent, ask: ((stop: StopFacts) => Promise<H
     },
   });
   const inOrder = createAnswerOrder();
-  const watchCall = (call: { name: string; input: unknown }, result: string, isWait = false) => {
+  const watchCall = (
+    call: { name: string; input: unknown },
+    result: string,
+    isWait = false,
+  ) => {
     agent.run.toolCalls += 1;
     onlyWaited &&= isWait;
     // Whoever waits for a living job hears the same again and again (P18).
-    if (!isWait) agent.alarm ??= agent.detector.observeCall({ ...call, result })?.pattern ?? null;
+    if (!isWait)
+      agent.alarm ??= agent.detector.observeCall({ ...call, result })?.pattern ?? null;
   };
   /** By their ids: calls that reached no tool, and what the model is told about them. */
   const unreadable = new Map<string, string>();
@@ -126,14 +141,22 @@ export async function runStep(agent: Agent, ask: ((stop: StopFacts) => Promise<H
       sentence,
     );
     agent.tell({ type: 'tool-started', callId, tool: name, input });
-    agent.tell({ type: 'tool-ended', callId, tool: name, ok: false, output: sentence, milliseconds: 0 });
+    agent.tell({
+      type: 'tool-ended',
+      callId,
+      tool: name,
+      ok: false,
+      output: sentence,
+      milliseconds: 0,
+    });
     watchCall({ name, input }, sentence);
   };
   const tools = agent.tools.map((tool) => {
     const { name, description } = tool;
     const inputSchema = jsonSchema(tool.inputSchema as Parameters<typeof jsonSchema>[0]);
     const make = async (input: unknown, callId: string) => {
-      if (signal.aborted) return failedCall('This call was not made: the step was interrupted.');
+      if (signal.aborted)
+        return failedCall('This call was not made: the step was interrupted.');
       const result = await callTool(agent, tool, { callId, stepId, input });
       hasCalled = true;
       toolError = result.ok ? null : blamedOnTodo(tool, result.output.slice(0, 500));
@@ -142,21 +165,36 @@ export async function runStep(agent: Agent, ask: ((stop: StopFacts) => Promise<H
     };
     const execute = (input: unknown, { toolCallId }: { toolCallId: string }) =>
       inOrder(tool.access === 'read', () => make(input, toolCallId));
-    const toModelOutput = ({ output }: { output: unknown }) => toolOutput(output as ToolCallResult);
+    const toModelOutput = ({ output }: { output: unknown }) =>
+      toolOutput(output as ToolCallResult);
     return [name, { description, inputSchema, execute, toModelOutput }] as const;
   });
   /** The SDK's words about a call that it could not read are an error's, with the whole input. */
   const inPlainWords = (part: ToolModelMessage['content'][number]) => {
-    const sentence = part.type === 'tool-result' ? unreadable.get(part.toolCallId) : undefined;
-    return sentence === undefined ? part : { ...part, output: toolOutput(failedCall(sentence)) };
+    const sentence =
+      part.type === 'tool-result' ? unreadable.get(part.toolCallId) : undefined;
+    return sentence === undefined
+      ? part
+      : { ...part, output: toolOutput(failedCall(sentence)) };
   };
   async function* callModel(): AsyncGenerator<Part> {
-    const limits = { stopWhen: isStepCount(1), maxRetries: 0, abortSignal: signal, onError: () => {} };
+    const limits = {
+      stopWhen: isStepCount(1),
+      maxRetries: 0,
+      abortSignal: signal,
+      onError: () => {},
+    };
     const prompt = await agent.window.prompt(agent.hint);
     const toolSet = Object.fromEntries(tools) as ToolSet;
     const include = { requestBody: agent.asked.reasoningEffort !== null };
     const asked = { ...askedOptions(agent.asked), include };
-    const result = streamText({ model: agent.model.model, ...prompt, tools: toolSet, ...limits, ...asked });
+    const result = streamText({
+      model: agent.model.model,
+      ...prompt,
+      tools: toolSet,
+      ...limits,
+      ...asked,
+    });
     let end: Part | null = null;
     for await (const part of result.stream) {
       if (part.type === 'start-step') tellUntaken(agent, part);
@@ -174,18 +212,24 @@ export async function runStep(agent: Agent, ask: ((stop: StopFacts) => Promise<H
     // Last: the decision may take minutes; no connection should wait for it.
     if (end !== null) yield end;
   }
-  for await (const part of modelParts(callModel, signal)) await guard.take(part, show('text'));
+  for await (const part of modelParts(callModel, signal))
+    await guard.take(part, show('text'));
   guard.end(show('text'));
 
   const facts = guard.step().facts();
   const kind = isHeldBack ? 'held' : 'agent';
   // Calls of a step that broke off are left to settleInterrupted.
   const isLost = hasCalled || facts.text.trim() === '';
-  const broken: ModelMessage[] = isLost ? [] : [{ role: 'assistant', content: facts.text }];
+  const broken: ModelMessage[] = isLost
+    ? []
+    : [{ role: 'assistant', content: facts.text }];
   const rows = (response ?? broken).map(
     (message): TranscriptMessage =>
       message.role === 'tool'
-        ? { kind: 'tools', message: { ...message, content: message.content.map(inPlainWords) } }
+        ? {
+            kind: 'tools',
+            message: { ...message, content: message.content.map(inPlainWords) },
+          }
         : { kind, message },
   );
   if (rows.length > 0) await agent.transcript.append(rows, stepId);
@@ -193,7 +237,8 @@ export async function runStep(agent: Agent, ask: ((stop: StopFacts) => Promise<H
   if (error !== null) return { kind: 'failed', error: error.cause } as const;
   agent.failures = noFailures;
   agent.hint = null;
-  if (facts.end === 'cancelled' || (signal.aborted && asked === null)) return { kind: 'aborted' } as const;
+  if (facts.end === 'cancelled' || (signal.aborted && asked === null))
+    return { kind: 'aborted' } as const;
   if (!facts.calledTools || facts.onlyDuplicates)
     return { kind: 'stopped', ...facts, asked, isHeldBack } as const;
   agent.toolError = toolError;
@@ -201,7 +246,8 @@ export async function runStep(agent: Agent, ask: ((stop: StopFacts) => Promise<H
   agent.waitingSince = onlyWaited ? (agent.waitingSince ?? now) : null;
   // A server never ends: some day waiting for it counts like any other step.
   const waitedMs = now - (agent.waitingSince ?? now);
-  const isFree = onlyWaited && waitedMs < agent.run.settings.backgroundWaitMinutes * 60_000;
+  const isFree =
+    onlyWaited && waitedMs < agent.run.settings.backgroundWaitMinutes * 60_000;
   return { kind: 'tools', isFree } as const;
 }
 
@@ -213,14 +259,20 @@ const warnedAs: Readonly<Record<keyof AskedSettings, RegExp>> = {
 };
 
 /** The SDK leaves out or changes what a model does not take, and tells programmers only. */
-function tellUntaken(agent: Agent, { warnings, request }: Extract<Part, { type: 'start-step' }>) {
+function tellUntaken(
+  agent: Agent,
+  { warnings, request }: Extract<Part, { type: 'start-step' }>,
+) {
   const { asked, model, run } = agent;
   for (const name of askedNames.filter((one) => asked[one] !== null)) {
-    const warning = warnings.find((one) => 'feature' in one && warnedAs[name].test(one.feature));
+    const warning = warnings.find(
+      (one) => 'feature' in one && warnedAs[name].test(one.feature),
+    );
     // Of an effort for a model that it does not know to think, OpenAI's package says nothing.
     const isDropped = name === 'reasoningEffort' && !hasEffort(request.body);
     if (warning === undefined && !isDropped) continue;
-    const details = warning !== undefined && 'details' in warning ? warning.details : 'it was not sent';
+    const details =
+      warning !== undefined && 'details' in warning ? warning.details : 'it was not sent';
     const why = oneLine(details ?? '', 300)
       .replace(/\.$/, '')
       .replace(/\.(?= [a-z])/g, ';');
@@ -234,7 +286,13 @@ function tellUntaken(agent: Agent, { warnings, request }: Extract<Part, { type: 
 function hasEffort(body: unknown) {
   if (!isObject(body)) return true;
   const sent = { ...body, ...(body['generationConfig'] as object | undefined) };
-  const words = ['reasoning', 'reasoning_effort', 'thinking', 'output_config', 'thinkingConfig'];
+  const words = [
+    'reasoning',
+    'reasoning_effort',
+    'thinking',
+    'output_config',
+    'thinkingConfig',
+  ];
   return words.some((word) => word in sent);
 }
 
@@ -261,7 +319,10 @@ async function count(agent: Agent, used: UsageLike, fillsContext: boolean) {
     const isOwn = spender === sessionId;
     const contextTokens = fillsContext && isOwn ? inputTokens : null;
     const window = { contextTokens, contextLimit: isOwn ? model.contextLimit : null };
-    await run.record({ type: 'usage-reported', inputTokens, outputTokens, cost, ...window }, spender);
+    await run.record(
+      { type: 'usage-reported', inputTokens, outputTokens, cost, ...window },
+      spender,
+    );
   }
   agent.tell({ type: 'usage', step, total: run.usage });
   agent.tokens += inputTokens + outputTokens;
@@ -269,18 +330,22 @@ async function count(agent: Agent, used: UsageLike, fillsContext: boolean) {
 }
 
 type UsageLike = Partial<Pick<LanguageModelUsage, 'inputTokens' | 'outputTokens'>> & {
-  readonly inputTokenDetails?: Partial<LanguageModelUsage['inputTokenDetails']> | undefined;
+  readonly inputTokenDetails?:
+    | Partial<LanguageModelUsage['inputTokenDetails']>
+    | undefined;
 };
 
 export function callUsage(usage: UsageLike, price: Run['model']['price']): UsageView {
   const { inputTokens: input, outputTokens: output, inputTokenDetails: details } = usage;
-  const counted = (count: unknown, most = Number.MAX_VALUE) => (isCount(count) ? Math.min(count, most) : 0);
+  const counted = (count: unknown, most = Number.MAX_VALUE) =>
+    isCount(count) ? Math.min(count, most) : 0;
   const inputTokens = counted(input);
   const outputTokens = counted(output);
   const cachedTokens = counted(details?.cacheReadTokens, inputTokens);
   const written = counted(details?.cacheWriteTokens, inputTokens - cachedTokens);
   const tokens = { inputTokens, cachedTokens, outputTokens };
-  if (price === null || !isCount(input) || !isCount(output)) return { ...tokens, cost: null };
+  if (price === null || !isCount(input) || !isCount(output))
+    return { ...tokens, cost: null };
   const millions =
     (inputTokens - cachedTokens - written) * price.input +
     cachedTokens * (price.cachedInput ?? price.input) +
@@ -289,7 +354,8 @@ export function callUsage(usage: UsageLike, price: Run['model']['price']): Usage
   return { ...tokens, cost: millions / 1_000_000 };
 }
 
-const isCount = (value: unknown): value is number => Number.isFinite(value) && Number(value) >= 0;
+const isCount = (value: unknown): value is number =>
+  Number.isFinite(value) && Number(value) >= 0;
 
 export async function compactIfDue(agent: Agent) {
   if (agent.window.isCompactionDue()) await compact(agent);
@@ -301,14 +367,17 @@ async function compact(agent: Agent) {
   const spend = (usage: UsageLike) => count(agent, usage, false);
   const { shrunk, before, after } = await agent.window.compact(agent.signal(), spend);
   await agent.record({ type: 'wait-ended', wait: { kind: 'compaction', shrunk } });
-  if (shrunk) agent.tell({ type: 'compacted', messagesBefore: before, messagesAfter: after });
+  if (shrunk)
+    agent.tell({ type: 'compacted', messagesBefore: before, messagesAfter: after });
 }
 
 /** True: waited, and to be tried again. False: left to the engine (G9, P21–P23). */
 export async function recover(agent: Agent, error: unknown): Promise<boolean> {
   const { clock, settings, random = Math.random } = agent.run;
   const now = clock.now();
-  const hasAnswered = agent.transcript.messages().some(({ role }) => role === 'assistant');
+  const hasAnswered = agent.transcript
+    .messages()
+    .some(({ role }) => role === 'assistant');
   const classified = classifyError(error, { now, about: agent.model, hasAnswered });
   const { kind, signature } = classified;
   const limits = { ...defaultRetryLimits, attempts: settings.circuitAfter };
@@ -316,7 +385,8 @@ export async function recover(agent: Agent, error: unknown): Promise<boolean> {
   const retryAt = plan.retry ? now + plan.delayMs : null;
   const { attempts, outages, outageMs } = plan.failures;
   const tries = `It was tried ${outages} times in ${Math.round(outageMs / 60_000)} min.`;
-  const sentence = outages > 1 && !plan.retry ? `${classified.sentence} ${tries}` : classified.sentence;
+  const sentence =
+    outages > 1 && !plan.retry ? `${classified.sentence} ${tries}` : classified.sentence;
   agent.failures = plan.failures;
   agent.failure = sentence;
   const isKnown = kind === 'rate-limit' || kind === 'overload' || kind === 'overflow';
@@ -333,7 +403,10 @@ export async function recover(agent: Agent, error: unknown): Promise<boolean> {
   return agent.waitForRetry(isOverflow ? null : retryAt);
 }
 
-export function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value | null> {
+export function unlessAborted<Value>(
+  promise: Promise<Value>,
+  signal: AbortSignal,
+): Promise<Value | null> {
   return new Promise((resolve, reject) => {
     const stop = onAbort(signal, () => resolve(null));
     promise.finally(stop).then(resolve, reject);
@@ -343,7 +416,9 @@ export function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSigna
 /** Longer feels like a Ctrl-C that does not work. */
 const graceMs = 100;
 
-export type EndPart = Readonly<{ type: 'error'; error: unknown } | { type: 'abort'; reason?: string }>;
+export type EndPart = Readonly<
+  { type: 'error'; error: unknown } | { type: 'abort'; reason?: string }
+>;
 
 /** Never throws: the last part says what broke. A stream that ignores the signal is left. */
 export async function* modelParts<Part extends PartLike>(

@@ -11,19 +11,28 @@ function brokenTool(access: WorkspaceTool['access'], failures: number, isLate = 
   const tool: WorkspaceTool = {
     name: 'odd',
     description: 'odd',
-    inputSchema: { type: 'object', properties: {}, required: [], additionalProperties: false },
+    inputSchema: {
+      type: 'object',
+      properties: {},
+      required: [],
+      additionalProperties: false,
+    },
     access,
     waits: () => false,
     async call() {
       calls += 1;
-      if (calls <= failures && isLate) return { ok: false, error: 'it took too long', timedOut: true };
+      if (calls <= failures && isLate)
+        return { ok: false, error: 'it took too long', timedOut: true };
       if (calls <= failures) throw new Error('it broke');
       return 'fine';
     },
   };
   const context = { limits: defaultLimits } as Omit<ToolContext, 'signal'>;
   const adapted = fromWorkspaceTool(tool, context, { mode: 'auto', shellAllow: [] });
-  return { call: () => adapted.call({}, new AbortController().signal, 'call-1'), calls: () => calls };
+  return {
+    call: () => adapted.call({}, new AbortController().signal, 'call-1'),
+    calls: () => calls,
+  };
 }
 
 describe('a workspace tool that ran out of time', () => {
@@ -44,12 +53,17 @@ describe('a workspace tool that ran out of time', () => {
     put('1.txt', 'aaab\n');
     put('2.txt', `${'a'.repeat(60)}!\n`);
     const call = (name: string, input: unknown) => {
-      const tool = workspaceTools.find((candidate) => candidate.name === name) as WorkspaceTool;
+      const tool = workspaceTools.find(
+        (candidate) => candidate.name === name,
+      ) as WorkspaceTool;
       const adapted = fromWorkspaceTool(tool, context, { mode: 'auto', shellAllow: [] });
       return adapted.call(input, new AbortController().signal, 'call-1');
     };
     const late = await call('grep', { pattern: '^(a+)+b$' });
-    expect(late).toMatchObject({ ok: false, output: expect.stringContaining('1.txt:1: aaab') });
+    expect(late).toMatchObject({
+      ok: false,
+      output: expect.stringContaining('1.txt:1: aaab'),
+    });
     expect(await call('shell', { command: 'exit 3' })).toMatchObject({ ok: true });
   });
 });
@@ -60,13 +74,22 @@ describe('a workspace tool that throws', () => {
     expect(await once.call()).toMatchObject({ ok: true, output: 'fine' });
     expect(once.calls()).toBe(2);
     const always = brokenTool('read', 9);
-    expect(await always.call()).toMatchObject({ ok: false, output: 'odd failed unexpectedly: it broke' });
+    expect(await always.call()).toMatchObject({
+      ok: false,
+      output: 'odd failed unexpectedly: it broke',
+    });
     expect(always.calls()).toBe(2);
   });
 
-  it.each(['write', 'execute'] as const)('S6: is never called again if it can %s', async (access) => {
-    const tool = brokenTool(access, 1);
-    expect(await tool.call()).toMatchObject({ ok: false, output: 'odd failed unexpectedly: it broke' });
-    expect(tool.calls()).toBe(1);
-  });
+  it.each(['write', 'execute'] as const)(
+    'S6: is never called again if it can %s',
+    async (access) => {
+      const tool = brokenTool(access, 1);
+      expect(await tool.call()).toMatchObject({
+        ok: false,
+        output: 'odd failed unexpectedly: it broke',
+      });
+      expect(tool.calls()).toBe(1);
+    },
+  );
 });

@@ -29,7 +29,8 @@ export type ToolCallResult = Readonly<{
 
 export const failedCall = (output: string): ToolCallResult => ({ ok: false, output });
 
-export interface AgentTool extends Pick<WorkspaceTool, 'name' | 'description' | 'access'> {
+export interface AgentTool
+  extends Pick<WorkspaceTool, 'name' | 'description' | 'access'> {
   readonly inputSchema: object;
   /** A failure of `delegation` is a worker's, counted at its todo (S6). */
   readonly family: 'todo' | 'workspace' | 'delegation';
@@ -41,7 +42,10 @@ export interface AgentTool extends Pick<WorkspaceTool, 'name' | 'description' | 
     changed?: ToolContext['changed'],
   ): Promise<ToolCallResult>;
   /** Absent: it always may. */
-  permission?(input: unknown, known: permission.KnownAnswers): Promise<permission.PermissionDecision>;
+  permission?(
+    input: unknown,
+    known: permission.KnownAnswers,
+  ): Promise<permission.PermissionDecision>;
   /** After the call: it waited for something that still goes on. */
   waits?(input: unknown): boolean;
   /** What came of an interrupted call, where more is known than that. */
@@ -60,11 +64,17 @@ export function openTools(run: Run) {
       async call(input) {
         const result = await tool.call(input);
         if (!result.ok) return failedCall(result.error.message);
-        return { ok: true, output: JSON.stringify(result.output), duplicate: result.duplicate === true };
+        return {
+          ok: true,
+          output: JSON.stringify(result.output),
+          duplicate: result.duplicate === true,
+        };
       },
     }),
   );
-  const others = workspaceTools.map((tool) => fromWorkspaceTool(tool, run.workspace, run.permissions));
+  const others = workspaceTools.map((tool) =>
+    fromWorkspaceTool(tool, run.workspace, run.permissions),
+  );
   return [...todoTools, ...others];
 }
 
@@ -74,13 +84,19 @@ export function fromWorkspaceTool(
   policy: permission.PermissionPolicy,
 ): AgentTool {
   type Place = Pick<ToolContext, 'signal' | 'changed'>;
-  const call = async (input: unknown, place: Place, mayRepeat: boolean): Promise<ToolCallResult> => {
+  const call = async (
+    input: unknown,
+    place: Place,
+    mayRepeat: boolean,
+  ): Promise<ToolCallResult> => {
     const { signal } = place;
     try {
       const answer = await tool.call(input, { ...context, ...place });
       const isLate = typeof answer !== 'string' && answer.timedOut === true;
       if (isLate && mayRepeat && !signal.aborted) return call(input, place, false);
-      return typeof answer === 'string' ? { ok: true, output: answer } : failedCall(answer.error);
+      return typeof answer === 'string'
+        ? { ok: true, output: answer }
+        : failedCall(answer.error);
     } catch (error) {
       if (mayRepeat && !signal.aborted) return call(input, place, false);
       // It must not end the run: the model is told and can go another way.
@@ -91,13 +107,22 @@ export function fromWorkspaceTool(
     ...tool,
     family: 'workspace',
     async permission(input, known) {
-      const subject = await permission.subjectOf(tool.access, input, context.root, policy.kept);
+      const subject = await permission.subjectOf(
+        tool.access,
+        input,
+        context.root,
+        policy.kept,
+      );
       return permission.decidePermission(tool, subject, policy, known);
     },
     waits: (input) => tool.waits(input, context),
     // Only what reads is called again (S6): others may have done half their work.
     call: (input, signal, _callId, changed) =>
-      call(input, changed === undefined ? { signal } : { signal, changed }, tool.access === 'read'),
+      call(
+        input,
+        changed === undefined ? { signal } : { signal, changed },
+        tool.access === 'read',
+      ),
   };
 }
 
@@ -120,7 +145,10 @@ export function unreadableCall(tools: readonly AgentTool[], name: string): strin
   if (tool === undefined)
     return `There is no tool ${quoteForModel(name, 60)}; there are ${tools.map((known) => known.name).join(', ')}.`;
   const { required = [] } = tool.inputSchema as { required?: readonly string[] };
-  const wanted = required.length === 0 ? 'one JSON object' : `one JSON object with ${required.join(', ')}`;
+  const wanted =
+    required.length === 0
+      ? 'one JSON object'
+      : `one JSON object with ${required.join(', ')}`;
   return `The input of ${name} is not valid JSON, or it was cut off: send ${wanted}.`;
 }
 
@@ -141,14 +169,32 @@ export async function callTool(
   const { sessionId, emit } = caller;
   const { name } = tool;
   const readOnly = tool.access === 'read';
-  const row = { sessionId, callId, stepId, tool: name, readOnly, input: JSON.stringify(input ?? null) };
-  const write = (startedAt: number, result: string | null = null, endedAt: number | null = null) =>
-    store.record({ calls: [{ ...row, startedAt, result, endedAt }] });
+  const row = {
+    sessionId,
+    callId,
+    stepId,
+    tool: name,
+    readOnly,
+    input: JSON.stringify(input ?? null),
+  };
+  const write = (
+    startedAt: number,
+    result: string | null = null,
+    endedAt: number | null = null,
+  ) => store.record({ calls: [{ ...row, startedAt, result, endedAt }] });
   const decide = tool.permission?.bind(tool, input);
-  const gated = { key: callKey(sessionId, callId), onAsk: () => write(clock.now()), emit };
-  const permit = decide === undefined ? permitOf('allow') : await gate.permit({ ...gated, decide });
+  const gated = {
+    key: callKey(sessionId, callId),
+    onAsk: () => write(clock.now()),
+    emit,
+  };
+  const permit =
+    decide === undefined ? permitOf('allow') : await gate.permit({ ...gated, decide });
   if (permit === null)
-    return { ...failedCall('This call was not made: it waits for a human to allow it.'), unanswered: true };
+    return {
+      ...failedCall('This call was not made: it waits for a human to allow it.'),
+      unanswered: true,
+    };
   const startedAt = clock.now();
   await write(startedAt);
   const access = tool.family === 'todo' ? 'todo' : readOnly ? 'read' : 'write';
@@ -165,7 +211,12 @@ export async function callTool(
   const { ok, output } = result;
   const endedAt = clock.now();
   await write(startedAt, JSON.stringify(result), endedAt);
-  await caller.record({ type: 'tool-ended', tool: name, access, error: ok ? null : output.slice(0, 500) });
+  await caller.record({
+    type: 'tool-ended',
+    tool: name,
+    access,
+    error: ok ? null : output.slice(0, 500),
+  });
   for (const change of changes) {
     // Safe: the call is made and on the record; what cannot be compared is not shown.
     const seen = await describeChange(change).catch(() => null);
@@ -187,7 +238,12 @@ export type Asking = Readonly<{
   remember(grant: RememberedGrant): Promise<void>;
 }>;
 
-export const noAsking: Asking = { here: false, waitMs: 0, remembered: [], remember: async () => {} };
+export const noAsking: Asking = {
+  here: false,
+  waitMs: 0,
+  remembered: [],
+  remember: async () => {},
+};
 
 interface GatedCall {
   readonly key: string;
@@ -197,7 +253,10 @@ interface GatedCall {
   readonly emit: Emit;
 }
 
-function permitOf(decision: permission.PermissionDecision, requestId: string | null = null) {
+function permitOf(
+  decision: permission.PermissionDecision,
+  requestId: string | null = null,
+) {
   return { denied: decision === 'allow' ? null : decision.deny, requestId };
 }
 
@@ -221,8 +280,15 @@ export function createPermissionGate(run: RunParts) {
 
   /** The request is this call's, or an unused one with the same words. */
   async function look(call: GatedCall) {
-    const { grants = [], refused = [], requests = [] } = (await run.state()).permissions ?? {};
-    const decision = await call.decide({ grants: [...asking.remembered, ...grants], refused });
+    const {
+      grants = [],
+      refused = [],
+      requests = [],
+    } = (await run.state()).permissions ?? {};
+    const decision = await call.decide({
+      grants: [...asking.remembered, ...grants],
+      refused,
+    });
     const { about = null, askable = null } = decision === 'allow' ? {} : decision;
     const isAbout = ({ requestId, tool, subject }: PermissionRequest) =>
       tool === about?.tool && subject === about.subject && !used.has(requestId);
@@ -233,17 +299,24 @@ export function createPermissionGate(run: RunParts) {
   async function ask(call: GatedCall) {
     const { decision, about, askable, request } = await look(call);
     // A no from before is told. Where nothing can be answered (read-only) a yes is void.
-    if (request?.answer != null && (decision === 'allow' || about !== null)) return settle(call, request);
+    if (request?.answer != null && (decision === 'allow' || about !== null))
+      return settle(call, request);
     if (askable === null) return permitOf(decision, request?.requestId);
     const requestId = request?.requestId ?? run.identifiers.next();
-    const wait = { kind: 'permission', requestId, about: { callId: call.key, ...askable } } as const;
+    const wait = {
+      kind: 'permission',
+      requestId,
+      about: { callId: call.key, ...askable },
+    } as const;
     if (request === null) await run.record({ type: 'wait-started', wait });
     await call.onAsk();
     const question = { requestId, ...askable, choices: permissionChoices };
     run.tell({ type: 'permission-asked', ...question }, sessionId, call.emit);
     const dueAt = asking.here ? null : run.clock.now() + asking.waitMs;
     const answered = await control.wait(dueAt, ({ permissions }) =>
-      permissions?.requests.find((asked) => asked.requestId === requestId && asked.answer !== null),
+      permissions?.requests.find(
+        (asked) => asked.requestId === requestId && asked.answer !== null,
+      ),
     );
     if (answered !== null) return settle(call, answered);
     // The step cannot finish without an answer.
@@ -256,7 +329,11 @@ export function createPermissionGate(run: RunParts) {
     const remembered = answer === null || answer === 'withdrawn' ? 'no' : answer;
     const granted = remembered !== 'no';
     const by = answeredHere.has(requestId) ? 'terminal' : 'elsewhere';
-    run.tell({ type: 'permission-answered', requestId, granted, remembered, by }, sessionId, call.emit);
+    run.tell(
+      { type: 'permission-answered', requestId, granted, remembered, by },
+      sessionId,
+      call.emit,
+    );
     // Looked at again: by now the answer itself says what the model is told.
     const decision = granted ? 'allow' : (await look(call)).decision;
     // A worker's call begins on its own record: the answer is used up now.
@@ -270,14 +347,16 @@ export function createPermissionGate(run: RunParts) {
   /** Nobody waits for these any more. */
   async function withdraw(isLost: (request: PermissionRequest) => boolean) {
     const { requests = [] } = (await run.state()).permissions ?? {};
-    for (const { requestId } of requests.filter(isLost)) await recordAnswer(requestId, 'withdrawn');
+    for (const { requestId } of requests.filter(isLost))
+      await recordAnswer(requestId, 'withdrawn');
   }
 
   /** null: the call has not begun and stays on the record. */
   async function permit(call: GatedCall) {
     const { decision, askable, request } = await look(call);
     // A question that another call waits for is no answer yet.
-    const isOpen = request === null || (request.callId !== call.key && request.answer === null);
+    const isOpen =
+      request === null || (request.callId !== call.key && request.answer === null);
     if (isOpen && askable === null) return permitOf(decision);
     return inTurn(async () => (control.signal.aborted ? null : ask(call)));
   }
@@ -285,14 +364,17 @@ export function createPermissionGate(run: RunParts) {
   /** The first answer counts. */
   async function answer(requestId: string, said: PermissionChoice) {
     const { requests = [] } = (await run.state()).permissions ?? {};
-    const pending = requests.find((request) => request.requestId === requestId && request.answer === null);
+    const pending = requests.find(
+      (request) => request.requestId === requestId && request.answer === null,
+    );
     // With nobody here an agent may have made itself a terminal.
     if (pending === undefined || !asking.here) return;
     answeredHere.add(requestId);
     const event = run.base();
     await recordAnswer(requestId, said, event);
     const { tool, pattern } = pending;
-    if (said === 'always') await asking.remember({ tool, pattern, answerId: event.id, at: event.at });
+    if (said === 'always')
+      await asking.remember({ tool, pattern, answerId: event.id, at: event.at });
     await control.look();
   }
 
@@ -308,13 +390,17 @@ const notMade = failedCall(
 
 // Calls of a step that was never written down become messages. A recorded result is used, what only reads is made
 // again; how far any other came nobody knows. False: one still waits for permission.
-export async function settleInterrupted(caller: Caller, waiting: 'leave' | 'ask' | 'give-up') {
+export async function settleInterrupted(
+  caller: Caller,
+  waiting: 'leave' | 'ask' | 'give-up',
+) {
   const { run, sessionId, tools } = caller;
   const { calls } = await run.store.transcript(sessionId, Number.MAX_SAFE_INTEGER);
   if (calls.length === 0) return true;
   const asked = (await run.store.state(sessionId))?.permissions?.requests ?? [];
   const waits = ({ result, callId }: CallRow) =>
-    result === null && asked.some((request) => request.callId === callKey(sessionId, callId));
+    result === null &&
+    asked.some((request) => request.callId === callKey(sessionId, callId));
   const settle = async (call: CallRow): Promise<ToolCallResult> => {
     if (waits(call) && waiting === 'give-up') return notMade;
     if (call.result !== null) return JSON.parse(call.result) as ToolCallResult;

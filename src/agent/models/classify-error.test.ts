@@ -1,6 +1,15 @@
-import { APICallError, LoadAPIKeyError, NoSuchModelError, RetryError, streamText } from 'ai';
+import {
+  APICallError,
+  LoadAPIKeyError,
+  NoSuchModelError,
+  RetryError,
+  streamText,
+} from 'ai';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type ProviderCase, providerCases } from '../../../test/support/provider-cases.ts';
+import {
+  type ProviderCase,
+  providerCases,
+} from '../../../test/support/provider-cases.ts';
 import {
   contextOverflow,
   fail,
@@ -16,7 +25,12 @@ import {
   stall,
   startScriptedModel,
 } from '../../scripted-model/index.ts';
-import { type ClassifiedError, classifyError, quoteProvider, signatureText } from './failed-call.ts';
+import {
+  type ClassifiedError,
+  classifyError,
+  quoteProvider,
+  signatureText,
+} from './failed-call.ts';
 import { type ModelFacts, type ResolvedModel, resolveModel } from './resolve-model.ts';
 
 (globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;
@@ -34,7 +48,10 @@ async function resolved(provider: ProviderCase, url: string): Promise<ResolvedMo
 }
 
 /** As our loop meets it: an error part, an abort part, or a throw in the middle of the stream. */
-async function failureOf(model: ResolvedModel, signal?: AbortSignal): Promise<ClassifiedError | null> {
+async function failureOf(
+  model: ResolvedModel,
+  signal?: AbortSignal,
+): Promise<ClassifiedError | null> {
   try {
     const result = streamText({
       model: model.model,
@@ -70,14 +87,39 @@ const failures: readonly (readonly [
   Partial<ScriptedModelOptions>,
   Partial<ClassifiedError>,
 ])[] = [
-  ['a rate limit', rateLimit(7), {}, { kind: 'rate-limit', retryable: true, retryAt: now + 7000 }],
+  [
+    'a rate limit',
+    rateLimit(7),
+    {},
+    { kind: 'rate-limit', retryable: true, retryAt: now + 7000 },
+  ],
   ['overload', overload(), {}, { kind: 'overload', retryable: true, retryAt: null }],
-  ['overload in mid-stream', overloadMidStream(), {}, { kind: 'overload', retryable: true }],
-  ['a prompt that is too long', contextOverflow(), {}, { kind: 'overflow', retryable: false }],
-  ['a full window', say('x'), { contextWindow: 1 }, { kind: 'overflow', retryable: false }],
+  [
+    'overload in mid-stream',
+    overloadMidStream(),
+    {},
+    { kind: 'overload', retryable: true },
+  ],
+  [
+    'a prompt that is too long',
+    contextOverflow(),
+    {},
+    { kind: 'overflow', retryable: false },
+  ],
+  [
+    'a full window',
+    say('x'),
+    { contextWindow: 1 },
+    { kind: 'overflow', retryable: false },
+  ],
   ['a wrong key', say('x'), { apiKey: 'right' }, { kind: 'auth', retryable: false }],
   ['a key without permission', fail(403), {}, { kind: 'auth', retryable: false }],
-  ['an unknown model', say('x'), { models: ['other'] }, { kind: 'unknown-model', retryable: false }],
+  [
+    'an unknown model',
+    say('x'),
+    { models: ['other'] },
+    { kind: 'unknown-model', retryable: false },
+  ],
   ['a malformed request', fail(400), {}, { kind: 'bad-request', retryable: false }],
   ['a failing server', fail(500), {}, { kind: 'server', retryable: true }],
   ['a connection that breaks off', reset(), {}, { kind: 'network', retryable: true }],
@@ -122,7 +164,9 @@ describe.each(providerCases)('G9: the errors of $name', (provider) => {
 
   it('a wrong key is told by the variable that holds it', async () => {
     const told = await scripted(provider, say('x'), { apiKey: 'right' });
-    expect(told?.sentence).toMatch(new RegExp(`^The key in ${provider.keyVariable} was refused by http`));
+    expect(told?.sentence).toMatch(
+      new RegExp(`^The key in ${provider.keyVariable} was refused by http`),
+    );
   });
 
   it('a wrong model is told by its name', async () => {
@@ -159,7 +203,9 @@ function callError(
 ): APICallError {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const message =
-    typeof body === 'string' ? body : ((body as { error?: { message?: string } }).error?.message ?? '');
+    typeof body === 'string'
+      ? body
+      : ((body as { error?: { message?: string } }).error?.message ?? '');
   return new APICallError({
     message,
     url: 'https://example.org/v1/x',
@@ -176,12 +222,30 @@ function called(status: number | undefined, body: unknown): ClassifiedError {
 
 describe('G9: errors as other servers word them', () => {
   it.each([
-    [429, { error: { message: 'You exceeded your current quota', code: 'insufficient_quota' } }, 'auth'],
-    [400, { error: { message: 'Your credit balance is too low to access the API.' } }, 'auth'],
+    [
+      429,
+      {
+        error: { message: 'You exceeded your current quota', code: 'insufficient_quota' },
+      },
+      'auth',
+    ],
+    [
+      400,
+      { error: { message: 'Your credit balance is too low to access the API.' } },
+      'auth',
+    ],
     [402, { error: { message: 'Insufficient credits' } }, 'auth'],
-    [400, { error: { message: 'API key not valid. Please pass a valid API key.' } }, 'auth'],
+    [
+      400,
+      { error: { message: 'API key not valid. Please pass a valid API key.' } },
+      'auth',
+    ],
     [400, { error: { code: 'content_filter', message: 'filtered' } }, 'refusal'],
-    [400, { error: { message: 'This request was blocked by our usage policies.' } }, 'refusal'],
+    [
+      400,
+      { error: { message: 'This request was blocked by our usage policies.' } },
+      'refusal',
+    ],
     [
       400,
       {
@@ -194,21 +258,40 @@ describe('G9: errors as other servers word them', () => {
     ],
     [
       400,
-      { error: { message: 'input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000' } },
+      {
+        error: {
+          message:
+            'input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000',
+        },
+      },
       'overflow',
     ],
     [
       400,
-      { error: { message: 'The decoder prompt (length 9) is longer than the maximum model length of 5' } },
+      {
+        error: {
+          message:
+            'The decoder prompt (length 9) is longer than the maximum model length of 5',
+        },
+      },
       'overflow',
     ],
     [
       429,
-      { error: { message: 'Request too large for gpt-x on tokens per min (TPM): Limit 3, Requested 4' } },
+      {
+        error: {
+          message:
+            'Request too large for gpt-x on tokens per min (TPM): Limit 3, Requested 4',
+        },
+      },
       'overflow',
     ],
     [413, 'Request Entity Too Large', 'overflow'],
-    [404, { error: { message: 'model "x" not found, try pulling it first' } }, 'unknown-model'],
+    [
+      404,
+      { error: { message: 'model "x" not found, try pulling it first' } },
+      'unknown-model',
+    ],
     [400, { error: { message: 'The model `x` is not available.' } }, 'unknown-model'],
     [404, '<html>404 page not found</html>', 'bad-request'],
     [502, '<html>Bad Gateway</html>', 'server'],
@@ -227,7 +310,11 @@ describe('G9: errors as other servers word them', () => {
   it.each([
     ['an error of our own', new TypeError('x is not a function'), 'other'],
     ['a missing key', new LoadAPIKeyError({ message: 'key is missing' }), 'auth'],
-    ['a missing model', new NoSuchModelError({ modelId: 'x', modelType: 'languageModel' }), 'unknown-model'],
+    [
+      'a missing model',
+      new NoSuchModelError({ modelId: 'x', modelType: 'languageModel' }),
+      'unknown-model',
+    ],
     [
       'an untrusted certificate',
       { message: 'fetch failed', cause: { code: 'SELF_SIGNED_CERT_IN_CHAIN' } },
@@ -235,7 +322,11 @@ describe('G9: errors as other servers word them', () => {
     ],
     ['nothing', undefined, 'other'],
     ['a number', 7, 'other'],
-    ['an abort by name', Object.assign(new Error('stop'), { name: 'AbortError' }), 'aborted'],
+    [
+      'an abort by name',
+      Object.assign(new Error('stop'), { name: 'AbortError' }),
+      'aborted',
+    ],
   ])('%s is told', (_name, error, kind) => {
     const told = classifyError(error, { now, about });
     expect(told.kind).toBe(kind);
@@ -249,7 +340,9 @@ describe('G9: errors as other servers word them', () => {
       reason: 'maxRetriesExceeded',
       errors: [last],
     });
-    expect(classifyError(error, { now, about })).toEqual(classifyError(last, { now, about }));
+    expect(classifyError(error, { now, about })).toEqual(
+      classifyError(last, { now, about }),
+    );
   });
 
   it.each([
@@ -267,10 +360,9 @@ describe('G9: errors as other servers word them', () => {
 
   it('G9: a 500 and an answer that breaks off are outages, a wrong request and an unknown error are none', () => {
     const outageOf = (error: unknown) => classifyError(error, { now, about }).outage;
-    expect([500, 502, 504, 400, 401].map((status) => outageOf(callError(status, {})))).toEqual([
-      ...[true, true, true],
-      ...[false, false],
-    ]);
+    expect(
+      [500, 502, 504, 400, 401].map((status) => outageOf(callError(status, {}))),
+    ).toEqual([...[true, true, true], ...[false, false]]);
     expect(outageOf(new TypeError('x is not a function'))).toBe(false);
   });
 
@@ -321,7 +413,8 @@ describe('a provider’s words', () => {
   });
 
   it('keep the names of models and ordinary words', () => {
-    const text = 'The model claude-sonnet-4-5-20250929 is not available in your organisation';
+    const text =
+      'The model claude-sonnet-4-5-20250929 is not available in your organisation';
     expect(quoteProvider(text)).toBe(text);
   });
 
@@ -329,7 +422,10 @@ describe('a provider’s words', () => {
     ['Request req_011CSHoEeqs failed after 31 s', 'Request req_9zzz failed after 2 s'],
     ['limit 30,000, used 29,999', 'limit 40,000, used 1'],
     ['see https://a.example/x/1', 'see https://b.example/y/2'],
-    ['id 6f9619ff-8b86-d011-b42d-00cf4fc964ff', 'id 7f9619ff-8b86-d011-b42d-00cf4fc964fe'],
+    [
+      'id 6f9619ff-8b86-d011-b42d-00cf4fc964ff',
+      'id 7f9619ff-8b86-d011-b42d-00cf4fc964fe',
+    ],
     ['trace 4bf92f3577b34da6', 'trace 00f067aa0ba902b7'],
   ])('give one signature for one cause: %s', (one, other) => {
     expect(signatureText(one)).toBe(signatureText(other));

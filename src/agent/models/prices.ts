@@ -2,7 +2,12 @@
 // when stands in docs/prices.md. A price of the configuration comes first; a model that is not here has none.
 import type { Price } from './resolve-model.ts';
 
-const price = (input: number, output: number, cachedInput: number, cacheWrite = input): Price => ({
+const price = (
+  input: number,
+  output: number,
+  cachedInput: number,
+  cacheWrite = input,
+): Price => ({
   input,
   output,
   cachedInput,

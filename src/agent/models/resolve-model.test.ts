@@ -4,9 +4,19 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { providerCases, sourcesOf } from '../../../test/support/provider-cases.ts';
 import { mergeSettings } from '../../core/config.ts';
 import type { PartialSettings } from '../../core/settings.ts';
-import { type Protocol, say, script, startScriptedModel } from '../../scripted-model/index.ts';
+import {
+  type Protocol,
+  say,
+  script,
+  startScriptedModel,
+} from '../../scripted-model/index.ts';
 import { cacheOptions } from '../context/prompt.ts';
-import { checkBaseUrl, parseModelSpec, resolveModel, withVersion } from './resolve-model.ts';
+import {
+  checkBaseUrl,
+  parseModelSpec,
+  resolveModel,
+  withVersion,
+} from './resolve-model.ts';
 
 (globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;
 
@@ -21,7 +31,11 @@ async function sentence(
   return resolved.ok ? `resolved ${resolved.label}` : resolved.error;
 }
 
-async function facts(written: string | null, environment = {}, user: PartialSettings = {}) {
+async function facts(
+  written: string | null,
+  environment = {},
+  user: PartialSettings = {},
+) {
   const resolved = await resolveModel(written, sourcesOf(environment, user));
   if (!resolved.ok) throw new Error(resolved.error);
   return resolved;
@@ -40,7 +54,10 @@ afterEach(() => close?.());
 
 describe.each(providerCases)('C1: a model of $name', ({ name, written, sources }) => {
   it('answers through its own protocol, set up by environment and configuration alone', async () => {
-    const server = await startScriptedModel({ scripts: [script('x', [say('Hello.')])], apiKey: 'right' });
+    const server = await startScriptedModel({
+      scripts: [script('x', [say('Hello.')])],
+      apiKey: 'right',
+    });
     close = server.close;
     const resolved = await resolveModel(written, sources(server.url, 'right'));
     if (!resolved.ok) throw new Error(resolved.error);
@@ -77,7 +94,13 @@ describe('C1: which model is taken', () => {
     ],
     [null, {}, { model: 'ollama/set' }, 'ollama/set', 'http://127.0.0.1:11434'],
     ['vllm/flag', {}, { model: 'ollama/set' }, 'vllm/flag', 'http://127.0.0.1:8000'],
-    [null, { ANTHROPIC_API_KEY: 'k' }, {}, 'anthropic/claude-sonnet-5-5', 'https://api.anthropic.com'],
+    [
+      null,
+      { ANTHROPIC_API_KEY: 'k' },
+      {},
+      'anthropic/claude-sonnet-5-5',
+      'https://api.anthropic.com',
+    ],
     [null, { OPENAI_API_KEY: 'k' }, {}, 'openai/gpt-6.1-sol', 'https://api.openai.com'],
     [
       null,
@@ -108,28 +131,38 @@ describe('C1: which model is taken', () => {
   it('knows how much fits: the setting before the provider before the name', async () => {
     expect((await facts('ollama/qwen3')).contextLimit).toBeNull();
     expect(
-      (await facts('ollama/qwen3', {}, { models: { ollama: { contextLimit: 32_000 } } })).contextLimit,
+      (await facts('ollama/qwen3', {}, { models: { ollama: { contextLimit: 32_000 } } }))
+        .contextLimit,
     ).toBe(32_000);
-    const both = { models: { ollama: { contextLimit: 32_000 } }, context: { limit: 9000 } };
+    const both = {
+      models: { ollama: { contextLimit: 32_000 } },
+      context: { limit: 9000 },
+    };
     expect((await facts('ollama/qwen3', {}, both)).contextLimit).toBe(9000);
-    expect((await facts('anthropic/claude-haiku-4-5', { ANTHROPIC_API_KEY: 'k' })).contextLimit).toBe(
-      200_000,
-    );
+    expect(
+      (await facts('anthropic/claude-haiku-4-5', { ANTHROPIC_API_KEY: 'k' }))
+        .contextLimit,
+    ).toBe(200_000);
   });
 
   it('G8: takes a price of the configuration only as a whole, whatever the letter case', async () => {
     const prices = { 'ollama/qwen3': { input: 1, output: 2 } };
-    expect((await facts('ollama/Qwen3', {}, { prices })).price).toEqual({ input: 1, output: 2 });
-    expect(await sentence('ollama/qwen3', {}, { prices: { 'ollama/qwen3': { input: 1 } } })).toBe(
-      'prices["ollama/qwen3"] lacks output: half a price would give a wrong cost.',
-    );
+    expect((await facts('ollama/Qwen3', {}, { prices })).price).toEqual({
+      input: 1,
+      output: 2,
+    });
+    expect(
+      await sentence('ollama/qwen3', {}, { prices: { 'ollama/qwen3': { input: 1 } } }),
+    ).toBe('prices["ollama/qwen3"] lacks output: half a price would give a wrong cost.');
   });
 
   it('V9: says whose special options it understands', async () => {
     const key = { ANTHROPIC_API_KEY: 'k', OPENAI_API_KEY: 'k' };
     expect((await facts('anthropic/a', key)).family).toBe('anthropic');
     expect((await facts('openai/a', key)).family).toBe('openai');
-    const own = { models: { my: { baseUrl: 'http://127.0.0.1:1/v1', api: 'responses' as const } } };
+    const own = {
+      models: { my: { baseUrl: 'http://127.0.0.1:1/v1', api: 'responses' as const } },
+    };
     expect((await facts('my/a', {}, own)).family).toBe('compatible');
   });
 });
@@ -161,7 +194,12 @@ describe('C1: a model that cannot be taken is told in one sentence that says wha
       {},
       'The provider "zzzzzz" is unknown; known are anthropic, openai, google, ollama, lmstudio, vllm; others are added under "models" in untildone.json.',
     ],
-    ['claude-x', {}, {}, 'The model "claude-x" lacks its provider: write anthropic/claude-x.'],
+    [
+      'claude-x',
+      {},
+      {},
+      'The model "claude-x" lacks its provider: write anthropic/claude-x.',
+    ],
     ['gpt-5', {}, {}, 'The model "gpt-5" lacks its provider: write openai/gpt-5.'],
     [
       'qwen3',
@@ -234,7 +272,9 @@ describe('a file of the project', () => {
   }
 
   it('cannot send the conversation to an address of its own choice', async () => {
-    const resolved = await resolveFrom({ models: { my: { baseUrl: 'https://evil.example/v1' } } });
+    const resolved = await resolveFrom({
+      models: { my: { baseUrl: 'https://evil.example/v1' } },
+    });
     expect(resolved).toEqual({
       ok: false,
       error:
@@ -247,21 +287,28 @@ describe('a file of the project', () => {
       { models: { my: { apiKeyEnv: 'ANTHROPIC_API_KEY' } } },
       { models: { my: { baseUrl: 'https://mine.example/v1' } } },
     );
-    expect(resolved.ok ? '' : resolved.error).toContain('must not choose which of your keys is sent');
+    expect(resolved.ok ? '' : resolved.error).toContain(
+      'must not choose which of your keys is sent',
+    );
   });
 
-  it.each(['http://127.0.0.1:8000/v1', 'http://localhost:8000/v1', 'http://[::1]:8000/v1'])(
-    'may name a server on this machine: %s',
-    async (baseUrl) => {
-      expect((await resolveFrom({ models: { my: { baseUrl } } })).ok).toBe(true);
-    },
-  );
+  it.each([
+    'http://127.0.0.1:8000/v1',
+    'http://localhost:8000/v1',
+    'http://[::1]:8000/v1',
+  ])('may name a server on this machine: %s', async (baseUrl) => {
+    expect((await resolveFrom({ models: { my: { baseUrl } } })).ok).toBe(true);
+  });
 
   it('does not get the key of a known provider for an address of its own', async () => {
     const { settings, origins } = mergeSettings({
       project: { models: { anthropic: { baseUrl: 'http://127.0.0.1:1/v1' } } },
     });
-    const resolved = await resolveModel('anthropic/x', { settings, origins, environment });
+    const resolved = await resolveModel('anthropic/x', {
+      settings,
+      origins,
+      environment,
+    });
     expect(resolved.ok && resolved.keyVariable).toBeNull();
   });
 });
@@ -276,13 +323,17 @@ describe('C1: the address of a provider', () => {
     expect(checkBaseUrl(text, 'X')).toEqual({ ok: true, url, isLoopback });
   });
 
-  it.each(['', 'example.org', 'javascript:alert(1)', 'http://a:b@c', 'http://a/?b', 'http://a/#b'])(
-    '%j is refused by the name of its place',
-    (text) => {
-      const checked = checkBaseUrl(text, 'OPENAI_BASE_URL');
-      expect(checked.ok ? '' : checked.error).toMatch(/^OPENAI_BASE_URL /);
-    },
-  );
+  it.each([
+    '',
+    'example.org',
+    'javascript:alert(1)',
+    'http://a:b@c',
+    'http://a/?b',
+    'http://a/#b',
+  ])('%j is refused by the name of its place', (text) => {
+    const checked = checkBaseUrl(text, 'OPENAI_BASE_URL');
+    expect(checked.ok ? '' : checked.error).toMatch(/^OPENAI_BASE_URL /);
+  });
 
   it.each([
     ['https://api.openai.com', false, 'https://api.openai.com/v1'],
@@ -307,7 +358,10 @@ describe('C1: provider/model', () => {
     ['vllm/a/../b', null, null],
   ])('%s is read as %s and %s', (text, provider, modelId) => {
     const parsed = parseModelSpec(text);
-    expect(parsed.ok ? [parsed.provider, parsed.modelId] : [null, null]).toEqual([provider, modelId]);
+    expect(parsed.ok ? [parsed.provider, parsed.modelId] : [null, null]).toEqual([
+      provider,
+      modelId,
+    ]);
   });
 
   it('is answered with a value for any text, and with one printable line when it is wrong', () => {
@@ -315,7 +369,10 @@ describe('C1: provider/model', () => {
       fc.property(fc.oneof(fc.string(), fc.string({ unit: 'binary' })), (text) => {
         const parsed = parseModelSpec(text);
         if (!parsed.ok) expect(parsed.error).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}]/u);
-        else expect(new URL(`https://a/models/${parsed.modelId}`).pathname).toMatch(/^\/models\/\w/);
+        else
+          expect(new URL(`https://a/models/${parsed.modelId}`).pathname).toMatch(
+            /^\/models\/\w/,
+          );
       }),
     );
   });

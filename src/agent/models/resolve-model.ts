@@ -14,10 +14,17 @@ export type ModelSources = Readonly<{
   environment: Readonly<Record<string, string | undefined>>;
 }>;
 
-export type ResolvedModel = Extract<Awaited<ReturnType<typeof resolveModel>>, { ok: true }>;
-export type ModelFacts = Pick<ResolvedModel, 'label' | 'provider' | 'modelId' | 'address' | 'keyVariable'>;
+export type ResolvedModel = Extract<
+  Awaited<ReturnType<typeof resolveModel>>,
+  { ok: true }
+>;
+export type ModelFacts = Pick<
+  ResolvedModel,
+  'label' | 'provider' | 'modelId' | 'address' | 'keyVariable'
+>;
 export type ModelFamily = 'anthropic' | 'openai' | 'google' | 'compatible';
-export type Price = Settings['prices'][string] & Readonly<Record<'input' | 'output', number>>;
+export type Price = Settings['prices'][string] &
+  Readonly<Record<'input' | 'output', number>>;
 type Found<Value> = Readonly<Value & { ok: true }> | Refusal;
 type Spec = Readonly<Record<'provider' | 'modelId', string>>;
 type Api = NonNullable<ModelProvider['api']>;
@@ -25,7 +32,13 @@ type KnownProvider = ReturnType<typeof hosted | typeof local>;
 type Wanted = ReturnType<typeof lookUp>;
 
 /** `NAME_BASE_URL` moves the address; the first key that is set counts. */
-const hosted = (api: Api, baseUrl: string, name: string, defaultModel: string, ...moreKeys: string[]) => ({
+const hosted = (
+  api: Api,
+  baseUrl: string,
+  name: string,
+  defaultModel: string,
+  ...moreKeys: string[]
+) => ({
   api,
   baseUrl,
   baseUrlVariable: `${name}_BASE_URL`,
@@ -44,9 +57,20 @@ const googleUrl = 'https://generativelanguage.googleapis.com/v1beta';
 
 /** A key in the environment chooses in this order. */
 export const knownProviders: Readonly<Record<string, KnownProvider>> = {
-  anthropic: hosted('anthropic', 'https://api.anthropic.com/v1', 'ANTHROPIC', 'claude-sonnet-5-5'),
+  anthropic: hosted(
+    'anthropic',
+    'https://api.anthropic.com/v1',
+    'ANTHROPIC',
+    'claude-sonnet-5-5',
+  ),
   openai: hosted('responses', 'https://api.openai.com/v1', 'OPENAI', 'gpt-6.1-sol'),
-  google: hosted('google', googleUrl, 'GOOGLE_GENERATIVE_AI', 'gemini-pro-latest', 'GEMINI_API_KEY'),
+  google: hosted(
+    'google',
+    googleUrl,
+    'GOOGLE_GENERATIVE_AI',
+    'gemini-pro-latest',
+    'GEMINI_API_KEY',
+  ),
   ollama: local(11434),
   lmstudio: local(1234),
   vllm: local(8000),
@@ -59,7 +83,8 @@ export async function resolveModel(written: string | null, sources: ModelSources
   const { settings } = sources;
   const wanted = lookUp(provider, sources);
   const { known, own } = wanted;
-  if (known === undefined && own === undefined) return unknownProvider(provider, settings);
+  if (known === undefined && own === undefined)
+    return unknownProvider(provider, settings);
   const address = findAddress(wanted);
   if (!address.ok) return address;
   const key = findKey(wanted);
@@ -80,7 +105,8 @@ export async function resolveModel(written: string | null, sources: ModelSources
     model: await createModel(api, chosen, address.url, key.apiKey),
     address: new URL(address.url).origin,
     keyVariable: key.keyVariable,
-    contextLimit: settings.context.limit ?? own?.contextLimit ?? knownContextLimit(modelId),
+    contextLimit:
+      settings.context.limit ?? own?.contextLimit ?? knownContextLimit(modelId),
     price: price.price,
   };
 }
@@ -94,14 +120,24 @@ const lookUp = (provider: string, sources: ModelSources) => ({
   own: ownValue(sources.settings.models, provider),
 });
 
-function chooseSpec(written: string | null, { settings, environment }: ModelSources): Found<Spec> {
-  const named = [written, settings.model].find((text) => text !== null && text.trim() !== '');
+function chooseSpec(
+  written: string | null,
+  { settings, environment }: ModelSources,
+): Found<Spec> {
+  const named = [written, settings.model].find(
+    (text) => text !== null && text.trim() !== '',
+  );
   if (named != null) return parseModelSpec(named);
-  for (const [provider, { keyVariables, defaultModel }] of Object.entries(knownProviders)) {
+  for (const [provider, { keyVariables, defaultModel }] of Object.entries(
+    knownProviders,
+  )) {
     const hasKey = keyVariables.some((name) => variable(environment, name) !== '');
-    if (hasKey && defaultModel !== null) return { ok: true, provider, modelId: defaultModel };
+    if (hasKey && defaultModel !== null)
+      return { ok: true, provider, modelId: defaultModel };
   }
-  const keys = Object.values(knownProviders).flatMap(({ keyVariables }) => keyVariables.join(' or ') || []);
+  const keys = Object.values(knownProviders).flatMap(
+    ({ keyVariables }) => keyVariables.join(' or ') || [],
+  );
   return refuse(
     `No model is chosen: set ${keys.join(', ')}, or use a local one with --model ollama/qwen3, or run "untildone demo", which needs none.`,
   );
@@ -138,30 +174,47 @@ export function parseModelSpec(text: string): Found<Spec> {
   );
 }
 
-function findAddress({ path, known, own, environment, origins }: Wanted): Found<{ url: string }> {
+function findAddress({
+  path,
+  known,
+  own,
+  environment,
+  origins,
+}: Wanted): Found<{ url: string }> {
   if (own?.baseUrl !== undefined) {
     const checked = checkBaseUrl(own.baseUrl, `${path}.baseUrl`);
     // A cloned project must not choose who reads along and gets the key.
-    if (!checked.ok || checked.isLoopback || origins[`${path}.baseUrl`] !== 'project') return checked;
+    if (!checked.ok || checked.isLoopback || origins[`${path}.baseUrl`] !== 'project')
+      return checked;
     return refuse(
       `${path}.baseUrl comes from the project's file and leaves this machine: put it into your own configuration if you trust it.`,
     );
   }
   if (known === undefined)
-    return refuse(`${path} has no baseUrl: say where the provider is, such as http://127.0.0.1:8000/v1.`);
+    return refuse(
+      `${path} has no baseUrl: say where the provider is, such as http://127.0.0.1:8000/v1.`,
+    );
   const { baseUrl, baseUrlVariable, api } = known;
   const moved = variable(environment, baseUrlVariable ?? '');
   if (moved === '') return { ok: true, url: baseUrl };
   const checked = checkBaseUrl(moved, baseUrlVariable ?? '');
   if (!checked.ok) return checked;
   // People often leave the version out.
-  return { ok: true, url: withVersion(checked.url, new URL(baseUrl).pathname, api === 'anthropic') };
+  return {
+    ok: true,
+    url: withVersion(checked.url, new URL(baseUrl).pathname, api === 'anthropic'),
+  };
 }
 
-export function checkBaseUrl(text: string, place: string): Found<{ url: string; isLoopback: boolean }> {
+export function checkBaseUrl(
+  text: string,
+  place: string,
+): Found<{ url: string; isLoopback: boolean }> {
   const url = URL.parse(text.trim());
   if (url === null || !/^https?:$/.test(url.protocol))
-    return refuse(`${place} is not a web address: write one that begins with http:// or https://.`);
+    return refuse(
+      `${place} is not a web address: write one that begins with http:// or https://.`,
+    );
   const instead = 'put the key into an environment variable instead.';
   if (url.username !== '' || url.password !== '')
     return refuse(`${place} contains a user name or a password: ${instead}`);
@@ -211,11 +264,15 @@ function findPrice(
 ): Found<{ price: Price | null }> {
   const found = ownValue(prices, key);
   const free = at?.keyVariables.length === 0 ? { input: 0, output: 0 } : null;
-  if (found === undefined) return { ok: true, price: at === null ? null : (free ?? knownPrice(key)) };
+  if (found === undefined)
+    return { ok: true, price: at === null ? null : (free ?? knownPrice(key)) };
   const { input, output } = found;
-  if (input !== undefined && output !== undefined) return { ok: true, price: { ...found, input, output } };
+  if (input !== undefined && output !== undefined)
+    return { ok: true, price: { ...found, input, output } };
   const lacking = input === undefined ? 'input' : 'output';
-  return refuse(`${joinPath('prices', key)} lacks ${lacking}: half a price would give a wrong cost.`);
+  return refuse(
+    `${joinPath('prices', key)} lacks ${lacking}: half a price would give a wrong cost.`,
+  );
 }
 
 function unknownProvider(name: string, { models }: Settings): Refusal {
@@ -230,20 +287,30 @@ function unknownProvider(name: string, { models }: Settings): Refusal {
 type Model = Exclude<LanguageModel, string>;
 
 /** Packages would read keys from the process. */
-async function createModel(api: Api, spec: Spec, baseURL: string, key: string | null): Promise<Model> {
+async function createModel(
+  api: Api,
+  spec: Spec,
+  baseURL: string,
+  key: string | null,
+): Promise<Model> {
   const { provider, modelId } = spec;
   // Some packages insist on one.
   const place = { baseURL, apiKey: key ?? 'none' };
-  if (api === 'anthropic') return (await import('@ai-sdk/anthropic')).createAnthropic(place)(modelId);
-  if (api === 'google') return (await import('@ai-sdk/google')).createGoogleGenerativeAI(place)(modelId);
+  if (api === 'anthropic')
+    return (await import('@ai-sdk/anthropic')).createAnthropic(place)(modelId);
+  if (api === 'google')
+    return (await import('@ai-sdk/google')).createGoogleGenerativeAI(place)(modelId);
   if (api === 'responses' || provider === 'openai')
     return (await import('@ai-sdk/openai')).createOpenAI(place)[api](modelId);
   const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
   const given = key === null ? { baseURL } : place;
-  return createOpenAICompatible({ name: provider, includeUsage: true, ...given })(modelId);
+  return createOpenAICompatible({ name: provider, includeUsage: true, ...given })(
+    modelId,
+  );
 }
 
-const variable = (environment: ModelSources['environment'], name: string) => environment[name]?.trim() ?? '';
+const variable = (environment: ModelSources['environment'], name: string) =>
+  environment[name]?.trim() ?? '';
 
 /** Of versions the smaller: compacting early costs less than a failed call. */
 const contextLimits: readonly (readonly [RegExp, number])[] = [

@@ -13,13 +13,26 @@ import {
 
 const now = 1_000_000;
 
-function failure(kind: ClassifiedError['kind'], changes: Partial<ClassifiedError> = {}): ClassifiedError {
-  const usual = { signature: kind, sentence: '', retryable: true, outage: false, retryAt: null };
+function failure(
+  kind: ClassifiedError['kind'],
+  changes: Partial<ClassifiedError> = {},
+): ClassifiedError {
+  const usual = {
+    signature: kind,
+    sentence: '',
+    retryable: true,
+    outage: false,
+    retryAt: null,
+  };
   return { kind, ...usual, ...changes };
 }
 
 /** Plans until one says no; returns all of them. */
-function plans(error: ClassifiedError, random = 0.5, limits = defaultRetryLimits): RetryPlan[] {
+function plans(
+  error: ClassifiedError,
+  random = 0.5,
+  limits = defaultRetryLimits,
+): RetryPlan[] {
   const found: RetryPlan[] = [];
   let failures = noFailures;
   for (;;) {
@@ -33,7 +46,11 @@ function plans(error: ClassifiedError, random = 0.5, limits = defaultRetryLimits
 describe('G9: a call that failed', () => {
   it('is made again after growing waits, three times in all', () => {
     const made = plans(failure('other'));
-    expect(made.map((plan) => (plan.retry ? plan.delayMs : plan.reason))).toEqual([750, 1500, 'attempts']);
+    expect(made.map((plan) => (plan.retry ? plan.delayMs : plan.reason))).toEqual([
+      750,
+      1500,
+      'attempts',
+    ]);
   });
 
   it('by an outage is made again for ten minutes, with growing waits of at most half a minute', () => {
@@ -50,7 +67,9 @@ describe('G9: a call that failed', () => {
   it('by an outage has its own minutes: neither waits for a limit nor other errors shorten them', () => {
     const before = { ...noFailures, attempts: 2, waits: 9, waitedMs: 3_000_000 };
     const given = { now, random: 0, limits: defaultRetryLimits };
-    expect(planRetry(failure('network', { outage: true }), before, given)).toMatchObject({ retry: true });
+    expect(planRetry(failure('network', { outage: true }), before, given)).toMatchObject({
+      retry: true,
+    });
     const after = { ...noFailures, outages: 20, outageMs: 300_000 };
     expect(planRetry(failure('other'), after, given)).toMatchObject({ retry: true });
   });
@@ -61,34 +80,45 @@ describe('G9: a call that failed', () => {
     ]);
   });
 
-  it.each(['rate-limit', 'overload'] as const)('by %s waits for the reset and is no attempt', (kind) => {
-    const plan = planRetry(failure(kind, { retryAt: now + 7000 }), noFailures, {
-      now,
-      random: 0,
-      limits: defaultRetryLimits,
-    });
-    const failures = { ...noFailures, waits: 1, waitedMs: 7250 };
-    expect(plan).toEqual({ retry: true, delayMs: 7250, failures });
-  });
+  it.each(['rate-limit', 'overload'] as const)(
+    'by %s waits for the reset and is no attempt',
+    (kind) => {
+      const plan = planRetry(failure(kind, { retryAt: now + 7000 }), noFailures, {
+        now,
+        random: 0,
+        limits: defaultRetryLimits,
+      });
+      const failures = { ...noFailures, waits: 1, waitedMs: 7250 };
+      expect(plan).toEqual({ retry: true, delayMs: 7250, failures });
+    },
+  );
 
   it('by an overload without a reset waits longer each time, and in all no longer than the limit', () => {
     const made = plans(failure('overload'));
     const delays = made.flatMap((plan) => (plan.retry ? [plan.delayMs] : []));
     expect(delays.slice(0, 4)).toEqual([1500, 3000, 6000, 12_000]);
     expect(Math.max(...delays)).toBe(45_000);
-    expect(delays.reduce((sum, delay) => sum + delay, 0)).toBeLessThanOrEqual(defaultRetryLimits.waitMs);
+    expect(delays.reduce((sum, delay) => sum + delay, 0)).toBeLessThanOrEqual(
+      defaultRetryLimits.waitMs,
+    );
     expect(made.at(-1)).toMatchObject({ retry: false, reason: 'waited' });
   });
 
   it('is not waited for when the reset is further away than the limit', () => {
-    expect(plans(failure('rate-limit', { retryAt: now + 2 * defaultRetryLimits.waitMs }))).toMatchObject([
-      { retry: false, reason: 'waited' },
-    ]);
+    expect(
+      plans(failure('rate-limit', { retryAt: now + 2 * defaultRetryLimits.waitMs })),
+    ).toMatchObject([{ retry: false, reason: 'waited' }]);
   });
 
   it('counts other errors on top of waits', () => {
     const waited = { ...noFailures, attempts: 2, waits: 9, waitedMs: 5 };
-    expect(planRetry(failure('network'), waited, { now, random: 0, limits: defaultRetryLimits })).toEqual({
+    expect(
+      planRetry(failure('network'), waited, {
+        now,
+        random: 0,
+        limits: defaultRetryLimits,
+      }),
+    ).toEqual({
       retry: false,
       reason: 'attempts',
       failures: { ...waited, attempts: 3 },
@@ -133,8 +163,15 @@ describe('G9: a call that failed', () => {
 
 const noon = Date.UTC(2026, 10, 15, 12);
 
-function wait(headers: Record<string, string>, data: unknown = undefined, message = ''): number | null {
-  const at = retryAt(errorFacts({ statusCode: 429, responseHeaders: headers, data, message }), noon);
+function wait(
+  headers: Record<string, string>,
+  data: unknown = undefined,
+  message = '',
+): number | null {
+  const at = retryAt(
+    errorFacts({ statusCode: 429, responseHeaders: headers, data, message }),
+    noon,
+  );
   return at === null ? null : at - noon;
 }
 
@@ -150,7 +187,10 @@ describe('G9: when a provider wants to be asked again', () => {
     [{ 'x-ratelimit-reset-requests': '1h0m1.5s' }, 3_601_500],
     [{ 'x-ratelimit-reset': String((noon + 30_000) / 1000) }, 30_000],
     [{ 'x-ratelimit-reset': String(noon + 30_000) }, 30_000],
-    [{ 'anthropic-ratelimit-tokens-reset': new Date(noon + 20_000).toISOString() }, 20_000],
+    [
+      { 'anthropic-ratelimit-tokens-reset': new Date(noon + 20_000).toISOString() },
+      20_000,
+    ],
     [{}, null],
     [{ 'retry-after': 'soon' }, null],
     [{ 'retry-after': '-5' }, null],
@@ -167,19 +207,23 @@ describe('G9: when a provider wants to be asked again', () => {
         'anthropic-ratelimit-input-tokens-remaining': '0',
       }),
     ).toBe(50_000);
-    expect(wait({ 'x-ratelimit-reset-requests': '5s', 'x-ratelimit-reset-tokens': '50s' })).toBe(5000);
+    expect(
+      wait({ 'x-ratelimit-reset-requests': '5s', 'x-ratelimit-reset-tokens': '50s' }),
+    ).toBe(5000);
   });
 
   it('is read from the details of the body or from prose where no header says it', () => {
     expect(wait({}, { error: { details: [{}, { retryDelay: '3.5s' }] } })).toBe(3500);
-    expect(wait({}, undefined, 'Rate limit reached. Please try again in 1.2s. Visit …')).toBe(1200);
+    expect(
+      wait({}, undefined, 'Rate limit reached. Please try again in 1.2s. Visit …'),
+    ).toBe(1200);
     expect(wait({}, undefined, 'Please try again in 6m0s.')).toBe(360_000);
   });
 
-  it.each([{ 'retry-after': '99999999' }, { 'retry-after': 'Fri, 31 Dec 9999 23:59:59 GMT' }])(
-    'is never further away than a few hours: %j',
-    (headers) => {
-      expect(wait(headers)).toBe(longestWaitMs);
-    },
-  );
+  it.each([
+    { 'retry-after': '99999999' },
+    { 'retry-after': 'Fri, 31 Dec 9999 23:59:59 GMT' },
+  ])('is never further away than a few hours: %j', (headers) => {
+    expect(wait(headers)).toBe(longestWaitMs);
+  });
 });

@@ -46,9 +46,12 @@ describe('G8: what a call used', () => {
 
 describe('G8: how much fits into a model', () => {
   it('is known for every model that is a default', () => {
-    const defaults = Object.values(knownProviders).flatMap(({ defaultModel }) => defaultModel ?? []);
+    const defaults = Object.values(knownProviders).flatMap(
+      ({ defaultModel }) => defaultModel ?? [],
+    );
     expect(defaults).toHaveLength(3);
-    for (const model of defaults) expect(knownContextLimit(model)).toBeGreaterThanOrEqual(200_000);
+    for (const model of defaults)
+      expect(knownContextLimit(model)).toBeGreaterThanOrEqual(200_000);
   });
 
   it.each([
@@ -66,7 +69,11 @@ describe('G8: how much fits into a model', () => {
 describe('V9: what keeps the cache of a prompt warm', () => {
   it('is a breakpoint at the system prompt and at the last stable message for Anthropic', () => {
     const breakpoint = { anthropic: { cacheControl: { type: 'ephemeral' } } };
-    expect(cacheOptions('anthropic', 's')).toEqual({ system: breakpoint, message: breakpoint, call: null });
+    expect(cacheOptions('anthropic', 's')).toEqual({
+      system: breakpoint,
+      message: breakpoint,
+      call: null,
+    });
   });
 
   it('is the session as key for OpenAI, and nothing that only the vendor could resolve later', () => {
@@ -76,6 +83,10 @@ describe('V9: what keeps the cache of a prompt warm', () => {
   });
 
   it.each(['google', 'compatible'] as const)('is nothing for %s', (family) => {
-    expect(cacheOptions(family, 's')).toEqual({ system: null, message: null, call: null });
+    expect(cacheOptions(family, 's')).toEqual({
+      system: null,
+      message: null,
+      call: null,
+    });
   });
 });

@@ -15,18 +15,33 @@ import { lastWords, openTranscript } from '../context/history.ts';
 import { describeWorkspace, neverAnOrder } from '../context/prompt.ts';
 import { ownPlace } from '../loop/conduct.ts';
 import type { Run } from '../loop/run.ts';
-import { type AgentOptions, openAgent, recover, runStep, takeAlarm } from '../loop/step.ts';
+import {
+  type AgentOptions,
+  openAgent,
+  recover,
+  runStep,
+  takeAlarm,
+} from '../loop/step.ts';
 import type { AgentTool, ToolCallResult } from '../loop/tool-calls.ts';
 import { failedCall, settleInterrupted } from '../loop/tool-calls.ts';
-import { delegateToolName, type Worker, type WorkerType, workerTools } from './worker-types.ts';
+import {
+  delegateToolName,
+  type Worker,
+  type WorkerType,
+  workerTools,
+} from './worker-types.ts';
 
-const beside = 'What the worker must know besides the todo: paths, findings, constraints.';
+const beside =
+  'What the worker must know besides the todo: paths, findings, constraints.';
 const fields = {
   todoId: described(words, 'The id of a todo that has an agentType.'),
   instructions: described(optional(text()), beside),
 };
 
-export function createDelegation(run: Run, tools: readonly AgentTool[]): AgentTool | null {
+export function createDelegation(
+  run: Run,
+  tools: readonly AgentTool[],
+): AgentTool | null {
   if (run.workers.length === 0) return null;
   /** At work in this process, by call. */
   const begun = new Map<string, Promise<ToolCallResult>>();
@@ -41,7 +56,9 @@ export function createDelegation(run: Run, tools: readonly AgentTool[]): AgentTo
       const read = readInput(fields, input);
       if (!read.ok) return failedCall(read.error);
       const { todoId, instructions = '' } = read.input;
-      const work = inTurn(() => delegate(run, tools, { todoId, instructions, signal, callId }));
+      const work = inTurn(() =>
+        delegate(run, tools, { todoId, instructions, signal, callId }),
+      );
       const turn = work.finally(() => begun.delete(callId));
       begun.set(callId, turn);
       return turn;
@@ -60,15 +77,22 @@ async function delegate(
 ): Promise<ToolCallResult> {
   const { signal, callId, instructions } = call;
   if (signal.aborted || run.control.stopping.aborted)
-    return failedCall('It was interrupted before the worker started; nothing was delegated.');
+    return failedCall(
+      'It was interrupted before the worker started; nothing was delegated.',
+    );
   const nothing = (why: string) => failedCall(`${why} Nothing was delegated.`);
   const todo = (await run.state()).plan.find(({ id }) => id === call.todoId);
   if (todo === undefined)
     return nothing('There is no todo with this id in the plan; list_todo shows the ids.');
   const worker = run.workers.find(({ name }) => name === todo.agentType);
-  const lacks = todo.agentType === null ? 'This todo has no agentType' : 'There is no such worker here';
+  const lacks =
+    todo.agentType === null
+      ? 'This todo has no agentType'
+      : 'There is no such worker here';
   if (worker === undefined)
-    return nothing(`${lacks}: set one with update_todo (${namesOf(run)}), or do it yourself.`);
+    return nothing(
+      `${lacks}: set one with update_todo (${namesOf(run)}), or do it yourself.`,
+    );
   const sessionId = run.identifiers.next();
   const about = { workerId: sessionId, agentType: worker.name, todoId: todo.id };
   const startedAt = run.clock.now();
@@ -81,11 +105,22 @@ async function delegate(
   const model = worker.model ?? run.model;
   const tools = workerTools(worker, ofRun);
   const canWrite = tools.some(({ access }) => access !== 'read') ? 'yes' : 'no';
-  const agent = { name: worker.name, canWrite, model: model.label, variant: null } as const;
+  const agent = {
+    name: worker.name,
+    canWrite,
+    model: model.label,
+    variant: null,
+  } as const;
   const below = { kind: 'subagent', parentId: run.sessionId } as const;
   const descriptor = { ...ownPlace(run.directory), ...below };
   await run.record({ type: 'session-opened', descriptor, agent }, sessionId);
-  const place = { sessionId, model, tools, brief: workerBrief(todo, instructions), signal };
+  const place = {
+    sessionId,
+    model,
+    tools,
+    brief: workerBrief(todo, instructions),
+    signal,
+  };
   const end = await runWorker(run, worker, place).catch((error: unknown) => {
     // Safe (S6): its work is in its transcript; whoever delegated decides.
     return { ...failed(`It broke off unexpectedly: ${messageOf(error)}`), text: '' };
@@ -103,8 +138,13 @@ const byHuman = interrupted('It was interrupted by the human.');
 
 const again =
   'It can be delegated once more, with other instructions; after a second failure it is set aside as blocked.';
-const results: Readonly<Record<Ending['result'], readonly [end: StopEnd, advice: string]>> = {
-  done: ['normal', 'Judge it: complete the todo if it is done, or delegate it again with what is missing.'],
+const results: Readonly<
+  Record<Ending['result'], readonly [end: StopEnd, advice: string]>
+> = {
+  done: [
+    'normal',
+    'Judge it: complete the todo if it is done, or delegate it again with what is missing.',
+  ],
   failed: ['error', again],
   'timed-out': ['cancelled', again],
   refused: ['refusal', again],
@@ -126,14 +166,24 @@ async function endDelegation(
   if (!hasStopped) await run.record({ type: 'stop-attempted', end, ...facts }, workerId);
   await run.record({ type: 'delegation-ended', workerId, result, sentence });
   const milliseconds = run.clock.now() - startedAt;
-  run.tell({ type: 'worker-ended', workerId, agentType, todoId, result, sentence, milliseconds });
+  run.tell({
+    type: 'worker-ended',
+    workerId,
+    agentType,
+    todoId,
+    result,
+    sentence,
+    milliseconds,
+  });
 }
 
 /** V5: its process died. */
 async function settleDelegation(run: Run, callId: string): Promise<ToolCallResult> {
   const delegation = (await run.state()).delegation;
   if (delegation?.callId !== callId)
-    return failedCall('The run was interrupted before this worker started; nothing was delegated.');
+    return failedCall(
+      'The run was interrupted before this worker started; nothing was delegated.',
+    );
   const { workerId } = delegation;
   const transcript = await openTranscript(run, { sessionId: workerId, maxMessages: 1 });
   const text = lastWords(transcript.messages());
@@ -172,7 +222,10 @@ async function workerReport(
   const [todo] = await store.todos({ ids: [todoId] });
   const [, advice] = results[result];
   const title = todo === undefined ? 'the todo' : quoteForModel(todo.title, 120);
-  const label = result === 'done' ? 'Its report, which is its word and not proof' : 'What it said last';
+  const label =
+    result === 'done'
+      ? 'Its report, which is its word and not proof'
+      : 'What it said last';
   // What was done stands first, what is open last.
   const head = Math.floor((longestReport * 2) / 3);
   const cut = `${text.slice(0, head)}\n… (cut)\n${text.slice(head - longestReport)}`;
@@ -180,7 +233,9 @@ async function workerReport(
   const lines = [
     `The worker ${agentType} (session ${workerId}) ended on ${title}: ${result}. ${sentence}`,
     text.trim() === '' ? 'It said nothing.' : said,
-    todo?.status === 'blocked' ? 'The todo is set aside as blocked. Go on with the others.' : advice,
+    todo?.status === 'blocked'
+      ? 'The todo is set aside as blocked. Go on with the others.'
+      : advice,
   ];
   return { ok: result === 'done', output: lines.join('\n') };
 }
@@ -188,7 +243,10 @@ async function workerReport(
 async function runWorker(
   run: Run,
   worker: Worker,
-  given: Pick<AgentOptions, 'sessionId' | 'model' | 'tools'> & { brief: string; signal: AbortSignal },
+  given: Pick<AgentOptions, 'sessionId' | 'model' | 'tools'> & {
+    brief: string;
+    signal: AbortSignal;
+  },
 ): Promise<Ending & { text: string }> {
   const { clock, control } = run;
   const { brief, signal: ofRun, ...place } = given;
@@ -231,7 +289,9 @@ async function runWorker(
     if (maxTokens !== null && agent.tokens >= maxTokens)
       return failed(`It spent its ${maxTokens} tokens without a report.`);
     // Not its failure: the run is at its end.
-    return (await run.isNow(isAllowanceSpent)) ? interrupted('The budget of the run is spent.') : null;
+    return (await run.isNow(isAllowanceSpent))
+      ? interrupted('The budget of the run is spent.')
+      : null;
   }
 
   async function takeStep(number: number): Promise<Ending | null> {
@@ -255,7 +315,10 @@ async function runWorker(
       }
       case 'stopped':
         if (step.end === 'content-filter')
-          return { result: 'refused', sentence: 'It refused, or its answer was filtered.' };
+          return {
+            result: 'refused',
+            sentence: 'It refused, or its answer was filtered.',
+          };
         if (step.end !== 'length' && step.end !== 'empty') return reported;
         if (step.end === 'empty') emptyAnswers += 1;
         if (emptyAnswers > 1) return failed('It gave an empty answer twice.');
@@ -302,7 +365,10 @@ export function createTimeLimit(clock: Clock, milliseconds: number) {
 const longestText = 4000;
 const longestInstructions = 20_000;
 
-export function workerPrompt({ name, prompt, isProjectPrompt }: WorkerType, root: string): string {
+export function workerPrompt(
+  { name, prompt, isProjectPrompt }: WorkerType,
+  root: string,
+): string {
   // A human's words are orders; a project's file only informs.
   const quoted = `The project says about this kind of work: ${quoteForModel(prompt ?? '', longestText)}`;
   const own = isProjectPrompt ? quoted : prompt;
@@ -321,18 +387,25 @@ export function workerPrompt({ name, prompt, isProjectPrompt }: WorkerType, root
 
 export function workerBrief(todo: Todo, instructions: string): string {
   const line = (label: string, text: string | null) =>
-    text === null || text.trim() === '' ? [] : [`${label}: ${quoteForModel(text, longestText)}`];
+    text === null || text.trim() === ''
+      ? []
+      : [`${label}: ${quoteForModel(text, longestText)}`];
   return [
     `The work: ${quoteForModel(todo.title, longestText)}`,
     ...line('It is done when', todo.completionCriteria),
     ...line('Context', todo.context),
-    ...(instructions.trim() === '' ? [] : [`Instructions:\n${instructions.slice(0, longestInstructions)}`]),
-    ...(todo.startedAt === null ? [] : ['It was started before: look first at what is there already.']),
+    ...(instructions.trim() === ''
+      ? []
+      : [`Instructions:\n${instructions.slice(0, longestInstructions)}`]),
+    ...(todo.startedAt === null
+      ? []
+      : ['It was started before: look first at what is there already.']),
   ].join('\n');
 }
 
 const lastStepNote =
   '[last step] Your steps are used up. Call no tool now; report what you did, what you checked, and what is left open.';
-const emptyAnswerNote = '[empty answer] Your answer was empty. Go on, or report what you did.';
+const emptyAnswerNote =
+  '[empty answer] Your answer was empty. Go on, or report what you did.';
 const cutAnswerNote =
   '[cut off] Your answer was cut off by the output limit. Go on where you stopped, in smaller steps.';

@@ -27,7 +27,11 @@ describe('what a worker is told', () => {
   });
 
   it('S4: its todo, what proves it, its context and the instructions of whoever sent it', () => {
-    const todo = aTodo({ title: 'Write\nit', completionCriteria: 'tests pass', context: 'vitest' });
+    const todo = aTodo({
+      title: 'Write\nit',
+      completionCriteria: 'tests pass',
+      context: 'vitest',
+    });
     expect(workerBrief(todo, 'In src.\nNot in lib.')).toBe(
       [
         'The work: “Write it”',
@@ -41,7 +45,9 @@ describe('what a worker is told', () => {
   });
 
   it('S6: that somebody was there before, if so', () => {
-    expect(workerBrief(aTodo({ startedAt: 5 }), '')).toContain('look first at what is there already');
+    expect(workerBrief(aTodo({ startedAt: 5 }), '')).toContain(
+      'look first at what is there already',
+    );
     expect(workerBrief(aTodo(), '')).not.toContain('before');
   });
 });

@@ -7,7 +7,10 @@ function typesOf(layers: Layers) {
   const { settings, origins } = mergeSettings(layers);
   const found = workerTypes(settings, origins);
   if (!found.ok) throw new Error(found.error);
-  return { ...found, byName: Object.fromEntries(found.workers.map((worker) => [worker.name, worker])) };
+  return {
+    ...found,
+    byName: Object.fromEntries(found.workers.map((worker) => [worker.name, worker])),
+  };
 }
 
 function refusal(layers: Layers): string {
@@ -22,12 +25,14 @@ describe('S4: the workers that come along', () => {
   it('are explorer, coder and tester, each with tools that exist', () => {
     const { workers } = typesOf({});
     expect(workers.map(({ name }) => name)).toEqual(['explorer', 'coder', 'tester']);
-    for (const { tools } of workers) for (const tool of tools) expect(access.has(tool)).toBe(true);
+    for (const { tools } of workers)
+      for (const tool of tools) expect(access.has(tool)).toBe(true);
   });
 
   it('explorer only reads; tester runs but writes no file; coder has every workspace tool', () => {
     const { byName } = typesOf({});
-    const accesses = (name: string) => new Set(byName[name]?.tools.map((tool) => access.get(tool)));
+    const accesses = (name: string) =>
+      new Set(byName[name]?.tools.map((tool) => access.get(tool)));
     expect(accesses('explorer')).toEqual(new Set(['read']));
     expect(accesses('tester')).toEqual(new Set(['read', 'execute']));
     expect(byName['coder']?.tools).toEqual(workspaceTools.map(({ name }) => name));
@@ -35,10 +40,19 @@ describe('S4: the workers that come along', () => {
 
   it('can be changed in part, and switched off', () => {
     const { byName } = typesOf({
-      user: { workers: { coder: { maxSteps: 5, model: 'ollama/qwen3' }, tester: { enabled: false } } },
+      user: {
+        workers: {
+          coder: { maxSteps: 5, model: 'ollama/qwen3' },
+          tester: { enabled: false },
+        },
+      },
     });
     expect(Object.keys(byName)).toEqual(['explorer', 'coder']);
-    expect(byName['coder']).toMatchObject({ maxSteps: 5, modelName: 'ollama/qwen3', timeoutSeconds: 1800 });
+    expect(byName['coder']).toMatchObject({
+      maxSteps: 5,
+      modelName: 'ollama/qwen3',
+      timeoutSeconds: 1800,
+    });
   });
 });
 
@@ -47,11 +61,16 @@ describe('own workers', () => {
 
   it('only read unless they are given more', () => {
     const { byName } = typesOf({
-      user: { workers: { reviewer, mender: { ...reviewer, tools: ['read_file', 'edit_file'] } } },
+      user: {
+        workers: { reviewer, mender: { ...reviewer, tools: ['read_file', 'edit_file'] } },
+      },
     });
     expect(byName['reviewer']?.tools).toEqual(byName['explorer']?.tools);
     expect(byName['mender']?.tools).toEqual(['read_file', 'edit_file']);
-    expect(byName['reviewer']).toMatchObject({ prompt: 'Be strict.', isProjectPrompt: false });
+    expect(byName['reviewer']).toMatchObject({
+      prompt: 'Be strict.',
+      isProjectPrompt: false,
+    });
   });
 
   it.each([
@@ -62,7 +81,11 @@ describe('own workers', () => {
       { reviewer: { ...reviewer, tools: ['grepp'] } },
       'there is no tool "grepp"; did you mean grep?',
     ],
-    ['with a todo tool', { reviewer: { ...reviewer, tools: ['create_todo'] } }, 'there is no tool'],
+    [
+      'with a todo tool',
+      { reviewer: { ...reviewer, tools: ['create_todo'] } },
+      'there is no tool',
+    ],
   ])('%s are refused with a sentence', (_name, workers, sentence) => {
     expect(refusal({ user: { workers } })).toContain(sentence);
   });
@@ -71,7 +94,12 @@ describe('own workers', () => {
 describe('a project’s file', () => {
   it('cannot give a built-in worker more tools than it has by itself, and can narrow it', () => {
     const { byName, warnings } = typesOf({
-      project: { workers: { explorer: { tools: ['grep', 'shell'] }, coder: { tools: ['read_file'] } } },
+      project: {
+        workers: {
+          explorer: { tools: ['grep', 'shell'] },
+          coder: { tools: ['read_file'] },
+        },
+      },
     });
     expect(byName['explorer']?.tools).toEqual(['grep']);
     expect(byName['coder']?.tools).toEqual(['read_file']);
@@ -84,7 +112,9 @@ describe('a project’s file', () => {
       user: { workers: { coder: { prompt: 'Mine.' } } },
       project: { workers: { tester: { prompt: 'Theirs.' } } },
     });
-    expect([byName['coder']?.isProjectPrompt, byName['tester']?.isProjectPrompt]).toEqual([false, true]);
+    expect([byName['coder']?.isProjectPrompt, byName['tester']?.isProjectPrompt]).toEqual(
+      [false, true],
+    );
   });
 });
 

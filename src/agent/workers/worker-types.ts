@@ -29,7 +29,9 @@ export function workerTools<Tool extends Readonly<Record<'name' | 'family', stri
   { tools }: Pick<WorkerType, 'tools'>,
   ofRun: readonly Tool[],
 ): readonly Tool[] {
-  return ofRun.filter(({ family, name }) => family === 'workspace' && tools.includes(name));
+  return ofRun.filter(
+    ({ family, name }) => family === 'workspace' && tools.includes(name),
+  );
 }
 
 const toolNames = workspaceTools.map(({ name }) => name);
@@ -49,7 +51,8 @@ const common = {
 const builtIn: Readonly<Record<string, Omit<WorkerType, 'name'>>> = {
   explorer: {
     ...common,
-    purpose: 'reads and searches the workspace and reports what it found; changes nothing and runs nothing',
+    purpose:
+      'reads and searches the workspace and reports what it found; changes nothing and runs nothing',
     timeoutSeconds: 600,
   },
   coder: {
@@ -59,7 +62,8 @@ const builtIn: Readonly<Record<string, Omit<WorkerType, 'name'>>> = {
   },
   tester: {
     ...common,
-    purpose: 'reads files and runs commands to see whether something works; fixes nothing itself',
+    purpose:
+      'reads files and runs commands to see whether something works; fixes nothing itself',
     tools: [...reading, 'shell', 'start_job', 'read_job', 'stop_job', 'list_jobs'],
   },
 };
@@ -70,28 +74,47 @@ const goodName = /^[a-z0-9][a-z0-9_-]{0,39}$/;
 export function workerTypes(settings: Pick<Settings, 'workers'>, origins: Origins) {
   const warnings: string[] = [];
   const workers: WorkerType[] = [];
-  for (const name of new Set([...Object.keys(builtIn), ...Object.keys(settings.workers)])) {
+  for (const name of new Set([
+    ...Object.keys(builtIn),
+    ...Object.keys(settings.workers),
+  ])) {
     const { enabled = true, model, ...said } = ownValue(settings.workers, name) ?? {};
     const path = joinPath('workers', name);
     if (!goodName.test(name))
-      return refuse(`${path}: the name of a worker has letters, digits, - and _, at most 40 of them.`);
+      return refuse(
+        `${path}: the name of a worker has letters, digits, - and _, at most 40 of them.`,
+      );
     const unknown = said.tools?.find((tool) => !toolNames.includes(tool));
     if (unknown !== undefined) {
       const closest = closestName(unknown, toolNames);
-      const meant = closest === null ? `known are ${toolNames.join(', ')}.` : `did you mean ${closest}?`;
+      const meant =
+        closest === null
+          ? `known are ${toolNames.join(', ')}.`
+          : `did you mean ${closest}?`;
       return refuse(`${path}.tools: there is no tool ${quoted(unknown, 60)}; ${meant}`);
     }
     if (!enabled) continue;
     const base = ownValue(builtIn, name);
     const purpose = said.purpose ?? base?.purpose;
-    if (purpose === undefined) return refuse(`${path} needs a purpose: what it is for, in a few words.`);
+    if (purpose === undefined)
+      return refuse(`${path} needs a purpose: what it is for, in a few words.`);
     const start = { ...(base ?? common), ...said };
     const isBounded = base !== undefined && origins[`${path}.tools`] === 'project';
-    const tools = isBounded ? start.tools.filter((tool) => base.tools.includes(tool)) : start.tools;
-    const idle = 'in the project’s untildone.json cannot give it tools that it does not have already.';
+    const tools = isBounded
+      ? start.tools.filter((tool) => base.tools.includes(tool))
+      : start.tools;
+    const idle =
+      'in the project’s untildone.json cannot give it tools that it does not have already.';
     if (tools.length < start.tools.length) warnings.push(`${path}.tools ${idle}`);
     const isProjectPrompt = origins[`${path}.prompt`] === 'project';
-    workers.push({ ...start, name, purpose, isProjectPrompt, tools, modelName: model ?? start.modelName });
+    workers.push({
+      ...start,
+      name,
+      purpose,
+      isProjectPrompt,
+      tools,
+      modelName: model ?? start.modelName,
+    });
   }
   return { ok: true as const, workers, warnings };
 }

@@ -11,21 +11,38 @@ describe('what a file tool did to a file', () => {
       after: 'one\n2\nthree\nfour\n',
     });
     expect(change).toMatchObject({ path: 'a.txt', isNew: false, added: 2, removed: 1 });
-    expect(change.diff.split('\n')).toEqual(['@@ -1,3 +1,4 @@', ' one', '-two', '+2', ' three', '+four']);
-    expect(await describeChange({ path: 'b', before: null, after: 'x\n' })).toMatchObject({
-      isNew: true,
-      added: 1,
-    });
+    expect(change.diff.split('\n')).toEqual([
+      '@@ -1,3 +1,4 @@',
+      ' one',
+      '-two',
+      '+2',
+      ' three',
+      '+four',
+    ]);
+    expect(await describeChange({ path: 'b', before: null, after: 'x\n' })).toMatchObject(
+      {
+        isNew: true,
+        added: 1,
+      },
+    );
   });
 
   it('is bounded in size and in time, whatever the files are', async () => {
     const lines = (letter: string) =>
       Array.from({ length: 20_000 }, (_, at) => `${letter}${at * 7919}`).join('\n');
     const began = performance.now();
-    const change = await describeChange({ path: 'a', before: lines('a'), after: lines('b') });
+    const change = await describeChange({
+      path: 'a',
+      before: lines('a'),
+      after: lines('b'),
+    });
     expect(performance.now() - began).toBeLessThan(5000);
     expect(change).toMatchObject({ added: 20_000, removed: 20_000 });
-    const big = await describeChange({ path: 'a', before: '', after: 'y\n'.repeat(50_000) });
+    const big = await describeChange({
+      path: 'a',
+      before: '',
+      after: 'y\n'.repeat(50_000),
+    });
     expect(big.added).toBe(50_000);
     expect(big.diff.length).toBeLessThan(6100);
   });

@@ -24,14 +24,16 @@ export async function describeChange({ path, before, after }: FileChange) {
   const patch = isSmall
     ? structuredPatch('', '', old, after, '', '', { context: 2, timeout: compareMs })
     : undefined;
-  if (patch === undefined) return { ...about, added: linesOf(after), removed: linesOf(old), diff: '' };
+  if (patch === undefined)
+    return { ...about, added: linesOf(after), removed: linesOf(old), diff: '' };
   const lines = patch.hunks.flatMap((hunk) => [
     `@@ -${hunk.oldStart},${hunk.oldLines} +${hunk.newStart},${hunk.newLines} @@`,
     ...hunk.lines,
   ]);
   const counted = (sign: string) => lines.filter((line) => line.startsWith(sign)).length;
   const whole = lines.join('\n');
-  const diff = whole.length <= longestDiff ? whole : `${whole.slice(0, longestDiff)}\n(cut)`;
+  const diff =
+    whole.length <= longestDiff ? whole : `${whole.slice(0, longestDiff)}\n(cut)`;
   return { ...about, added: counted('+'), removed: counted('-'), diff };
 }
 

@@ -30,7 +30,9 @@ export const readFile = defineTool({
         if (size === 0) return `${place.shown} is empty.`;
         const { buffer, bytesRead } = await handle.read(Buffer.alloc(8192), 0, 8192, 0);
         if (isBinary(buffer.subarray(0, bytesRead)))
-          return refuse(`${place.shown} is a binary file of ${size} bytes: it has no lines to show.`);
+          return refuse(
+            `${place.shown} is a binary file of ${size} bytes: it has no lines to show.`,
+          );
         return readWindow(handle, offset, limit ?? context.limits.readLines, context);
       }),
     ),
@@ -55,7 +57,9 @@ async function readWindow(
     if (signal.aborted) return refuse('The call was interrupted.');
     const { bytesRead } = await handle.read(chunk, 0, chunk.length, null);
     isEnd = bytesRead === 0;
-    const lines = (rest + decoder.decode(chunk.subarray(0, bytesRead), { stream: !isEnd })).split('\n');
+    const lines = (
+      rest + decoder.decode(chunk.subarray(0, bytesRead), { stream: !isEnd })
+    ).split('\n');
     // No more of a line is ever shown.
     rest = (lines.pop() ?? '').slice(0, 1_000_000);
     if (isEnd && rest !== '') lines.push(rest);
@@ -65,8 +69,10 @@ async function readWindow(
       const plain = line.replace(/\r$/u, '');
       const isLong = plain.length > lineCharacters;
       const numbered = `${count}\t${isLong ? `${plain.slice(0, lineCharacters)}…` : plain}`;
-      const isFull = shown.length >= limit || characters + numbered.length > outputCharacters;
-      if (isFull && shown.length > 0) return answer(`The file goes on: read further with offset ${count}`);
+      const isFull =
+        shown.length >= limit || characters + numbered.length > outputCharacters;
+      if (isFull && shown.length > 0)
+        return answer(`The file goes on: read further with offset ${count}`);
       if (isLong) cutLines += 1;
       shown.push(numbered);
       characters += numbered.length + 1;
@@ -86,13 +92,21 @@ export const writeFile = defineTool({
   run: ({ path: given, content }, { root, limits, changed }) =>
     inWritablePlace(root, given, async (place) => {
       const isNew = place.missing.length > 0;
-      const before = changed === undefined || isNew ? null : await readText(place, limits.fileBytes);
+      const before =
+        changed === undefined || isNew ? null : await readText(place, limits.fileBytes);
       const done = await write(place, content);
       if (typeof done !== 'string') return done;
       // What was no text cannot be compared, and is not told.
       if (isNew || typeof before === 'string')
-        changed?.({ path: given, before: isNew ? null : (before as string), after: content });
-      const lines = content === '' ? 0 : content.split('\n').length - (content.endsWith('\n') ? 1 : 0);
+        changed?.({
+          path: given,
+          before: isNew ? null : (before as string),
+          after: content,
+        });
+      const lines =
+        content === ''
+          ? 0
+          : content.split('\n').length - (content.endsWith('\n') ? 1 : 0);
       const size = `${lines} ${lines === 1 ? 'line' : 'lines'}, ${Buffer.byteLength(content)} bytes`;
       return `${done} ${place.shown} (${size}).`;
     }),
@@ -147,7 +161,11 @@ const countedOccurrences = 1000;
 function replaceExactly(
   whole: string,
   shown: string,
-  { oldText, newText, all = false }: { oldText: string; newText: string; all?: boolean | undefined },
+  {
+    oldText,
+    newText,
+    all = false,
+  }: { oldText: string; newText: string; all?: boolean | undefined },
 ): { ok: true; text: string; lines: readonly number[] } | Refusal {
   // Models send none: they are put back where the file has them throughout.
   const hasReturns = whole.includes('\r\n') && !/(?:^|[^\r])\n/u.test(whole);
@@ -165,7 +183,10 @@ function replaceExactly(
   // A function, since "$&" would mean something.
   if (all || lines.length === 1)
     return { ok: true, text: whole.replaceAll(wanted, () => fitted(newText)), lines };
-  const count = lines.length === countedOccurrences ? `at least ${lines.length}` : String(lines.length);
+  const count =
+    lines.length === countedOccurrences
+      ? `at least ${lines.length}`
+      : String(lines.length);
   return refuse(
     `oldText occurs ${count} times in ${shown} (${describeLines(lines)}); nothing was changed. ` +
       'Include more of the text around the one you mean, or set all: true.',
@@ -177,8 +198,10 @@ function explainAbsent(whole: string, shown: string, wanted: string): string {
   const squeeze = (line: string) => line.replace(/\s+/gu, ' ').trim();
   const wantedLines = wanted.trim().split('\n').map(squeeze);
   const lines = whole.split('\n').map(squeeze);
-  const fits = (first: number) => wantedLines.every((line, at) => lines[first + at] === line);
-  const at = wantedLines.join('') === '' ? -1 : lines.findIndex((_, first) => fits(first));
+  const fits = (first: number) =>
+    wantedLines.every((line, at) => lines[first + at] === line);
+  const at =
+    wantedLines.join('') === '' ? -1 : lines.findIndex((_, first) => fits(first));
   const similar =
     at === -1
       ? 'Read the file again: it may have changed.'
@@ -193,7 +216,11 @@ function describeLines(lines: readonly number[]): string {
 
 export type UsePlace = (place: files.Place) => Promise<Answer>;
 
-export async function inPlace(root: string, given: string, use: UsePlace): Promise<Answer> {
+export async function inPlace(
+  root: string,
+  given: string,
+  use: UsePlace,
+): Promise<Answer> {
   const resolved = await files.resolveInside(root, given);
   return resolved.ok ? use(resolved.place) : resolved;
 }
@@ -204,7 +231,8 @@ const inTurn = createQueue();
 function inWritablePlace(root: string, given: string, use: UsePlace): Promise<Answer> {
   const work = async (place: files.Place) => {
     const names = files.realNames(place);
-    if (names.length === 0) return refuse(`${place.shown} is the workspace root, not a file.`);
+    if (names.length === 0)
+      return refuse(`${place.shown} is the workspace root, not a file.`);
     if (!names.some((name) => name.toLowerCase() === '.git')) return use(place);
     // Git's hooks run programs: a way around the shell's permission.
     return refuse(
@@ -214,7 +242,10 @@ function inWritablePlace(root: string, given: string, use: UsePlace): Promise<An
   return inTurn(() => inPlace(root, given, work));
 }
 
-function write({ existing, missing, shown }: files.Place, content: string): Promise<Answer> {
+function write(
+  { existing, missing, shown }: files.Place,
+  content: string,
+): Promise<Answer> {
   /** Creates folders, each inside the pinned one above it. */
   const descend = async (
     above: files.PinnedDirectory,
@@ -242,7 +273,9 @@ function write({ existing, missing, shown }: files.Place, content: string): Prom
   const names = isNew ? missing : [basename(existing)];
   // Safe: the old file is still complete.
   const explain = (error: unknown) => refuse(files.explainFileError(error, shown));
-  return files.withDirectory(folder, (directory) => descend(directory, folder, names)).catch(explain);
+  return files
+    .withDirectory(folder, (directory) => descend(directory, folder, names))
+    .catch(explain);
 }
 
 export async function withFile<Result>(
@@ -250,10 +283,13 @@ export async function withFile<Result>(
   use: (handle: FileHandle, stats: Stats) => Promise<Result>,
 ): Promise<Result | Refusal> {
   if (place.missing.length > 0) return refuse(await explainMissing(place));
-  if (place.existing === place.root) return refuse(`${place.shown} is a folder: use list_directory.`);
+  if (place.existing === place.root)
+    return refuse(`${place.shown} is a folder: use list_directory.`);
   try {
     const opened = await files.withRegularFile(place.existing, use);
-    return opened.kind === 'file' ? opened.result : refuse(describeUnreadable(opened.stats, place.shown));
+    return opened.kind === 'file'
+      ? opened.result
+      : refuse(describeUnreadable(opened.stats, place.shown));
   } catch (error) {
     // Safe: the model is told and can go on.
     return refuse(files.explainFileError(error, place.shown));
@@ -272,7 +308,12 @@ export const isBinary = (bytes: Uint8Array) => bytes.subarray(0, 8192).includes(
 const suggestedNames = 8;
 
 /** Names that share most letter pairs come first. */
-export async function explainMissing({ root, existing, missing, shown }: files.Place): Promise<string> {
+export async function explainMissing({
+  root,
+  existing,
+  missing,
+  shown,
+}: files.Place): Promise<string> {
   const folder = displayName(relative(root, existing) || '.');
   let names: string[];
   try {
@@ -281,7 +322,8 @@ export async function explainMissing({ root, existing, missing, shown }: files.P
     // Safe: it is true without suggestions.
     return `${shown} does not exist: ${folder} is not a folder that can be listed.`;
   }
-  if (names.length === 0) return `${shown} does not exist: the folder ${folder} is empty.`;
+  if (names.length === 0)
+    return `${shown} does not exist: the folder ${folder} is empty.`;
   const pairsOf = (name: string) => {
     const letters = name.toLowerCase();
     return new Set(Array.from(letters.slice(1), (_, at) => letters.slice(at, at + 2)));

@@ -35,12 +35,17 @@ function decide(text: string, ...shellAllow: string[]) {
 }
 
 describe('decidePermission', () => {
-  const policy = (mode: PermissionPolicy['mode']): PermissionPolicy => ({ mode, shellAllow: [] });
+  const policy = (mode: PermissionPolicy['mode']): PermissionPolicy => ({
+    mode,
+    shellAllow: [],
+  });
   const subjectFor = ({ access }: { readonly access: string }) =>
     access === 'execute' ? command('rm -rf x') : file('src/a.ts');
   const allowedIn = (mode: PermissionPolicy['mode']) =>
     workspaceTools
-      .filter((tool) => decidePermission(tool, subjectFor(tool), policy(mode)) === 'allow')
+      .filter(
+        (tool) => decidePermission(tool, subjectFor(tool), policy(mode)) === 'allow',
+      )
       .map((tool) => tool.name);
 
   it('read-only: nothing that writes or runs', () => {
@@ -52,7 +57,9 @@ describe('decidePermission', () => {
       'read_job',
       'list_jobs',
     ]);
-    expect(decidePermission(shell, command('ls'), { mode: 'read-only', shellAllow: ['ls'] })).toEqual({
+    expect(
+      decidePermission(shell, command('ls'), { mode: 'read-only', shellAllow: ['ls'] }),
+    ).toEqual({
       deny: expect.stringContaining('read-only'),
       askable: null,
       about: null,
@@ -94,7 +101,9 @@ describe('decidePermission', () => {
 
   it('S7: nobody is asked about more than a human can read', () => {
     for (const text of [`echo ${'x'.repeat(2000)}`, `echo${'\n'.repeat(40)}x`])
-      expect(decidePermission(shell, command(text), policy('ask'))).toMatchObject({ askable: null });
+      expect(decidePermission(shell, command(text), policy('ask'))).toMatchObject({
+        askable: null,
+      });
   });
 
   it('S7: what the human granted is allowed, and what the human refused is neither allowed nor asked for again', () => {
@@ -102,17 +111,26 @@ describe('decidePermission', () => {
       grants: [{ tool: 'shell', pattern: 'npm test **' }],
       refused: [{ tool: 'shell', pattern: '= npm publish' }],
     };
-    const asked = (text: string) => decidePermission(shell, command(text), policy('ask'), known);
+    const asked = (text: string) =>
+      decidePermission(shell, command(text), policy('ask'), known);
     expect(asked('npm test -- src/a.test.ts')).toBe('allow');
-    expect(asked('npm publish')).toMatchObject({ deny: expect.stringContaining('said no'), askable: null });
-    expect(asked('npm publish --force')).toMatchObject({ askable: { subject: 'npm publish --force' } });
+    expect(asked('npm publish')).toMatchObject({
+      deny: expect.stringContaining('said no'),
+      askable: null,
+    });
+    expect(asked('npm publish --force')).toMatchObject({
+      askable: { subject: 'npm publish --force' },
+    });
     const job = { name: 'start_job', access: 'execute' } as const;
-    expect(decidePermission(job, command('npm test'), policy('ask'), known)).not.toBe('allow');
+    expect(decidePermission(job, command('npm test'), policy('ask'), known)).not.toBe(
+      'allow',
+    );
   });
 
   it('C1: patterns per tool hold the file tools to their paths, and a grant for one of them counts for both', () => {
     const narrow = { ...policy('allow-list'), allow: { write_file: ['src/**'] } };
-    const wrote = (path: string, known = noAnswers) => decidePermission(writing, file(path), narrow, known);
+    const wrote = (path: string, known = noAnswers) =>
+      decidePermission(writing, file(path), narrow, known);
     expect(wrote('src/a.ts')).toBe('allow');
     expect(wrote('test/a.ts')).toMatchObject({
       deny: expect.stringContaining('Writing to "test/a.ts" is not on'),
@@ -128,10 +146,16 @@ describe('decidePermission', () => {
       decidePermission(
         writing,
         file(path),
-        allow.length === 0 ? policy('allow-list') : { ...policy('allow-list'), allow: { write_file: allow } },
+        allow.length === 0
+          ? policy('allow-list')
+          : { ...policy('allow-list'), allow: { write_file: allow } },
       );
     expect(wrote('notes.json')).toBe('allow');
-    for (const path of ['untildone.json', 'packages/a/untildone.json', 'UNTILDONE.json']) {
+    for (const path of [
+      'untildone.json',
+      'packages/a/untildone.json',
+      'UNTILDONE.json',
+    ]) {
       expect(wrote(path), path).not.toBe('allow');
       expect(wrote(path, '**'), path).not.toBe('allow');
     }
@@ -140,7 +164,13 @@ describe('decidePermission', () => {
 
   it('C3: no mode lets a file tool write where untildone keeps its own', () => {
     for (const mode of ['ask', 'allow-list', 'read-only', 'auto'] as const)
-      expect(decidePermission(writing, { kind: 'kept', text: 'state/grants.json' }, policy(mode))).toEqual({
+      expect(
+        decidePermission(
+          writing,
+          { kind: 'kept', text: 'state/grants.json' },
+          policy(mode),
+        ),
+      ).toEqual({
         deny: expect.stringContaining(mode === 'read-only' ? '' : 'belongs to untildone'),
         askable: null,
         about: null,
@@ -271,18 +301,21 @@ describe('the pattern that a lasting answer covers', () => {
     ['npm test', '../other/evil.test.ts'],
     ['npm test', 'src/../../evil.test.ts'],
     ['npm test', '--unheard-of'],
-  ])('S7: "always" for %j does not cover what chooses other code: %s', (granted, more) => {
-    const text = `${granted} ${more}`;
-    const pattern = proposePattern(command(granted), free);
-    expect(pattern).toBe(`${granted} **`);
-    const known = { grants: [{ tool: 'shell', pattern }], refused: [] };
-    expect(decidePermission(shell, command(granted), free, known)).toBe('allow');
-    // It is asked for, and the answer would be about this command alone.
-    expect(decidePermission(shell, command(text), free, known)).toMatchObject({
-      deny: expect.stringContaining('covers no other options'),
-      askable: { pattern: `= ${text}` },
-    });
-  });
+  ])(
+    'S7: "always" for %j does not cover what chooses other code: %s',
+    (granted, more) => {
+      const text = `${granted} ${more}`;
+      const pattern = proposePattern(command(granted), free);
+      expect(pattern).toBe(`${granted} **`);
+      const known = { grants: [{ tool: 'shell', pattern }], refused: [] };
+      expect(decidePermission(shell, command(granted), free, known)).toBe('allow');
+      // It is asked for, and the answer would be about this command alone.
+      expect(decidePermission(shell, command(text), free, known)).toMatchObject({
+        deny: expect.stringContaining('covers no other options'),
+        askable: { pattern: `= ${text}` },
+      });
+    },
+  );
 
   it('S7: of a command that runs the file it names, nothing but itself', () => {
     for (const text of ['go run .', 'go run ./cmd/x', 'node x.js', 'python3 x.py'])
@@ -325,14 +358,30 @@ describe('the pattern that a lasting answer covers', () => {
   it('S7: it covers the call that it was made from', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
-        expect(matchesCall(proposePattern(command(text), free), command(text))).toBe(true);
+        expect(matchesCall(proposePattern(command(text), free), command(text))).toBe(
+          true,
+        );
       }),
     );
   });
 
   it('S7: no shell syntax ever gets in beneath what was granted, whatever the command was made of', () => {
     const words = fc.array(
-      fc.constantFrom('npm', 'test', 'run', 'build', 'make', '*', '**', '"**"', "'", '"', 'rm', '?', '= '),
+      fc.constantFrom(
+        'npm',
+        'test',
+        'run',
+        'build',
+        'make',
+        '*',
+        '**',
+        '"**"',
+        "'",
+        '"',
+        'rm',
+        '?',
+        '= ',
+      ),
       { maxLength: 5 },
     );
     const syntax = fc.constantFrom(';', '&', '|', '$(', '`', '<', '>', '\n', '\\', '\0');
@@ -341,7 +390,9 @@ describe('the pattern that a lasting answer covers', () => {
         const asked = first.join(' ');
         const other = `${second.join(' ')}${joint}x`;
         if (asked !== other)
-          expect(matchesCall(proposePattern(command(asked), free), command(other))).toBe(false);
+          expect(matchesCall(proposePattern(command(asked), free), command(other))).toBe(
+            false,
+          );
       }),
     );
   });
@@ -349,7 +400,9 @@ describe('the pattern that a lasting answer covers', () => {
   it('S7: a star in a command that was granted as it stands is no wildcard', () => {
     for (const granted of ['rm *', 'cat "**"', 'rm ?'])
       for (const other of ['rm important', 'cat /etc/shadow', 'rm x'])
-        expect(matchesCall(proposePattern(command(granted), free), command(other))).toBe(false);
+        expect(matchesCall(proposePattern(command(granted), free), command(other))).toBe(
+          false,
+        );
   });
 
   it('S7: a file at the root is not one of the same name elsewhere', () => {
@@ -365,7 +418,10 @@ describe('C3: a place of untildone itself', () => {
     async (path) => {
       const { root } = createTemporaryWorkspace();
       const kept = [join(root, 'state')];
-      expect(await subjectOf('write', { path }, root, kept)).toEqual({ kind: 'kept', text: path });
+      expect(await subjectOf('write', { path }, root, kept)).toEqual({
+        kind: 'kept',
+        text: path,
+      });
     },
   );
 

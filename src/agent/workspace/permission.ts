@@ -42,12 +42,19 @@ export function decidePermission(
   known: KnownAnswers,
 ): PermissionDecision {
   const { kind, text } = subject;
-  const refusal = (deny: string, about: About | null = null) => ({ deny, askable: null, about });
+  const refusal = (deny: string, about: About | null = null) => ({
+    deny,
+    askable: null,
+    about,
+  });
   if (access === 'read') return 'allow';
-  if (kind === 'kept') return refusal(`${name} is not allowed there: ${text} belongs to untildone itself.`);
+  if (kind === 'kept')
+    return refusal(`${name} is not allowed there: ${text} belongs to untildone itself.`);
   if (policy.mode === 'auto') return 'allow';
   if (policy.mode === 'read-only')
-    return refusal(`${name} is not allowed: this session is read-only. Report what you would change.`);
+    return refusal(
+      `${name} is not allowed: this session is read-only. Report what you would change.`,
+    );
   // Nothing is run or written: stop_job ends what was allowed.
   if (kind === 'none') return 'allow';
   const { said, granted } = patternsOf(name, subject, policy, known);
@@ -56,10 +63,15 @@ export function decidePermission(
   // A wide grant covers the calls that it would be proposed for, and no others that fit its words.
   const covers = (pattern: string) =>
     isWide(pattern) ? pattern === proposal : matchesCall(pattern, subject);
-  if (said.some((pattern) => matchesCall(pattern, subject)) || granted.some(covers)) return 'allow';
+  if (said.some((pattern) => matchesCall(pattern, subject)) || granted.some(covers))
+    return 'allow';
   const about = { tool: name, subject: text };
   const shown = JSON.stringify(oneLine(visibleLines(text).join(' '), 120));
-  if (known.refused.some(({ tool, pattern }) => tool === name && matchesCall(pattern, subject)))
+  if (
+    known.refused.some(
+      ({ tool, pattern }) => tool === name && matchesCall(pattern, subject),
+    )
+  )
     return refusal(
       `The human said no to ${name} ${shown}. Do not ask for it again: go on with something else, or say what you need.`,
       about,
@@ -75,15 +87,23 @@ export function decidePermission(
   return { deny, askable: { ...about, pattern: proposal }, about };
 }
 
-function patternsOf(tool: string, subject: CallSubject, policy: PermissionPolicy, { grants }: KnownAnswers) {
+function patternsOf(
+  tool: string,
+  subject: CallSubject,
+  policy: PermissionPolicy,
+  { grants }: KnownAnswers,
+) {
   const own = ownValue(policy.allow ?? {}, tool);
   const isFile = subject.kind === 'file';
   const said = isFile ? (own ?? ['**']) : [...(own ?? []), ...policy.shellAllow];
   // A grant for one file tool counts for both.
   const family = isFile ? fileTools : [tool];
-  const granted = grants.filter((grant) => family.includes(grant.tool)).map(({ pattern }) => pattern);
+  const granted = grants
+    .filter((grant) => family.includes(grant.tool))
+    .map(({ pattern }) => pattern);
   // Only where the human named it.
-  const counts = (pattern: string) => !isGuarded(subject) || pattern.toLowerCase().includes(guardedName);
+  const counts = (pattern: string) =>
+    !isGuarded(subject) || pattern.toLowerCase().includes(guardedName);
   return { said: said.filter(counts), granted: granted.filter(counts) };
 }
 
@@ -96,10 +116,15 @@ const isConfined = ({ allow = {} }: PermissionPolicy) =>
 const nearMiss =
   ' What the human granted covers no other options, no NAME=value and no path outside the workspace.';
 
-function explain(shown: string, kind: CallSubject['kind'], allowed: readonly string[]): string {
+function explain(
+  shown: string,
+  kind: CallSubject['kind'],
+  allowed: readonly string[],
+): string {
   const patterns = allowed.slice(0, 20).map((pattern) => oneLine(pattern, 80));
   const list = patterns.length === 0 ? '' : ` Allowed: ${patterns.join(' | ')}.`;
-  if (kind === 'file') return `Writing to ${shown} is not on the human's allow-list.${list}`;
+  if (kind === 'file')
+    return `Writing to ${shown} is not on the human's allow-list.${list}`;
   const instead =
     list === ''
       ? ' No command is allowed in this session: use the file tools.'
@@ -142,11 +167,14 @@ const exactly = '= ';
 
 export function matchesCall(pattern: string, { kind, text }: CallSubject): boolean {
   if (kind === 'command')
-    return pattern.startsWith(exactly) ? pattern === `${exactly}${text}` : matchesCommand(pattern, text);
+    return pattern.startsWith(exactly)
+      ? pattern === `${exactly}${text}`
+      : matchesCommand(pattern, text);
   if (kind !== 'file') return false;
   // "/notes.md" is the one at the root; without a slash a name fits at any depth.
   const names = text.split('/');
-  if (pattern.startsWith('/')) return matchesNames(compileNames(pattern.slice(1).split('/')), names);
+  if (pattern.startsWith('/'))
+    return matchesNames(compileNames(pattern.slice(1).split('/')), names);
   const set = createPathSet([pattern]);
   return set.ok && set.paths.has(names);
 }
@@ -165,7 +193,8 @@ const shellSyntax = /[;&|`$()<>\n\r\\\0]/u;
 
 function plainWords(command: string): readonly string[] | null {
   // The shell makes other words of these, from names the agent may have written.
-  if (shellSyntax.test(command) || /[*?[~{#!]/u.test(command.replace(quotes, ''))) return null;
+  if (shellSyntax.test(command) || /[*?[~{#!]/u.test(command.replace(quotes, '')))
+    return null;
   const words = splitWords(command);
   // NAME=value can change which program runs (PATH, LD_PRELOAD).
   return words?.[0] === undefined || /^[A-Za-z_]\w*=/u.test(words[0]) ? null : words;
@@ -196,11 +225,16 @@ const harmlessOption = /^(?:--|-[vqs]|--verbose|--quiet|--silent)$/u;
 const insideName = /^(?!(?:.*\/)?\.\.(?:\/|$))[\w%.][\w%+:,./-]*$/u;
 
 /** Wider than the call only where that gives no new right; never shell syntax or what hides something. */
-export function proposePattern({ kind, text }: CallSubject, policy: PermissionPolicy): string {
+export function proposePattern(
+  { kind, text }: CallSubject,
+  policy: PermissionPolicy,
+): string {
   if (kind !== 'command') return `/${text.replace(/[*?[\\]/gu, '\\$&')}`;
   const words = hasHidden(text) || isConfined(policy) ? [] : (plainWords(text) ?? []);
   const line = words.some((word) => word.includes(' ')) ? '' : words.join(' ');
-  const kept = [...ownCode, loadsFiles].map((pattern) => pattern.exec(line)?.[0]).find(Boolean) ?? '';
+  const kept =
+    [...ownCode, loadsFiles].map((pattern) => pattern.exec(line)?.[0]).find(Boolean) ??
+    '';
   const isFree = (word: string) =>
     harmlessOption.test(word) || (insideName.test(word) && !loadsFiles.test(kept));
   const isWide = kept !== '' && words.slice(kept.split(' ').length).every(isFree);

@@ -13,7 +13,12 @@ beforeEach(() => {
 
 afterEach(() => rmSync(stateDirectory, { recursive: true, force: true }));
 
-const grant = (pattern: string) => ({ tool: 'shell', pattern, answerId: `answer ${pattern}`, at: 5 });
+const grant = (pattern: string) => ({
+  tool: 'shell',
+  pattern,
+  answerId: `answer ${pattern}`,
+  at: 5,
+});
 const place = (directory: string) => ({ stateDirectory, directory });
 
 describe('permissions for good', () => {
@@ -41,26 +46,45 @@ describe('permissions for good', () => {
     const store = createMemoryStore();
     addGrant(place('/a'), grant('x'));
     addGrant(place('/a'), grant('y'));
-    const wait = { kind: 'permission', requestId: 'r', granted: true, remembered: 'always' } as const;
-    await store.append([{ id: 'answer x', sessionId: 's', at: 5, type: 'wait-ended', wait }]);
-    expect(await provenGrants(store, place('/a'))).toEqual({ grants: [grant('x')], unproven: 1 });
+    const wait = {
+      kind: 'permission',
+      requestId: 'r',
+      granted: true,
+      remembered: 'always',
+    } as const;
+    await store.append([
+      { id: 'answer x', sessionId: 's', at: 5, type: 'wait-ended', wait },
+    ]);
+    expect(await provenGrants(store, place('/a'))).toEqual({
+      grants: [grant('x')],
+      unproven: 1,
+    });
     // Another answer, or any other event, proves nothing.
     for (const [id, remembered] of [
       ['answer y', 'no'],
       ['answer z', 'session'],
     ] as const)
-      await store.append([{ id, sessionId: 's', at: 6, type: 'wait-ended', wait: { ...wait, remembered } }]);
-    await store.append([{ id: 'answer v', sessionId: 's', at: 7, type: 'human-aborted', how: 'Ctrl-C' }]);
+      await store.append([
+        { id, sessionId: 's', at: 6, type: 'wait-ended', wait: { ...wait, remembered } },
+      ]);
+    await store.append([
+      { id: 'answer v', sessionId: 's', at: 7, type: 'human-aborted', how: 'Ctrl-C' },
+    ]);
     addGrant(place('/a'), grant('z'));
     addGrant(place('/a'), grant('v'));
-    expect(await provenGrants(store, place('/a'))).toEqual({ grants: [grant('x')], unproven: 3 });
+    expect(await provenGrants(store, place('/a'))).toEqual({
+      grants: [grant('x')],
+      unproven: 3,
+    });
   });
 
-  it.each(['{', '[]', '{"directories":{"/a":[{"tool":"shell"}]}}', '{"directories":{"/a":{}}}'])(
-    'S7: a damaged file is told and grants nothing: %s',
-    (text) => {
-      writeFileSync(join(stateDirectory, 'grants.json'), text);
-      expect(() => readGrants(place('/a'))).toThrow(/is not a list of permissions/u);
-    },
-  );
+  it.each([
+    '{',
+    '[]',
+    '{"directories":{"/a":[{"tool":"shell"}]}}',
+    '{"directories":{"/a":{}}}',
+  ])('S7: a damaged file is told and grants nothing: %s', (text) => {
+    writeFileSync(join(stateDirectory, 'grants.json'), text);
+    expect(() => readGrants(place('/a'))).toThrow(/is not a list of permissions/u);
+  });
 });

@@ -2,13 +2,23 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { UntildoneError } from '../../core/error.ts';
-import { type Infer, list, number, object, ownValue, read, text } from '../../core/schema.ts';
+import {
+  type Infer,
+  list,
+  number,
+  object,
+  ownValue,
+  read,
+  text,
+} from '../../core/schema.ts';
 import type { Store } from '../../engine/store.ts';
 import { errorCode, makeFolder } from '../../engine/system.ts';
 import { replaceFile } from '../../engine/text-file.ts';
 
 /** `answerId`: the event of the human's answer. */
-const grants = list(object({ tool: text(), pattern: text(), answerId: text(), at: number(0) }));
+const grants = list(
+  object({ tool: text(), pattern: text(), answerId: text(), at: number(0) }),
+);
 export type RememberedGrant = Infer<typeof grants>[number];
 export type GrantPlace = Readonly<Record<'stateDirectory' | 'directory', string>>;
 
@@ -28,11 +38,15 @@ export async function provenGrants(store: Store, place: GrantPlace) {
 }
 
 export function addGrant(place: GrantPlace, grant: RememberedGrant) {
-  const isOther = ({ tool, pattern }: RememberedGrant) => tool !== grant.tool || pattern !== grant.pattern;
+  const isOther = ({ tool, pattern }: RememberedGrant) =>
+    tool !== grant.tool || pattern !== grant.pattern;
   writeGrants(place, [...readGrants(place).filter(isOther), grant]);
 }
 
-export function removeGrants(place: GrantPlace, fits: (grant: RememberedGrant) => boolean): number {
+export function removeGrants(
+  place: GrantPlace,
+  fits: (grant: RememberedGrant) => boolean,
+): number {
   const all = readGrants(place);
   const kept = all.filter((grant) => !fits(grant));
   if (kept.length < all.length) writeGrants(place, kept);
@@ -53,11 +67,15 @@ function readDirectories(place: GrantPlace): Record<string, readonly RememberedG
   const path = pathIn(place);
   try {
     const { directories } = JSON.parse(readFileSync(path, 'utf8'));
-    if (Object.values(directories).every((value) => read(grants, value, 1).ok)) return directories;
+    if (Object.values(directories).every((value) => read(grants, value, 1).ok))
+      return directories;
   } catch (error) {
     // Not there: nothing was remembered. Else it is told: granting less is safe but surprising.
     if (errorCode(error) === 'ENOENT') return {};
     if (!(error instanceof SyntaxError || error instanceof TypeError)) throw error;
   }
-  throw new UntildoneError('invalid-config', `${path} is not a list of permissions; move it away.`);
+  throw new UntildoneError(
+    'invalid-config',
+    `${path} is not a list of permissions; move it away.`,
+  );
 }

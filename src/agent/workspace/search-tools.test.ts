@@ -1,6 +1,10 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createTemporaryWorkspace, errorOf, outputOf } from '../../../test/support/temporary-workspace.ts';
+import {
+  createTemporaryWorkspace,
+  errorOf,
+  outputOf,
+} from '../../../test/support/temporary-workspace.ts';
 
 describe('glob', () => {
   it('finds files in order, without .git, node_modules and what .gitignore names', async () => {
@@ -35,8 +39,12 @@ describe('glob', () => {
       'src/gen/keep.ts',
       'src/top.ts',
     ]);
-    expect(outputOf(await call('glob', { pattern: '*.ts', path: 'src/gen' }))).toBe('src/gen/keep.ts');
-    expect(outputOf(await call('glob', { pattern: '*.ts', path: 'dist' }))).toBe('dist/x.ts');
+    expect(outputOf(await call('glob', { pattern: '*.ts', path: 'src/gen' }))).toBe(
+      'src/gen/keep.ts',
+    );
+    expect(outputOf(await call('glob', { pattern: '*.ts', path: 'dist' }))).toBe(
+      'dist/x.ts',
+    );
     expect(outputOf(await call('glob', { pattern: '*.rs' }))).toBe('No file fits *.rs.');
   });
 
@@ -46,7 +54,9 @@ describe('glob', () => {
     expect(outputOf(await call('glob', { pattern: '*' }))).toBe(
       'f0.txt\nf1.txt\nf2.txt\n(More than 3 files: narrow the pattern.)',
     );
-    expect(outputOf(await call('glob', { pattern: 'f8*' }))).toContain('Stopped after 8 names');
+    expect(outputOf(await call('glob', { pattern: 'f8*' }))).toContain(
+      'Stopped after 8 names',
+    );
   });
 });
 
@@ -55,21 +65,31 @@ describe('grep', () => {
     const { put, call } = createTemporaryWorkspace();
     put('a.ts', 'const a = 1;\r\nlet b = a.b(2);\n');
     put('b.md', 'A.B(2)\n');
-    expect(outputOf(await call('grep', { pattern: '^const \\w+' }))).toBe('a.ts:1: const a = 1;');
+    expect(outputOf(await call('grep', { pattern: '^const \\w+' }))).toBe(
+      'a.ts:1: const a = 1;',
+    );
     expect(outputOf(await call('grep', { pattern: ';$' })).split('\n')).toHaveLength(2);
     expect(outputOf(await call('grep', { pattern: 'a.b(2)', literal: true }))).toBe(
       'a.ts:2: let b = a.b(2);',
     );
     expect(
-      outputOf(await call('grep', { pattern: 'a.b(2)', literal: true, ignoreCase: true })).split('\n'),
+      outputOf(
+        await call('grep', { pattern: 'a.b(2)', literal: true, ignoreCase: true }),
+      ).split('\n'),
     ).toHaveLength(2);
     expect(outputOf(await call('grep', { pattern: '(?i)CONST', include: '*.ts' }))).toBe(
       'a.ts:1: const a = 1;',
     );
-    expect(outputOf(await call('grep', { pattern: 'a\\-?\\.b', path: 'a.ts' }))).toContain('a.ts:2');
+    expect(
+      outputOf(await call('grep', { pattern: 'a\\-?\\.b', path: 'a.ts' })),
+    ).toContain('a.ts:2');
     expect(outputOf(await call('grep', { pattern: 'absent' }))).toBe('No match.');
-    expect(errorOf(await call('grep', { pattern: '(' }))).toMatch(/regular expression.*literal: true/u);
-    expect(errorOf(await call('grep', { pattern: 'x', path: 'absent' }))).toContain('does not exist');
+    expect(errorOf(await call('grep', { pattern: '(' }))).toMatch(
+      /regular expression.*literal: true/u,
+    );
+    expect(errorOf(await call('grep', { pattern: 'x', path: 'absent' }))).toContain(
+      'does not exist',
+    );
   });
 
   it('ends a hopeless pattern in its time, with what was found before', async () => {
@@ -112,7 +132,10 @@ describe('grep', () => {
   });
 
   it('is bounded in matches, line length and file size, and skips binary files', async () => {
-    const { put, call } = createTemporaryWorkspace({ grepMatches: 5, fileBytes: 100_000 });
+    const { put, call } = createTemporaryWorkspace({
+      grepMatches: 5,
+      fileBytes: 100_000,
+    });
     put('a.txt', 'x\n'.repeat(100));
     put('binary', Buffer.from('needle\0needle'));
     put('huge.txt', `needle${' '.repeat(100_000)}`);
@@ -131,7 +154,9 @@ describe('grep', () => {
     for (let number = 0; number < 2000; number += 1)
       put(join(`d${number % 50}`, `${number}.txt`), `text ${number}\n`);
     const started = performance.now();
-    expect(outputOf(await call('grep', { pattern: 'text 1999$' }))).toBe('d49/1999.txt:1: text 1999');
+    expect(outputOf(await call('grep', { pattern: 'text 1999$' }))).toBe(
+      'd49/1999.txt:1: text 1999',
+    );
     expect(performance.now() - started).toBeLessThan(5000);
   });
 });

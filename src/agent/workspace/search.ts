@@ -14,7 +14,11 @@ import { errorCode } from '../../engine/system.ts';
 import { explainMissing, inPlace, isBinary, type UsePlace, withFile } from './files.ts';
 import { type Answer, defineTool, type ToolContext } from './tool.ts';
 
-function inExistingPlace(root: string, given: string | undefined, use: UsePlace): Promise<Answer> {
+function inExistingPlace(
+  root: string,
+  given: string | undefined,
+  use: UsePlace,
+): Promise<Answer> {
   return inPlace(root, given ?? '.', async (place) =>
     place.missing.length > 0 ? refuse(await explainMissing(place)) : use(place),
   );
@@ -27,7 +31,9 @@ export const listDirectory = defineTool({
     'with unusual characters are shown as JSON strings. To search in depth use glob.',
   access: 'read',
   input: {
-    path: optional(described(text(), 'The folder, relative to the workspace root; default: the root.')),
+    path: optional(
+      described(text(), 'The folder, relative to the workspace root; default: the root.'),
+    ),
   },
   run: ({ path }, { root, limits }) =>
     inExistingPlace(root, path, async (place) => {
@@ -36,20 +42,26 @@ export const listDirectory = defineTool({
           const entries = await readdir(directory.self, { withFileTypes: true });
           if (entries.length === 0) return `${place.shown} is an empty folder.`;
           entries.sort((left, right) => (left.name < right.name ? -1 : 1));
-          const shown = entries.slice(0, limits.entries).map((entry) => describeEntry(directory, entry));
+          const shown = entries
+            .slice(0, limits.entries)
+            .map((entry) => describeEntry(directory, entry));
           const rest = entries.length - shown.length;
           const more = rest > 0 ? [`(${rest} more: use glob with a pattern.)`] : [];
           return [...(await Promise.all(shown)), ...more].join('\n');
         });
       } catch (error) {
-        if (errorCode(error) === 'ENOTDIR') return refuse(`${place.shown} is a file: use read_file.`);
+        if (errorCode(error) === 'ENOTDIR')
+          return refuse(`${place.shown} is a file: use read_file.`);
         // Safe: the model is told and can go on.
         return refuse(files.explainFileError(error, place.shown));
       }
     }),
 });
 
-async function describeEntry(directory: files.PinnedDirectory, entry: Dirent): Promise<string> {
+async function describeEntry(
+  directory: files.PinnedDirectory,
+  entry: Dirent,
+): Promise<string> {
   const name = displayName(entry.name);
   try {
     const path = directory.at(entry.name);
@@ -73,7 +85,12 @@ export const findFiles = defineTool({
   access: 'read',
   input: {
     pattern: described(text(1000, 1), 'For example "src/**/*.test.ts".'),
-    path: optional(described(text(), 'Only below this folder; the pattern stays relative to the root.')),
+    path: optional(
+      described(
+        text(),
+        'Only below this folder; the pattern stays relative to the root.',
+      ),
+    ),
   },
   async run({ pattern, path }, { root, limits, signal }) {
     const filter = createPathFilter(pattern);
@@ -94,10 +111,15 @@ export const findFiles = defineTool({
   },
 });
 
-function describeLeft(left: Walk['left'], { walkedEntries }: ToolContext['limits']): string[] {
+function describeLeft(
+  left: Walk['left'],
+  { walkedEntries }: ToolContext['limits'],
+): string[] {
   const notes: string[] = [];
-  if (left.unreadableFolders > 0) notes.push(`(${left.unreadableFolders} folders could not be read.)`);
-  if (left.isCut) notes.push(`(Stopped after ${walkedEntries} names: name a folder with "path".)`);
+  if (left.unreadableFolders > 0)
+    notes.push(`(${left.unreadableFolders} folders could not be read.)`);
+  if (left.isCut)
+    notes.push(`(Stopped after ${walkedEntries} names: name a folder with "path".)`);
   return notes;
 }
 
@@ -109,19 +131,33 @@ export const grep = defineTool({
   access: 'read',
   input: {
     pattern: described(text(2000, 1), 'The regular expression or text.'),
-    path: optional(described(text(), 'The folder or file to search; default: the whole workspace.')),
-    include: optional(described(text(1000, 1), 'Only files that fit this glob, such as "*.ts".')),
+    path: optional(
+      described(text(), 'The folder or file to search; default: the whole workspace.'),
+    ),
+    include: optional(
+      described(text(1000, 1), 'Only files that fit this glob, such as "*.ts".'),
+    ),
     literal: optional(described(flag, 'Take the pattern as plain text; default false.')),
-    ignoreCase: optional(described(flag, 'Upper and lower case are the same; default false.')),
+    ignoreCase: optional(
+      described(flag, 'Upper and lower case are the same; default false.'),
+    ),
   },
-  async run({ pattern, path, include = '**', literal = false, ignoreCase = false }, context) {
+  async run(
+    { pattern, path, include = '**', literal = false, ignoreCase = false },
+    context,
+  ) {
     // How other engines say it.
     const isPrefixed = !literal && pattern.startsWith('(?i)');
     const plain = literal ? pattern.replace(/[\\^$.*+?()[\]{}|/]/gu, '\\$&') : pattern;
-    const compiled = compileExpression(plain.slice(isPrefixed ? 4 : 0), ignoreCase || isPrefixed ? 'i' : '');
+    const compiled = compileExpression(
+      plain.slice(isPrefixed ? 4 : 0),
+      ignoreCase || isPrefixed ? 'i' : '',
+    );
     const hint = 'For plain text set literal: true.';
     if (!compiled.ok)
-      return refuse(`The pattern is not a JavaScript regular expression: ${compiled.reason}. ${hint}`);
+      return refuse(
+        `The pattern is not a JavaScript regular expression: ${compiled.reason}. ${hint}`,
+      );
     const filter = createPathFilter(include);
     if (!filter.ok) return filter;
     return inExistingPlace(context.root, path, (place) =>
@@ -133,7 +169,12 @@ export const grep = defineTool({
 /** One by one is slow; times `fileBytes` is the memory at most. */
 const filesAtOnce = 16;
 
-async function searchFiles(place: files.Place, pattern: RegExp, accepts: PathFilter, context: ToolContext) {
+async function searchFiles(
+  place: files.Place,
+  pattern: RegExp,
+  accepts: PathFilter,
+  context: ToolContext,
+) {
   const { limits, signal } = context;
   const { grepMatches, grepMs, fileBytes } = limits;
   const results: string[] = [];
@@ -152,7 +193,9 @@ async function searchFiles(place: files.Place, pattern: RegExp, accepts: PathFil
   };
   const isFile = (await withFile(place, async () => true)) === true;
   const walked = walk(place, limits.walkedEntries, signal);
-  const found = isFile ? [{ names: files.realNames(place), isLink: false }] : walked.files;
+  const found = isFile
+    ? [{ names: files.realNames(place), isLink: false }]
+    : walked.files;
   // Nothing is awaited in between: with a signal that has come the thread would be left behind.
   if (signal.aborted) return refuse('The call was interrupted.');
   const search = openPatternSearch(pattern, grepMs, signal);
@@ -169,7 +212,9 @@ async function searchFiles(place: files.Place, pattern: RegExp, accepts: PathFil
       }
       const unanswered = texts[answers.length];
       if (results.length > grepMatches)
-        notes.push(`(More than ${grepMatches} matches: narrow the pattern or name "path" or "include".)`);
+        notes.push(
+          `(More than ${grepMatches} matches: narrow the pattern or name "path" or "include".)`,
+        );
       else if (unanswered !== undefined) {
         isLate = true;
         notes.push(
@@ -182,14 +227,18 @@ async function searchFiles(place: files.Place, pattern: RegExp, accepts: PathFil
   } finally {
     await search.close();
   }
-  if (tooLarge > 0) notes.push(`(${tooLarge} files larger than ${fileBytes} bytes were not searched.)`);
+  if (tooLarge > 0)
+    notes.push(`(${tooLarge} files larger than ${fileBytes} bytes were not searched.)`);
   const none = isLate ? 'No match so far.' : 'No match.';
   const shown = results.length === 0 ? [none] : results.slice(0, grepMatches);
   const text = [...shown, ...notes, ...describeLeft(walked.left, limits)].join('\n');
   return isLate ? { ...refuse(text), timedOut: true as const } : text;
 }
 
-async function* inBatches(found: AsyncIterable<WalkedFile> | WalkedFile[], accepts: PathFilter) {
+async function* inBatches(
+  found: AsyncIterable<WalkedFile> | WalkedFile[],
+  accepts: PathFilter,
+) {
   let batch: WalkedFile[] = [];
   for await (const file of found) {
     // A link's target is found under its own name.

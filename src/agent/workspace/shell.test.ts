@@ -7,11 +7,18 @@ import {
   outputOf,
   type TemporaryWorkspace,
 } from '../../../test/support/temporary-workspace.ts';
-import { endMarkedProcesses, findProcessTree, sessionVariable } from '../../checks/process.ts';
+import {
+  endMarkedProcesses,
+  findProcessTree,
+  sessionVariable,
+} from '../../checks/process.ts';
 
 /** Every process of this workspace's session that still lives. */
 function survivors({ context }: TemporaryWorkspace): number[] {
-  return findProcessTree({ group: -1, mark: `${sessionVariable}=${context.environment[sessionVariable]}` });
+  return findProcessTree({
+    group: -1,
+    mark: `${sessionVariable}=${context.environment[sessionVariable]}`,
+  });
 }
 
 async function seconds(work: () => Promise<unknown>): Promise<number> {
@@ -31,15 +38,25 @@ describe('shell', () => {
 
   it('S6: a non-zero exit and an end by a signal are results, not errors', async () => {
     const { call } = createTemporaryWorkspace();
-    expect(outputOf(await call('shell', { command: 'exit 3' }))).toBe('Exit code 3.\n(no output)');
-    expect(outputOf(await call('shell', { command: 'kill -SEGV $$' }))).toContain('Ended by signal SIGSEGV');
-    expect(outputOf(await call('shell', { command: 'no-such-program-xyz' }))).toContain('Exit code 127');
+    expect(outputOf(await call('shell', { command: 'exit 3' }))).toBe(
+      'Exit code 3.\n(no output)',
+    );
+    expect(outputOf(await call('shell', { command: 'kill -SEGV $$' }))).toContain(
+      'Ended by signal SIGSEGV',
+    );
+    expect(outputOf(await call('shell', { command: 'no-such-program-xyz' }))).toContain(
+      'Exit code 127',
+    );
   });
 
   it('has no input to wait for and no terminal', async () => {
     const { call } = createTemporaryWorkspace();
     expect(
-      outputOf(await call('shell', { command: 'cat; read answer; echo "$? $TERM"; test -t 0 || echo none' })),
+      outputOf(
+        await call('shell', {
+          command: 'cat; read answer; echo "$? $TERM"; test -t 0 || echo none',
+        }),
+      ),
     ).toBe('Exit code 0.\n1 dumb\nnone');
   });
 
@@ -59,7 +76,9 @@ describe('shell', () => {
         command: 'echo first; head -c 50000000 /dev/zero | tr "\\0" x; echo; echo last',
       }),
     );
-    expect(output).toMatch(/^Exit code 0\.\nfirst\nx+\n… 4999\d{4} characters left out …\nx+\nlast$/u);
+    expect(output).toMatch(
+      /^Exit code 0\.\nfirst\nx+\n… 4999\d{4} characters left out …\nx+\nlast$/u,
+    );
     expect(output.length).toBeLessThan(2100);
     expect(process.memoryUsage().rss - before).toBeLessThan(200_000_000);
   });
@@ -67,12 +86,15 @@ describe('shell', () => {
   it('Must hold 6: breakOut sequences in the output reach nobody', async () => {
     const { call } = createTemporaryWorkspace();
     const command = `printf '\\033]52;c;ZXZpbA==\\007\\033[31mred\\033[0m\\r\\nover\\rwritten'`;
-    expect(outputOf(await call('shell', { command }))).toBe('Exit code 0.\nred\nover\nwritten');
+    expect(outputOf(await call('shell', { command }))).toBe(
+      'Exit code 0.\nred\nover\nwritten',
+    );
   });
 
   it('ends at its time limit with all 200 children', async () => {
     const workspace = createTemporaryWorkspace({ commandMs: 1500 });
-    const command = 'i=0; while [ $i -lt 200 ]; do sleep 100 & i=$((i+1)); done; echo started; wait';
+    const command =
+      'i=0; while [ $i -lt 200 ]; do sleep 100 & i=$((i+1)); done; echo started; wait';
     const took = await seconds(async () => {
       const error = errorOf(await workspace.call('shell', { command }));
       expect(error).toMatch(/did not end within 1\.5 s.*start_job.*started/su);
@@ -94,7 +116,8 @@ describe('shell', () => {
 
   it('gives a command that heeds SIGTERM the time to tidy up', async () => {
     const workspace = createTemporaryWorkspace({ commandMs: 300, endGraceMs: 5000 });
-    const command = 'trap "sleep 0.2; echo tidy > tidy.txt; exit" TERM; while :; do sleep 0.05; done';
+    const command =
+      'trap "sleep 0.2; echo tidy > tidy.txt; exit" TERM; while :; do sleep 0.05; done';
     errorOf(await workspace.call('shell', { command }));
     expect(readFileSync(join(workspace.root, 'tidy.txt'), 'utf8')).toBe('tidy\n');
   });
@@ -109,7 +132,9 @@ describe('shell', () => {
       expect(existsSync(join(workspace.root, 'escaped'))).toBe(true);
       expect(survivors(workspace)).toEqual([]);
       const output = outputOf(await workspace.call('shell', { command: breakOut }));
-      expect(output).toMatch(/left 1 process running, which were stopped: use start_job/u);
+      expect(output).toMatch(
+        /left 1 process running, which were stopped: use start_job/u,
+      );
       expect(survivors(workspace)).toEqual([]);
     },
   );
@@ -117,9 +142,9 @@ describe('shell', () => {
   it('does not wait for what a command left in the background', async () => {
     const workspace = createTemporaryWorkspace();
     const took = await seconds(async () => {
-      expect(outputOf(await workspace.call('shell', { command: 'sleep 100 & echo done' }))).toContain(
-        'left 1 process',
-      );
+      expect(
+        outputOf(await workspace.call('shell', { command: 'sleep 100 & echo done' })),
+      ).toContain('left 1 process');
     });
     expect(took).toBeLessThan(8);
     expect(survivors(workspace)).toEqual([]);
@@ -132,13 +157,17 @@ describe('shell', () => {
     setTimeout(() => controller.abort(), 400);
     expect(errorOf(await running)).toMatch(/interrupted and stopped.*begun/su);
     expect(survivors(workspace)).toEqual([]);
-    expect(errorOf(await workspace.call('shell', { command: 'touch never' }))).toContain('not started');
+    expect(errorOf(await workspace.call('shell', { command: 'touch never' }))).toContain(
+      'not started',
+    );
     expect(existsSync(join(workspace.root, 'never'))).toBe(false);
   });
 
   it('says why a command could not be started', async () => {
     const { call } = createTemporaryWorkspace();
-    expect(errorOf(await call('shell', { command: 'echo \0' }))).toContain('could not be started');
+    expect(errorOf(await call('shell', { command: 'echo \0' }))).toContain(
+      'could not be started',
+    );
     expect(errorOf(await call('shell', { command: '' }))).toContain(
       'must be a text of 1 to 30000 characters',
     );

@@ -16,22 +16,31 @@ export const shell = defineTool({
     'together; of long output the beginning and the end). There is no input and no terminal: use flags that answer ' +
     'questions. Everything the command leaves running is stopped with it; for servers and watchers use start_job.',
   access: 'execute',
-  input: { command, timeoutSeconds: optional(described(integer(1, 1800), 'When to end it; default 120.')) },
+  input: {
+    command,
+    timeoutSeconds: optional(described(integer(1, 1800), 'When to end it; default 120.')),
+  },
   async run({ command: line, timeoutSeconds }, context) {
     const { signal, limits } = context;
-    if (signal.aborted) return refuse('The command was not started: the call was interrupted.');
-    const wantedMs = timeoutSeconds === undefined ? limits.commandMs : timeoutSeconds * 1000;
+    if (signal.aborted)
+      return refuse('The command was not started: the call was interrupted.');
+    const wantedMs =
+      timeoutSeconds === undefined ? limits.commandMs : timeoutSeconds * 1000;
     const milliseconds = Math.min(wantedMs, limits.maxCommandMs);
     const { running, output } = startBounded(line, context);
     const ended = await endInTime(running, milliseconds, signal);
-    if (ended.startError !== null) return refuse(`The command could not be started: ${ended.startError}.`);
+    if (ended.startError !== null)
+      return refuse(`The command could not be started: ${ended.startError}.`);
     const printed = output.take().trimEnd() || '(no output)';
-    const rest = ended.notEnded === 0 ? '' : ` ${ended.notEnded} processes could not be stopped.`;
+    const rest =
+      ended.notEnded === 0 ? '' : ` ${ended.notEnded} processes could not be stopped.`;
     const late =
       `The command did not end within ${milliseconds / 1000} s and was stopped. ` +
       'Give it more time with timeoutSeconds, or run it with start_job.';
-    const stopped = ended.cause === 'time' ? late : 'The command was interrupted and stopped.';
-    if (ended.cause !== null) return refuse(`${stopped}${rest} Output so far:\n${printed}`);
+    const stopped =
+      ended.cause === 'time' ? late : 'The command was interrupted and stopped.';
+    if (ended.cause !== null)
+      return refuse(`${stopped}${rest} Output so far:\n${printed}`);
     const left = ended.leftRunning === 1 ? '1 process' : `${ended.leftRunning} processes`;
     const hint = ` It left ${left} running, which were stopped: use start_job for those.${rest}`;
     return `${describeEnd(ended)}${ended.leftRunning === 0 ? '' : hint}\n${printed}`;
@@ -45,7 +54,9 @@ export function isFailedCommand(tool: string, output: string): boolean {
 
 function describeEnd(ended: CommandEnd): string {
   if (ended.exitCode === null && ended.signal === null) return 'It could not be stopped.';
-  return ended.signal === null ? `Exit code ${ended.exitCode}.` : `Ended by signal ${ended.signal}.`;
+  return ended.signal === null
+    ? `Exit code ${ended.exitCode}.`
+    : `Ended by signal ${ended.signal}.`;
 }
 
 const job = described(text(40, 1), 'The id that start_job answered.');
@@ -57,10 +68,18 @@ export const startJob = defineTool({
     'long builds. Answers an id for read_job and stop_job. The job ends when its command ends (do not add "&"), and at ' +
     'the latest with this session.',
   access: 'execute',
-  input: { command, description: optional(described(text(200), 'What it is for, in a few words.')) },
+  input: {
+    command,
+    description: optional(described(text(200), 'What it is for, in a few words.')),
+  },
   async run(input, { jobs }) {
-    const started = jobs.start(input.command, oneLine(input.description || input.command, 80));
-    return typeof started === 'string' ? `Started ${started}. Read what it prints with read_job.` : started;
+    const started = jobs.start(
+      input.command,
+      oneLine(input.description || input.command, 80),
+    );
+    return typeof started === 'string'
+      ? `Started ${started}. Read what it prints with read_job.`
+      : started;
   },
 });
 
@@ -69,8 +88,14 @@ export const readJob = defineTool({
   description:
     'Answers whether a job still runs and what it printed since the last time. With waitSeconds it waits for something new.',
   access: 'read',
-  input: { job, waitSeconds: optional(described(integer(0, 30), 'How long to wait at most; default 0.')) },
-  waits: (input, { jobs }) => (input.waitSeconds ?? 0) > 0 && jobs.get(input.job)?.end === null,
+  input: {
+    job,
+    waitSeconds: optional(
+      described(integer(0, 30), 'How long to wait at most; default 0.'),
+    ),
+  },
+  waits: (input, { jobs }) =>
+    (input.waitSeconds ?? 0) > 0 && jobs.get(input.job)?.end === null,
   async run(input, { jobs, limits, signal }) {
     const read = jobs.get(input.job);
     if (read === undefined) return explainUnknown(jobs);
@@ -98,7 +123,8 @@ export const listJobs = defineTool({
   description: 'Lists the jobs of this session, running and ended.',
   access: 'read',
   input: {},
-  run: async (_input, { jobs }) => jobs.list().map(describeJob).join('\n') || 'There are no jobs.',
+  run: async (_input, { jobs }) =>
+    jobs.list().map(describeJob).join('\n') || 'There are no jobs.',
 });
 
 function describeJob({ id, description, end, isStopped }: Job): string {
@@ -106,7 +132,8 @@ function describeJob({ id, description, end, isStopped }: Job): string {
   if (end === null) return `${name}: running.`;
   if (end.startError !== null) return `${name}: could not be started: ${end.startError}.`;
   if (isStopped) return `${name}: stopped. ${describeEnd(end)}`;
-  const left = end.leftRunning > 0 ? ` ${end.leftRunning} processes it left were stopped.` : '';
+  const left =
+    end.leftRunning > 0 ? ` ${end.leftRunning} processes it left were stopped.` : '';
   return `${name}: ${describeEnd(end)}${left}`;
 }
 
@@ -118,14 +145,27 @@ function explainUnknown(jobs: Jobs): Refusal {
 
 type CommandPlace = Pick<ToolContext, 'environment' | 'limits' | 'root'>;
 
-function startBounded(command: string, { root, environment, limits }: CommandPlace, onNews = () => {}) {
+function startBounded(
+  command: string,
+  { root, environment, limits }: CommandPlace,
+  onNews = () => {},
+) {
   const { outputCharacters, endGraceMs } = limits;
   const output = new BoundedOutput(outputCharacters);
   const onOutput = (chunk: string) => {
     output.append(chunk);
     onNews();
   };
-  return { output, running: startCommand({ command, directory: root, environment, endGraceMs, onOutput }) };
+  return {
+    output,
+    running: startCommand({
+      command,
+      directory: root,
+      environment,
+      endGraceMs,
+      onOutput,
+    }),
+  };
 }
 
 type Job = ReturnType<typeof startBounded> & {
@@ -180,7 +220,11 @@ export function openJobs(place: CommandPlace) {
       return id;
     },
     /** What is new; waits for some, or for the job's end, at most `waitMs`. */
-    async read({ id, end, output }: Job, waitMs: number, signal: AbortSignal): Promise<string> {
+    async read(
+      { id, end, output }: Job,
+      waitMs: number,
+      signal: AbortSignal,
+    ): Promise<string> {
       if (end === null && output.isEmpty && waitMs > 0) {
         const over = AbortSignal.any([signal, AbortSignal.timeout(waitMs)]);
         // Safe: time is over or the call interrupted; what there is by then is the answer.

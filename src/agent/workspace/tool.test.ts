@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { createTemporaryWorkspace, errorOf, outputOf } from '../../../test/support/temporary-workspace.ts';
+import {
+  createTemporaryWorkspace,
+  errorOf,
+  outputOf,
+} from '../../../test/support/temporary-workspace.ts';
 import { described, flag, integer, optional, text } from '../../core/schema.ts';
 import { defineTool } from './tool.ts';
 import { workspaceTools } from './workspace-tools.ts';
@@ -19,9 +23,16 @@ const tool = defineTool({
 describe('the input of a tool', () => {
   it('takes what fits, and null for what is left out', async () => {
     const { context } = createTemporaryWorkspace();
-    const taken = async (input: unknown) => JSON.parse(outputOf(await tool.call(input, context)));
-    expect(await taken({ path: 'a', count: 5, all: false })).toEqual({ path: 'a', count: 5, all: false });
-    expect(await taken({ path: 'a', count: null, all: undefined })).toEqual({ path: 'a' });
+    const taken = async (input: unknown) =>
+      JSON.parse(outputOf(await tool.call(input, context)));
+    expect(await taken({ path: 'a', count: 5, all: false })).toEqual({
+      path: 'a',
+      count: 5,
+      all: false,
+    });
+    expect(await taken({ path: 'a', count: null, all: undefined })).toEqual({
+      path: 'a',
+    });
   });
 
   it.each([
@@ -37,7 +48,10 @@ describe('the input of a tool', () => {
     [{ path: 'a', count: 1.5 }, /whole number/u],
     [{ path: 'a', count: 6 }, /whole number/u],
     [{ path: 'a', all: 'yes' }, /"all" must be true or false/u],
-    [{ path: 'a', file: 'b' }, /no field "file" here; send path \(required\), count, all/u],
+    [
+      { path: 'a', file: 'b' },
+      /no field "file" here; send path \(required\), count, all/u,
+    ],
     [JSON.parse('{"path":"a","__proto__":{"all":true}}'), /no field "__proto__" here/u],
   ])('answers %j with a sentence', async (input, sentence) => {
     const { context } = createTemporaryWorkspace();

@@ -40,16 +40,26 @@ describe.each([
   it('P52: pauses its own session, not the most recent one here; the outcome is paused, and nothing says "stopped by you"', async () => {
     const host = await addWorking('own-0001');
     await addWorking('other-0001');
-    const { code, out } = await bench.runWith(beneath('Claude Code', 'own-0001'), command, ...more);
+    const { code, out } = await bench.runWith(
+      beneath('Claude Code', 'own-0001'),
+      command,
+      ...more,
+    );
     expect(code).toBe(0);
-    expect(out).toContain('Session own-0001 “Clean up”: Claude Code called this: the agent asked to stop');
+    expect(out).toContain(
+      'Session own-0001 “Clean up”: Claude Code called this: the agent asked to stop',
+    );
     expect(out.replaceAll('\n', ' ')).toContain('its next stop ends the turn as paused.');
     expect(out.replaceAll('\n', ' ')).toContain(advice);
     expect((await host.stops()).decision).toMatchObject({
       ...{ answer: 'let-go', reason: 'paused-by-model', outcome: 'paused', sentence },
     });
     const own = await stateOf('own-0001');
-    expect(own).toMatchObject({ latch: null, pause: { by: 'model' }, settled: { outcome: 'paused' } });
+    expect(own).toMatchObject({
+      latch: null,
+      pause: { by: 'model' },
+      settled: { outcome: 'paused' },
+    });
     expect(await stateOf('other-0001')).toMatchObject({ latch: null, pause: null });
     const { out: status } = await bench.run('status', 'own-0001');
     expect(status).toContain('paused by the agent');
@@ -60,10 +70,15 @@ describe.each([
     await addWorking('own-0001');
     await addWorking('other-0001');
     const words = [command, 'other-0001', ...more];
-    const { code, out, err } = await bench.runWith(beneath('Claude Code', 'own-0001'), ...words);
+    const { code, out, err } = await bench.runWith(
+      beneath('Claude Code', 'own-0001'),
+      ...words,
+    );
     expect({ code, out }).toEqual({ code: 1, out: '' });
     const said = err.replaceAll('\n', ' ');
-    expect(said).toContain('Claude Code called this, and an agent may only pause its own session, own-0001');
+    expect(said).toContain(
+      'Claude Code called this, and an agent may only pause its own session, own-0001',
+    );
     expect(said).toContain(advice);
     for (const id of ['own-0001', 'other-0001'])
       expect(await stateOf(id)).toMatchObject({ latch: null, pause: null });
@@ -89,8 +104,12 @@ describe('the session of the agent that calls', () => {
       return err.replaceAll('\n', ' ');
     };
     await addWorking('gemini-0001', 'gemini-cli');
-    expect(await refused(beneath('Codex'))).toContain('none of its sessions is at work in this directory.');
-    expect(await refused(beneath('Gemini CLI', 'unheard'))).toContain('there is no record of its session.');
+    expect(await refused(beneath('Codex'))).toContain(
+      'none of its sessions is at work in this directory.',
+    );
+    expect(await refused(beneath('Gemini CLI', 'unheard'))).toContain(
+      'there is no record of its session.',
+    );
     await addWorking('gemini-0002', 'gemini-cli');
     const several = await refused(beneath('Gemini CLI'));
     expect(several).toContain('does not say from which session: ');
@@ -102,7 +121,12 @@ describe('the session of the agent that calls', () => {
     const wait = (sessionId: string) =>
       store.append([
         {
-          ...{ id: `${sessionId}/said`, sessionId, at: bench.clock.now(), type: 'human-spoke' },
+          ...{
+            id: `${sessionId}/said`,
+            sessionId,
+            at: bench.clock.now(),
+            type: 'human-spoke',
+          },
           ...{
             messageId: 'm',
             text: 'Clean up',
@@ -114,7 +138,9 @@ describe('the session of the agent that calls', () => {
         },
       ]);
     await wait('first-turn');
-    expect((await bench.runWith(beneath('Claude Code', 'first-turn'), 'stop')).code).toBe(0);
+    expect((await bench.runWith(beneath('Claude Code', 'first-turn'), 'stop')).code).toBe(
+      0,
+    );
     expect(await stateOf('first-turn')).toMatchObject({
       title: 'Clean up',
       latch: null,
@@ -124,7 +150,10 @@ describe('the session of the agent that calls', () => {
     await gemini.happens({ type: 'human-aborted', how: 'Esc' });
     await wait('gemini-0001');
     expect((await bench.runWith(beneath('Gemini CLI'), 'stop')).code).toBe(0);
-    expect(await stateOf('gemini-0001')).toMatchObject({ latch: null, pause: { by: 'model' } });
+    expect(await stateOf('gemini-0001')).toMatchObject({
+      latch: null,
+      pause: { by: 'model' },
+    });
   });
 
   it("P52: is the parent's for a subagent, and the run's for a host that a run drives", async () => {
@@ -134,10 +163,16 @@ describe('the session of the agent that calls', () => {
       descriptor: { host: 'claude-code', kind: 'subagent', parentId: 'main-0001' },
     });
     await child.open();
-    expect((await bench.runWith(beneath('Claude Code', 'child-0001'), 'stop')).code).toBe(0);
+    expect((await bench.runWith(beneath('Claude Code', 'child-0001'), 'stop')).code).toBe(
+      0,
+    );
     expect(await stateOf('main-0001')).toMatchObject({ pause: { by: 'model' } });
     await addWorking('run-0001', 'untildone');
-    const driven = beneath('a session of untildone', 'unrecorded-id-of-the-host', 'run-0001');
+    const driven = beneath(
+      'a session of untildone',
+      'unrecorded-id-of-the-host',
+      'run-0001',
+    );
     expect((await bench.runWith(driven, 'pause')).code).toBe(0);
     expect(await stateOf('run-0001')).toMatchObject({ pause: { by: 'model' } });
   });
@@ -149,7 +184,10 @@ it('P52: a session that the human holds stays held by the human, and the answer 
   const { code, out } = await bench.runWith(beneath('Claude Code', 'own-0001'), 'stop');
   expect(code).toBe(0);
   expect(out).toContain('nothing changes: paused by you: lunch.');
-  expect(await stateOf('own-0001')).toMatchObject({ latch: null, pause: { by: 'human' } });
+  expect(await stateOf('own-0001')).toMatchObject({
+    latch: null,
+    pause: { by: 'human' },
+  });
 });
 
 it('P52: the keys of a view follow the same rules if an agent started it, and say why they are refused', async () => {
@@ -163,17 +201,28 @@ it('P52: the keys of a view follow the same rules if an agent started it, and sa
   };
   const store = await bench.store();
   const acts = (id: string) => createHumanActs(io as Io, store, id);
-  expect(await acts('other-0001').stop('a key')).toContain('an agent may only pause its own session');
-  expect(await acts('other-0001').pause()).toContain('an agent may only pause its own session');
+  expect(await acts('other-0001').stop('a key')).toContain(
+    'an agent may only pause its own session',
+  );
+  expect(await acts('other-0001').pause()).toContain(
+    'an agent may only pause its own session',
+  );
   expect(await stateOf('other-0001')).toMatchObject({ latch: null, pause: null });
   expect(await acts('own-0001').stop('a key')).toBeNull();
-  expect(await stateOf('own-0001')).toMatchObject({ latch: null, pause: { by: 'model' } });
+  expect(await stateOf('own-0001')).toMatchObject({
+    latch: null,
+    pause: { by: 'model' },
+  });
 });
 
 it('V12: an agent that pauses its session after the end leaves the outcome as it was', async () => {
   await addStagnantSession(bench);
   const { out } = await bench.runWith(beneath('scripted', 'alpha-0001'), 'stop');
-  expect(out.replaceAll('\n', ' ')).toContain('its turn has ended already, and the outcome stays');
+  expect(out.replaceAll('\n', ' ')).toContain(
+    'its turn has ended already, and the outcome stays',
+  );
   expect(await stateOf('alpha-0001')).toMatchObject({ settled: { outcome: 'stagnant' } });
-  expect((await bench.run('status')).out).toContain('ended: stagnant; paused by the agent since ');
+  expect((await bench.run('status')).out).toContain(
+    'ended: stagnant; paused by the agent since ',
+  );
 });

@@ -1,5 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type CommandBench, createCommandBench } from '../../../test/support/command-bench.ts';
+import {
+  type CommandBench,
+  createCommandBench,
+} from '../../../test/support/command-bench.ts';
 import { readGrants } from '../../agent/workspace/remembered-grants.ts';
 import { ownSession } from '../../engine/session-owner.ts';
 import { notUnderstood, readPermission } from '../ask-at-terminal.ts';
@@ -23,12 +26,18 @@ const hiding = 'echo ok \u001b]0; touch HIDDEN; echo \u0007';
 const unhidden = 'echo ok \\x1b]0; touch HIDDEN; echo \\x07';
 
 async function addSession(...requestIds: string[]) {
-  const host = await bench.host({ sessionId: 'alpha-0001', descriptor: { host: 'untildone' } });
+  const host = await bench.host({
+    sessionId: 'alpha-0001',
+    descriptor: { host: 'untildone' },
+  });
   await host.open();
   await host.says('Work');
   await host.plans('Publish it');
   for (const requestId of requestIds)
-    await host.happens({ type: 'wait-started', wait: { kind: 'permission', requestId, about } });
+    await host.happens({
+      type: 'wait-started',
+      wait: { kind: 'permission', requestId, about },
+    });
   return host;
 }
 
@@ -48,12 +57,25 @@ async function session() {
 describe('approve, for a permission', () => {
   it.each([
     [['--yes'], 'once', 'Allowed once: shell npm publish'],
-    [['--yes', '--for', 'session'], 'session', 'Allowed for this session: exactly npm publish'],
-    [['--yes', '--for', 'always'], 'always', 'Allowed always in this folder: exactly npm publish'],
+    [
+      ['--yes', '--for', 'session'],
+      'session',
+      'Allowed for this session: exactly npm publish',
+    ],
+    [
+      ['--yes', '--for', 'always'],
+      'always',
+      'Allowed always in this folder: exactly npm publish',
+    ],
     [['--reject', 'never'], 'no', 'Recorded a no to shell npm publish'],
   ])('S7: %j is on the record as %s', async (words, answer, sentence) => {
     await addSession('request-1');
-    const { code, out, err } = await bench.run('approve', '--request', 'request', ...words);
+    const { code, out, err } = await bench.run(
+      'approve',
+      '--request',
+      'request',
+      ...words,
+    );
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(out).toContain(sentence);
     const after = await session();
@@ -61,7 +83,9 @@ describe('approve, for a permission', () => {
     expect(after.waits.permissions).toEqual([]);
     expect(after.pause).toBeNull();
     const kept = readGrants({ stateDirectory: bench.home, directory: bench.project });
-    expect(kept.map(({ pattern }) => pattern)).toEqual(answer === 'always' ? [about.pattern] : []);
+    expect(kept.map(({ pattern }) => pattern)).toEqual(
+      answer === 'always' ? [about.pattern] : [],
+    );
   });
 
   it('C3: status and why show what is asked, and approve lists it when more than one thing waits', async () => {
@@ -94,7 +118,9 @@ describe('approve, for a permission', () => {
     expect(asked.out).toContain(`  │ ${unhidden}\n`);
     expect(asked.out).toContain(`  s or a would allow: exactly ${unhidden}\n`);
     expect(asked.out).toContain('characters that a terminal does not show');
-    expect((await bench.run('status', 'alpha')).out).toContain(`permission for shell: ${unhidden}`);
+    expect((await bench.run('status', 'alpha')).out).toContain(
+      `permission for shell: ${unhidden}`,
+    );
     expect((await bench.run('why')).out).toContain(unhidden);
     const words = ['--request', 'request-1', '--yes', '--for', 'always'];
     expect((await bench.run('approve', ...words)).out).toContain(`exactly ${unhidden}`);
@@ -115,8 +141,14 @@ describe('approve, for a permission', () => {
   });
 
   it.each([
-    [['--request', 'nobody', '--yes'], 'has no waiting permission request like "nobody"; it has request-1.'],
-    [['--request', 'request', '--yes', '--for', 'ever'], '--for takes once, session or always.'],
+    [
+      ['--request', 'nobody', '--yes'],
+      'has no waiting permission request like "nobody"; it has request-1.',
+    ],
+    [
+      ['--request', 'request', '--yes', '--for', 'ever'],
+      '--for takes once, session or always.',
+    ],
     [['--request', 'request', '--check', 'look', '--yes'], 'Answer one at a time'],
     [['--request', 'request'], 'The input is no terminal'],
   ])('C3: %j is wrong usage and records nothing', async (words, sentence) => {
@@ -141,9 +173,17 @@ describe('approve, for a permission', () => {
   });
 
   it('C3: a bare Enter leaves the question open, and so does everything that is no answer', () => {
-    for (const said of ['', '  ', 'yep', 'maybe', 'not', 'y y']) expect(readPermission(said)).toBeNull();
-    expect(notUnderstood('maybe')).toBe('"maybe" was not understood; answer y, s, a or n.');
-    expect(['y', 'S', 'always', ' no '].map(readPermission)).toEqual(['once', 'session', 'always', 'no']);
+    for (const said of ['', '  ', 'yep', 'maybe', 'not', 'y y'])
+      expect(readPermission(said)).toBeNull();
+    expect(notUnderstood('maybe')).toBe(
+      '"maybe" was not understood; answer y, s, a or n.',
+    );
+    expect(['y', 'S', 'always', ' no '].map(readPermission)).toEqual([
+      'once',
+      'session',
+      'always',
+      'no',
+    ]);
   });
 });
 
@@ -157,8 +197,12 @@ describe('permissions', () => {
     const unknown = await bench.run('permissions', '--forget', 'npm test');
     expect([unknown.code, unknown.out]).toEqual([1, '']);
     expect(unknown.err).toContain('No permission here has the pattern "npm test"');
-    expect((await bench.run('permissions', '--forget-all')).out).toBe('Forgot 1 permission.\n');
-    expect((await bench.run('permissions')).out).toBe('Nothing is always allowed in this directory.\n');
+    expect((await bench.run('permissions', '--forget-all')).out).toBe(
+      'Forgot 1 permission.\n',
+    );
+    expect((await bench.run('permissions')).out).toBe(
+      'Nothing is always allowed in this directory.\n',
+    );
   });
 });
 

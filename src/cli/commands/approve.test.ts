@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type CommandBench, createCommandBench } from '../../../test/support/command-bench.ts';
+import {
+  type CommandBench,
+  createCommandBench,
+} from '../../../test/support/command-bench.ts';
 import { createChecker } from '../../checks/checker.ts';
 import type { HumanCheck } from '../../core/check-specs.ts';
 import type { Policy } from '../../core/policy.ts';
@@ -46,13 +49,32 @@ interface Work extends Partial<ScriptedHostOptions> {
 }
 
 /** A session whose one todo is completed; the checks for a human are really asked for. */
-async function addSession({ specs = [look], goal = [], own = [], ...options }: Work): Promise<ScriptedHost> {
+async function addSession({
+  specs = [look],
+  goal = [],
+  own = [],
+  ...options
+}: Work): Promise<ScriptedHost> {
   const store = await bench.store();
-  const place = { store, clock: bench.clock, identifiers: createIdentifiers(bench.clock), hash: sha256 };
+  const place = {
+    store,
+    clock: bench.clock,
+    identifiers: createIdentifiers(bench.clock),
+    hash: sha256,
+  };
   const { signal } = new AbortController();
-  const checker = createChecker({ ...place, startRunner: () => {}, signal: () => signal });
+  const checker = createChecker({
+    ...place,
+    startRunner: () => {},
+    signal: () => signal,
+  });
   const policy = policyOf(specs, goal);
-  const host = await bench.host({ sessionId: 'alpha-0001', policy: () => policy, checker, ...options });
+  const host = await bench.host({
+    sessionId: 'alpha-0001',
+    policy: () => policy,
+    checker,
+    ...options,
+  });
   await host.open();
   await host.says('Work');
   const items = [{ id: `${host.sessionId} todo`, title: 'Draw it', checks: own }];
@@ -84,10 +106,15 @@ async function evidence() {
 describe('approve', () => {
   it('V1: a yes lets a goal that waited for it be done', async () => {
     const host = await addSession({ goal: ['look'] });
-    expect(await stop(host)).toMatchObject({ answer: 'wait', reason: 'question-pending' });
+    expect(await stop(host)).toMatchObject({
+      answer: 'wait',
+      reason: 'question-pending',
+    });
     const { code, out, err } = await bench.run('approve', '--check', 'look', '--yes');
     expect({ code, err }).toEqual({ code: 0, err: '' });
-    expect(out).toContain('Approved look. It counts until a file of the workspace changes.');
+    expect(out).toContain(
+      'Approved look. It counts until a file of the workspace changes.',
+    );
     expect(out).toContain('The answer is used when the agent next tries to stop.');
     expect((await session()).waits.questions).toEqual([]);
     expect(await stop(host)).toMatchObject({ answer: 'let-go', outcome: 'done' });
@@ -96,7 +123,13 @@ describe('approve', () => {
   it('V1: a no to the goal keeps the agent at work, and it reads the reason', async () => {
     const host = await addSession({ goal: ['look'] });
     await stop(host);
-    const { code, out } = await bench.run('approve', '--check', 'look', '--reject', 'the button is blue');
+    const { code, out } = await bench.run(
+      'approve',
+      '--check',
+      'look',
+      '--reject',
+      'the button is blue',
+    );
     expect(code).toBe(0);
     expect(out).toContain('Recorded a no to look: the button is blue');
     const handled = await (await host.stops()).checks;
@@ -115,18 +148,24 @@ describe('approve', () => {
   it.each([
     ['--yes', { answer: 'let-go', outcome: 'done' }],
     ['--reject=not like this', { answer: 'continue' }],
-  ])('V1: %s decides a stop attempt that a told host has parked', async (said, decision) => {
-    const host = await addSession({
-      goal: ['look'],
-      own: ['own'],
-      specs: [look, human('own')],
-      mode: 'told',
-    });
-    await bench.run('approve', '--check', 'own', '--yes');
-    expect(await stop(host)).toMatchObject({ answer: 'wait', reason: 'question-pending' });
-    const { out } = await bench.run('approve', '--check', 'look', said, '--json');
-    expect(JSON.parse(out)).toMatchObject({ answered: true, waited: true, decision });
-  });
+  ])(
+    'V1: %s decides a stop attempt that a told host has parked',
+    async (said, decision) => {
+      const host = await addSession({
+        goal: ['look'],
+        own: ['own'],
+        specs: [look, human('own')],
+        mode: 'told',
+      });
+      await bench.run('approve', '--check', 'own', '--yes');
+      expect(await stop(host)).toMatchObject({
+        answer: 'wait',
+        reason: 'question-pending',
+      });
+      const { out } = await bench.run('approve', '--check', 'look', said, '--json');
+      expect(JSON.parse(out)).toMatchObject({ answered: true, waited: true, decision });
+    },
+  );
 
   it('V2: an approval ends with a change of the files that the check depends on, and only of those', async () => {
     const host = await addSession({ specs: [human('look', ['src/**'])], goal: ['look'] });
@@ -139,7 +178,10 @@ describe('approve', () => {
     write('src/a.ts', '2');
     await host.says('And now?');
     await host.works();
-    expect(await stop(host)).toMatchObject({ answer: 'wait', reason: 'question-pending' });
+    expect(await stop(host)).toMatchObject({
+      answer: 'wait',
+      reason: 'question-pending',
+    });
     expect((await bench.run('verify')).code).toBe(3);
     write('src/a.ts', '1');
     expect((await bench.run('verify')).code, 'what was approved is there again').toBe(0);
@@ -150,7 +192,10 @@ describe('approve', () => {
     await stop(host);
     await bench.run('approve', '--check', 'look', '--yes');
     write('src/a.ts', '2');
-    expect(await stop(host)).toMatchObject({ answer: 'wait', reason: 'question-pending' });
+    expect(await stop(host)).toMatchObject({
+      answer: 'wait',
+      reason: 'question-pending',
+    });
   });
 
   it('V1: a check can be answered before the agent gets to it', async () => {
@@ -164,7 +209,10 @@ describe('approve', () => {
   });
 
   it('V1: several questions that wait are named, and one must be chosen', async () => {
-    const host = await addSession({ specs: [look, human('sound')], goal: ['look', 'sound'] });
+    const host = await addSession({
+      specs: [look, human('sound')],
+      goal: ['look', 'sound'],
+    });
     await stop(host);
     const { code, out } = await bench.run('approve');
     expect(code).toBe(2);
@@ -211,10 +259,15 @@ describe('approve', () => {
   it('V1: the question of a check that was taken away holds nobody up', async () => {
     const host = await addSession({ goal: ['look'] });
     await stop(host);
-    await host.happens({ type: 'wait-started', wait: { kind: 'question', requestId: 'approve gone' } });
+    await host.happens({
+      type: 'wait-started',
+      wait: { kind: 'question', requestId: 'approve gone' },
+    });
     const { code, out } = await bench.run('approve', '--check', 'gone', '--yes');
     expect(code).toBe(0);
-    expect(out).toContain('The configuration has no check gone any more; its question is closed.');
+    expect(out).toContain(
+      'The configuration has no check gone any more; its question is closed.',
+    );
     expect((await session()).waits.questions).toEqual(['approve look']);
     expect(await evidence()).toEqual([]);
   });
@@ -222,7 +275,10 @@ describe('approve', () => {
   it.each([
     [['--yes'], 'Name what you answer: --check NAME or --request ID.'],
     [['--reject', 'no'], 'Name what you answer: --check NAME or --request ID.'],
-    [['--check', 'look', '--yes', '--reject', 'no'], '--yes and --reject contradict each other.'],
+    [
+      ['--check', 'look', '--yes', '--reject', 'no'],
+      '--yes and --reject contradict each other.',
+    ],
     [['--check', 'unit', '--yes'], 'has no check for a human named "unit"; it has look.'],
   ])('C3: %j is wrong usage and records nothing', async (argv, sentence) => {
     await stop(await addSession({ goal: ['look'] }));
@@ -236,7 +292,13 @@ describe('approve', () => {
     const host = await addSession({ goal: ['look'] });
     await stop(host);
     const whyNoHuman = async () => 'Only a human may do this, and Claude Code called it.';
-    const { code, out, err } = await bench.runWith({ whyNoHuman }, 'approve', '--check', 'look', '--yes');
+    const { code, out, err } = await bench.runWith(
+      { whyNoHuman },
+      'approve',
+      '--check',
+      'look',
+      '--yes',
+    );
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err).toContain('Claude Code called it');
     expect(await evidence()).toEqual([]);
@@ -244,11 +306,15 @@ describe('approve', () => {
   });
 
   it('security: a hostile question, name and reason have no power over the terminal', async () => {
-    const evil = 'x\u001b]52;c;aGk=\u0007\u001b[2J\u009b0m\nINJECTED\r\u202Eesrever\u007f';
+    const evil =
+      'x\u001b]52;c;aGk=\u0007\u001b[2J\u009b0m\nINJECTED\r\u202Eesrever\u007f';
     const check = { ...human(evil, [evil]), question: evil };
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this looks for
-    const powers = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
-    await stop(await addSession({ specs: [check, human('other')], goal: [evil, 'other'] }));
+    const powers =
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this looks for
+      /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
+    await stop(
+      await addSession({ specs: [check, human('other')], goal: [evil, 'other'] }),
+    );
     for (const argv of [
       [],
       ['--json'],
@@ -272,8 +338,13 @@ describe('approve: at a terminal', () => {
     ['No', { approved: false, reason: '' }],
     ['yep', null],
     ['nope', null],
-    ['yes, but the button is blue', { approved: false, reason: 'yes, but the button is blue' }],
-  ])('%j is read as it is meant', (said, answer) => expect(readApproval(said)).toEqual(answer));
+    [
+      'yes, but the button is blue',
+      { approved: false, reason: 'yes, but the button is blue' },
+    ],
+  ])('%j is read as it is meant', (said, answer) =>
+    expect(readApproval(said)).toEqual(answer),
+  );
 
   const program = fileURLToPath(new URL('../bin.ts', import.meta.url));
   let runs = 0;
@@ -301,8 +372,13 @@ describe('approve: at a terminal', () => {
   it('V1: shows question and state, and takes a yes; a bare Enter leaves it open', async () => {
     const host = await addSession({ goal: ['look'], own: ['look'] });
     await stop(host);
-    expect(await atTerminal('\\r')).toMatch(/Left open; nothing was recorded\.\s+exit 3\n$/);
-    expect(await atTerminal('yep\\r'), 'first-use 30: a near yes is no reason for a no').toMatch(
+    expect(await atTerminal('\\r')).toMatch(
+      /Left open; nothing was recorded\.\s+exit 3\n$/,
+    );
+    expect(
+      await atTerminal('yep\\r'),
+      'first-use 30: a near yes is no reason for a no',
+    ).toMatch(
       /"yep" was not understood; answer y, n or a reason\. Left open; nothing was recorded\.\s+exit 3\n$/,
     );
     expect(await evidence()).toEqual([]);

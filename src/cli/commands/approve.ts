@@ -17,10 +17,26 @@ import type { PermissionRequest, State } from '../../core/state.ts';
 import type { Store } from '../../engine/store.ts';
 import * as asking from '../ask-at-terminal.ts';
 import type { Arguments } from '../command.ts';
-import { describePlan, describeState, nameSession, shortId } from '../describe-session.ts';
+import {
+  describePlan,
+  describeState,
+  nameSession,
+  shortId,
+} from '../describe-session.ts';
 import { formatAge } from '../describe-time.ts';
-import { type Answer, findSession, type Here, sessionCommand, sessionsHere } from '../find-session.ts';
-import { type Acted, answerPermission, sendActs, waitingRequests } from '../human-event.ts';
+import {
+  type Answer,
+  findSession,
+  type Here,
+  sessionCommand,
+  sessionsHere,
+} from '../find-session.ts';
+import {
+  type Acted,
+  answerPermission,
+  sendActs,
+  waitingRequests,
+} from '../human-event.ts';
 import type { Io } from '../io.ts';
 import { count, fields, printWrapped, refuse, shown } from '../print.ts';
 import { createPage, lookOf } from '../show/page.ts';
@@ -39,8 +55,14 @@ export const approve = sessionCommand({
     check: { value: 'NAME', summary: 'The check that is answered.' },
     yes: { summary: 'Approve what --check or --request names.' },
     reject: { value: 'REASON', summary: 'Say no to it; the agent is told.' },
-    request: { value: 'ID', summary: 'The permission request that is answered, by the start of its id.' },
-    for: { value: 'LENGTH', summary: 'How long a yes to it counts: once (the default), session or always.' },
+    request: {
+      value: 'ID',
+      summary: 'The permission request that is answered, by the start of its id.',
+    },
+    for: {
+      value: 'LENGTH',
+      summary: 'How long a yes to it counts: once (the default), session or always.',
+    },
   },
   humanOnly: true,
   find: findAskingSession,
@@ -50,7 +72,9 @@ export const approve = sessionCommand({
     const { frozen, questions } = await readQuestions(here.store, here.session);
     const things = [
       ...questions.map((question): Thing => checkToAnswer(here, question, frozen)),
-      ...waitingRequests(here.session).map((request): Thing => requestToAnswer(here, request)),
+      ...waitingRequests(here.session).map(
+        (request): Thing => requestToAnswer(here, request),
+      ),
     ];
     return choose(here, things)?.answer(said) ?? listThings(here, things);
   },
@@ -73,9 +97,11 @@ const wrong = (sentence: string): UntildoneError => new UntildoneError('usage', 
 function saidAlready(given: Arguments): HumanAnswer | null {
   const reason = given.text('reject');
   const approved = given.has('yes');
-  if (approved && reason !== null) throw wrong('--yes and --reject contradict each other.');
+  if (approved && reason !== null)
+    throw wrong('--yes and --reject contradict each other.');
   if (!approved && reason === null) return null;
-  if (given.has('check') || given.has('request')) return { approved, reason: reason ?? '' };
+  if (given.has('check') || given.has('request'))
+    return { approved, reason: reason ?? '' };
   throw wrong('Name what you answer: --check NAME or --request ID.');
 }
 
@@ -84,20 +110,30 @@ const recentSessions = 50;
 const namedSessions = 5;
 
 /** Without a word: the one session here in which a question waits, else the most recent one. */
-async function findAskingSession(store: Store, word: string | null, io: Io): Promise<State> {
+async function findAskingSession(
+  store: Store,
+  word: string | null,
+  io: Io,
+): Promise<State> {
   const here = word === null ? await sessionsHere(store, io, recentSessions) : [];
   const waiting = here.filter(
-    (session) => !session.deleted && waitingChecks(session).length + waitingRequests(session).length > 0,
+    (session) =>
+      !session.deleted &&
+      waitingChecks(session).length + waitingRequests(session).length > 0,
   );
   if (waiting.length <= 1) return findSession(store, waiting[0]?.id ?? word, io);
   const names = waiting.slice(0, namedSessions).map(nameSession).join(', ');
   const more = waiting.length > namedSessions ? ' …' : '';
-  throw wrong(`Questions wait in ${waiting.length} sessions here; name one: ${names}${more}.`);
+  throw wrong(
+    `Questions wait in ${waiting.length} sessions here; name one: ${names}${more}.`,
+  );
 }
 
 /** null: nothing was named, and not exactly one thing waits. */
 function choose({ given, session }: Here, things: readonly Thing[]): Thing | null {
-  const [option, second] = (['check', 'request'] as const).filter((name) => given.has(name));
+  const [option, second] = (['check', 'request'] as const).filter((name) =>
+    given.has(name),
+  );
   if (second !== undefined) throw wrong('Answer one at a time: --check or --request.');
   if (option === undefined) {
     const [only = null, other] = things.filter(({ waits }) => waits);
@@ -109,7 +145,8 @@ function choose({ given, session }: Here, things: readonly Thing[]): Thing | nul
   const near = known.filter(({ name }) =>
     option === 'check' ? name === word.trim().toLowerCase() : name.startsWith(word),
   );
-  const exact = known.find(({ name }) => name === word) ?? (near.length === 1 ? near[0] : undefined);
+  const exact =
+    known.find(({ name }) => name === word) ?? (near.length === 1 ? near[0] : undefined);
   if (exact !== undefined) return exact;
   const what = `${near.length === 0 ? 'no' : 'more than one'} ${option === 'check' ? 'check for a human named' : 'waiting permission request like'}`;
   const names = known.map(({ name }) => shown(name, 60)).join(', ');
@@ -122,10 +159,16 @@ function listThings({ session }: Here, things: readonly Thing[]): Answer {
   const waiting = things.filter(({ waits }) => waits);
   const jsonOf = (option: Thing['option']): object[] =>
     things.filter((thing) => thing.option === option).map(({ json }) => json);
-  const json = { answered: false, questions: jsonOf('check'), permissions: jsonOf('request') };
+  const json = {
+    answered: false,
+    questions: jsonOf('check'),
+    permissions: jsonOf('request'),
+  };
   const where = `in session ${nameSession(session)}`;
   if (waiting.length > 0) {
-    const rows = waiting.map(({ option, name, text }) => [`--${option} ${shown(name, 60)}`, text] as const);
+    const rows = waiting.map(
+      ({ option, name, text }) => [`--${option} ${shown(name, 60)}`, text] as const,
+    );
     const head = `${count(waiting.length, 'question')} wait ${where}. Say which one you answer:`;
     return { json, lines: [head, ...fields(rows)], code: 2 };
   }
@@ -138,7 +181,11 @@ function listThings({ session }: Here, things: readonly Thing[]): Answer {
 async function ask<Said>(
   { given, io, session }: Here,
   { lines, json }: Readonly<{ lines: readonly string[]; json: object }>,
-  { prompt, answers, read }: Readonly<{ prompt: string; answers: string; read(words: string): Said | null }>,
+  {
+    prompt,
+    answers,
+    read,
+  }: Readonly<{ prompt: string; answers: string; read(words: string): Said | null }>,
   record: (said: Said) => Promise<Answer>,
 ): Promise<Answer> {
   const { host, directory } = session.descriptor;
@@ -159,24 +206,45 @@ async function ask<Said>(
   };
 }
 
-function checkToAnswer(here: Here, question: HumanQuestion, frozen: Partial<Frozen>): Thing {
+function checkToAnswer(
+  here: Here,
+  question: HumanQuestion,
+  frozen: Partial<Frozen>,
+): Thing {
   const { check, spec, waits, forGoal, todos } = question;
-  const asked = spec === null ? 'no longer in the configuration' : visibleLines(spec.question).join(' ');
+  const asked =
+    spec === null
+      ? 'no longer in the configuration'
+      : visibleLines(spec.question).join(' ');
   const text = shown(asked, 500);
   const covered = todos.map(({ id, title }) => ({ id, title }));
   return {
     ...{ option: 'check', name: check, text, waits },
-    json: { check, question: spec?.question ?? null, waits, goal: forGoal, todos: covered },
+    json: {
+      check,
+      question: spec?.question ?? null,
+      waits,
+      goal: forGoal,
+      todos: covered,
+    },
     async answer(said) {
       const { io, store, session } = here;
       if (spec === null)
-        return checkAnswered(here, question, null, await sendActs(here, [closeQuestion(question)]));
+        return checkAnswered(
+          here,
+          question,
+          null,
+          await sendActs(here, [closeQuestion(question)]),
+        );
       /** Of the files that the check depends on; null: they cannot be looked through. */
       const presentState = async () =>
         (await lookAtFiles(session.descriptor.directory ?? io.cwd, frozen))(spec);
       const before = await presentState();
       if (before === null)
-        return refuse(io, 'The files of the session cannot be looked through, so an answer proves nothing.');
+        return refuse(
+          io,
+          'The files of the session cannot be looked through, so an answer proves nothing.',
+        );
       const record = async (human: HumanAnswer): Promise<Answer> => {
         if (said === null && (await presentState()) !== before)
           return refuse(
@@ -186,7 +254,9 @@ function checkToAnswer(here: Here, question: HumanQuestion, frozen: Partial<Froz
         const seen = { sessionId: session.id, fingerprint: before };
         const row = humanEvidence(spec, seen, human, io.clock.now());
         await store.record({ evidence: [row] });
-        const acts = waits ? [...answerResults(session, question, row), closeQuestion(question)] : [];
+        const acts = waits
+          ? [...answerResults(session, question, row), closeQuestion(question)]
+          : [];
         return checkAnswered(here, question, human, await sendActs(here, acts));
       };
       if (said !== null) return record(said);
@@ -197,7 +267,11 @@ function checkToAnswer(here: Here, question: HumanQuestion, frozen: Partial<Froz
         ['check', `${shown(check, 60)}${purpose === '' ? '' : ` for ${purpose}`}`],
         ['question', text],
       ]);
-      const how = { prompt: asking.approvalPrompt, answers: 'y, n or a reason', read: asking.readApproval };
+      const how = {
+        prompt: asking.approvalPrompt,
+        answers: 'y, n or a reason',
+        read: asking.readApproval,
+      };
       return ask(here, { lines, json: { check } }, how, record);
     },
   };
@@ -215,7 +289,10 @@ function checkAnswered(
   const { approved = null, reason = null } = human ?? {};
   const name = shown(check, 60);
   const files = spec?.files ?? [];
-  const which = files.length === 0 ? 'of the workspace' : `that matches ${shown(files.join(', '), 120)}`;
+  const which =
+    files.length === 0
+      ? 'of the workspace'
+      : `that matches ${shown(files.join(', '), 120)}`;
   const recorded =
     approved === null
       ? `The configuration has no check ${name} any more; its question is closed.`
@@ -249,19 +326,40 @@ function requestToAnswer(here: Here, request: PermissionRequest): Thing {
       if (length !== 'once' && length !== 'session' && length !== 'always')
         throw wrong('--for takes once, session or always.');
       const record = async (choice: PermissionChoice): Promise<Answer> => {
-        const after = await answerPermission(io, store, { sessionId: session.id, requestId }, choice);
+        const after = await answerPermission(
+          io,
+          store,
+          { sessionId: session.id, requestId },
+          choice,
+        );
         if (after === null)
-          return refuse(io, 'It was answered or withdrawn meanwhile; nothing was recorded.');
+          return refuse(
+            io,
+            'It was answered or withdrawn meanwhile; nothing was recorded.',
+          );
         const state = describeState(after, io.clock.now());
         const command = `\`untildone run --resume ${shortId(after.id)}\``;
         const goesOn = `The run that waits for it goes on; if it has ended, ${command} does.`;
         return {
-          json: { answered: true, ...json, granted: choice !== 'no', remembered: choice, state },
-          lines: [describeChoice(request, choice), after.turn?.ended ? `${command} goes on.` : goesOn],
+          json: {
+            answered: true,
+            ...json,
+            granted: choice !== 'no',
+            remembered: choice,
+            state,
+          },
+          lines: [
+            describeChoice(request, choice),
+            after.turn?.ended ? `${command} goes on.` : goesOn,
+          ],
         };
       };
       if (said !== null) return record(said.approved ? length : 'no');
-      const { permissionPrompt: prompt, permissionLetters: answers, readPermission: read } = asking;
+      const {
+        permissionPrompt: prompt,
+        permissionLetters: answers,
+        readPermission: read,
+      } = asking;
       // The whole subject, line by line: whoever allows it must have seen it.
       const lines = [
         `asked ${formatAge(askedAt, io.clock.now())}`,
@@ -272,7 +370,10 @@ function requestToAnswer(here: Here, request: PermissionRequest): Thing {
   };
 }
 
-function describeChoice({ tool, subject, pattern }: PermissionRequest, choice: PermissionChoice): string {
+function describeChoice(
+  { tool, subject, pattern }: PermissionRequest,
+  choice: PermissionChoice,
+): string {
   const call = `${shown(tool, 40)} ${shown(visibleLine(subject), 120)}`;
   const covers = shown(asking.describePattern(pattern), 120);
   return {

@@ -3,7 +3,10 @@ import { createMemoryStore } from '../../../test/support/memory-store.ts';
 import { defaultSettings } from '../../core/settings.ts';
 import { sha256 } from '../../engine/system.ts';
 import { createScriptedHost } from '../../simulated/scripted-host.ts';
-import { createSequentialIdentifiers, createSimulatedClock } from '../../simulated/simulated-clock.ts';
+import {
+  createSequentialIdentifiers,
+  createSimulatedClock,
+} from '../../simulated/simulated-clock.ts';
 import type { Io } from '../io.ts';
 import { createNewerSessionLook, seenFromHere } from './attach.ts';
 
@@ -33,13 +36,21 @@ describe('a view that was opened a moment too early', () => {
     expect(await look()).toEqual([]);
     await clock.advance(1000);
     const { sessionId } = await begin('new');
-    expect(await look()).toMatchObject([{ type: 'notice', sentence: expect.stringContaining(sessionId) }]);
+    expect(await look()).toMatchObject([
+      { type: 'notice', sentence: expect.stringContaining(sessionId) },
+    ]);
     expect(await look()).toEqual([]);
   });
 
   it('S7: an answer by a key of this view is not told as one from elsewhere', () => {
     const answered = {
-      ...({ type: 'permission-answered', at: 1, sessionId: 's', requestId: 'r1', granted: true } as const),
+      ...({
+        type: 'permission-answered',
+        at: 1,
+        sessionId: 's',
+        requestId: 'r1',
+        granted: true,
+      } as const),
       ...({ remembered: 'once', by: 'elsewhere' } as const),
     };
     expect(seenFromHere(answered, new Set(['r1']))).toMatchObject({ by: 'terminal' });

@@ -64,14 +64,20 @@ async function follow(
   process.on('SIGINT', onSignal);
   process.on('SIGTERM', onSignal);
   const watch = createSessionWatch(store, sessionId, io.clock);
-  const view = draws ? await openAttachView(io, store, sessionId, lookSoon, onSignal) : null;
+  const view = draws
+    ? await openAttachView(io, store, sessionId, lookSoon, onSignal)
+    : null;
   const print = await createPrinter(io, json);
   // NDJSON is what the run wrote, word for word.
-  const lines = json ? print : (event: SessionEvent) => print(seenFromHere(event, new Set()));
+  const lines = json
+    ? print
+    : (event: SessionEvent) => print(seenFromHere(event, new Set()));
   const show = view?.show ?? lines;
-  const newer = given.positional(0) === null ? createNewerSessionLook(io, store, sessionId) : null;
+  const newer =
+    given.positional(0) === null ? createNewerSessionLook(io, store, sessionId) : null;
   let over = false;
-  const notice = (sentence: string) => show({ type: 'notice', at: io.clock.now(), sessionId, sentence });
+  const notice = (sentence: string) =>
+    show({ type: 'notice', at: io.clock.now(), sessionId, sentence });
   if (remark !== null) notice(remark);
   try {
     for (let failures = 0; !isEnding; ) {
@@ -108,7 +114,10 @@ async function follow(
 }
 
 /** The run says where an answer was given as it sees it; from here it is the other way round. */
-export function seenFromHere<Event extends SessionEvent>(event: Event, answered: ReadonlySet<string>): Event {
+export function seenFromHere<Event extends SessionEvent>(
+  event: Event,
+  answered: ReadonlySet<string>,
+): Event {
   if (event.type !== 'permission-answered') return event;
   return { ...event, by: answered.has(event.requestId) ? 'terminal' : 'elsewhere' };
 }
@@ -122,7 +131,11 @@ async function openAttachView(
 ): Promise<{ show(event: SessionEvent): void; close(): Promise<void> }> {
   const { openLiveView } = await import('../show/live-view.ts');
   // What is complained about must not be written into the middle of a drawn screen.
-  const acts = createHumanActs({ ...io, stderr: { write: (text) => view.notice(text) } }, store, sessionId);
+  const acts = createHumanActs(
+    { ...io, stderr: { write: (text) => view.notice(text) } },
+    store,
+    sessionId,
+  );
   /** What a key here answered: told as the human's own. */
   const answered = new Set<string>();
   /** What came of it is seen at once. */
@@ -147,11 +160,17 @@ async function openAttachView(
     },
     onFailure: (error) => {
       const instead = '`untildone attach --plain` shows it.';
-      complain(io, `The live view broke (${messageOf(error)}). The session goes on; ${instead}`);
+      complain(
+        io,
+        `The live view broke (${messageOf(error)}). The session goes on; ${instead}`,
+      );
       leave();
     },
   });
-  return { show: (event) => view.emit(seenFromHere(event, answered)), close: () => view.close() };
+  return {
+    show: (event) => view.emit(seenFromHere(event, answered)),
+    close: () => view.close(),
+  };
 }
 
 /**
@@ -163,7 +182,8 @@ export function createNewerSessionLook(io: Io, store: Store, sessionId: string) 
   return async (): Promise<SessionEvent[]> => {
     const watched = await store.state(sessionId);
     const newest = await findSession(store, null, io);
-    if (watched === null || newest.id === told || newest.createdAt <= watched.createdAt) return [];
+    if (watched === null || newest.id === told || newest.createdAt <= watched.createdAt)
+      return [];
     told = newest.id;
     const sentence = `A newer session has begun here: q leaves, \`untildone attach ${shortId(newest.id)}\` shows it.`;
     return [{ type: 'notice', at: io.clock.now(), sessionId, sentence }];

@@ -24,9 +24,13 @@ export const config: Command = {
     const result = readAgentPolicyFor(io, io.cwd, given.settings);
     if (given.has('json')) printJson(io, toJson(result));
     if (!result.ok)
-      throw new UntildoneError('invalid-config', problemText(result.problems.map(policyProblemSentence)));
+      throw new UntildoneError(
+        'invalid-config',
+        problemText(result.problems.map(policyProblemSentence)),
+      );
     if (!given.has('json')) printLines(io, lines(result, io));
-    for (const warning of result.warnings) complain(io, `warning: ${problemSentence(warning)}`);
+    for (const warning of result.warnings)
+      complain(io, `warning: ${problemSentence(warning)}`);
     const { pending } = result.project;
     if (pending !== null) complain(io, `warning: ${pendingSentence(pending)}`);
     return 0;
@@ -46,29 +50,45 @@ export const configInit: Command = {
       isDry: false,
       isTried: !given.has('no-try'),
     });
-    if (code === 0) printLines(io, ['`untildone config` shows which settings apply now.']);
+    if (code === 0)
+      printLines(io, ['`untildone config` shows which settings apply now.']);
     return code;
   },
 };
 
 function problemText(sentences: readonly string[]): string {
   const places = sentences.length === 1 ? '' : ` in ${sentences.length} places`;
-  return [`The configuration is wrong${places}:`, ...sentences.map((sentence) => `  ${sentence}`)].join('\n');
+  return [
+    `The configuration is wrong${places}:`,
+    ...sentences.map((sentence) => `  ${sentence}`),
+  ].join('\n');
 }
 
 function toJson(result: PolicyResult) {
   const { ok, files, warnings } = result;
   if (!result.ok) return { ok, files, warnings, problems: result.problems };
   const { policy, origins, project } = result;
-  return { ok, files, warnings, settings: policy.settings, origins, pending: project.pending };
+  return {
+    ok,
+    files,
+    warnings,
+    settings: policy.settings,
+    origins,
+    pending: project.pending,
+  };
 }
 
-function lines({ policy, origins, files }: Extract<PolicyResult, { ok: true }>, io: Io): string[] {
+function lines(
+  { policy, origins, files }: Extract<PolicyResult, { ok: true }>,
+  io: Io,
+): string[] {
   const paint = createPaint(io);
   const known = Object.entries(origins);
-  const from = (origin: Origin) => (/user|project/u.test(origin) ? `${origin} file` : origin);
+  const from = (origin: Origin) =>
+    /user|project/u.test(origin) ? `${origin} file` : origin;
   const settings = known.map(
-    ([path, origin]) => [shown(path, 200), `${valueAt(policy.settings, path)}  (${from(origin)})`] as const,
+    ([path, origin]) =>
+      [shown(path, 200), `${valueAt(policy.settings, path)}  (${from(origin)})`] as const,
   );
   return [
     'Files:',
@@ -76,16 +96,26 @@ function lines({ policy, origins, files }: Extract<PolicyResult, { ok: true }>, 
     ...fields(files.map(({ origin, path }) => [origin, shown(path, 300)])),
     '',
     'Settings:',
-    ...fields(settings).map((line, index) => (known[index]?.[1] === 'default' ? paint('dim', line) : line)),
+    ...fields(settings).map((line, index) =>
+      known[index]?.[1] === 'default' ? paint('dim', line) : line,
+    ),
   ];
 }
 
 /** `agents.build.mode`, `agents["my agent"].mode`: the paths that merging gives. */
 function valueAt(settings: Settings, path: string): string {
   const keys = path.match(/\["(?:[^"\\]|\\.)*"\]|[^.[\]]+/gu) ?? [];
-  const names = keys.map((key): string => (key.startsWith('[') ? JSON.parse(key.slice(1, -1)) : key));
-  const value = names.reduce<unknown>((at, name) => (at as Record<string, unknown> | null)?.[name], settings);
+  const names = keys.map((key): string =>
+    key.startsWith('[') ? JSON.parse(key.slice(1, -1)) : key,
+  );
+  const value = names.reduce<unknown>(
+    (at, name) => (at as Record<string, unknown> | null)?.[name],
+    settings,
+  );
   const isLong = Array.isArray(value) && value.length > 5;
   const some = JSON.stringify(isLong ? value.slice(0, 5) : value);
-  return shown(isLong ? some.replace(/\]$/u, `, and ${value.length - 5} more]`) : some, 100);
+  return shown(
+    isLong ? some.replace(/\]$/u, `, and ${value.length - 5} more]`) : some,
+    100,
+  );
 }

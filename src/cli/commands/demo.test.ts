@@ -26,13 +26,20 @@ beforeAll(async () => {
 
 afterAll(() => bench.close());
 
-function of<Type extends AgentEvent['type']>(type: Type): Extract<AgentEvent, { type: Type }>[] {
-  return events.filter((event) => event.type === type) as Extract<AgentEvent, { type: Type }>[];
+function of<Type extends AgentEvent['type']>(
+  type: Type,
+): Extract<AgentEvent, { type: Type }>[] {
+  return events.filter((event) => event.type === type) as Extract<
+    AgentEvent,
+    { type: Type }
+  >[];
 }
 
 describe('demo', () => {
   it('runs as written, without a key and without a person', () => {
-    expect(result.err.trim()).toBe('Stopping after this step; Ctrl-C again stops at once.');
+    expect(result.err.trim()).toBe(
+      'Stopping after this step; Ctrl-C again stops at once.',
+    );
     expect(result.code).toBe(0);
   });
 

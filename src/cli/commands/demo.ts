@@ -20,7 +20,8 @@ import { run, type Staging } from './run.ts';
 
 // The story: an agent with bad habits, and its worker. What is answered to each of them comes from the real engine.
 
-const goal = 'Write greet.mjs so that greet.test.mjs passes, try it out, and get it ready for release.';
+const goal =
+  'Write greet.mjs so that greet.test.mjs passes, try it out, and get it ready for release.';
 
 /** What the human brings: the file that the check runs. */
 const humanTest = `import { greet } from './greet.mjs';
@@ -56,7 +57,12 @@ const agent = (readingMs: number) =>
   model.script('agent', [
     model.withText(
       'I will plan this first.',
-      model.plan(todos.write, { title: todos.tryOut, agentType: 'tester' }, todos.readme, todos.note),
+      model.plan(
+        todos.write,
+        { title: todos.tryOut, agentType: 'tester' },
+        todos.readme,
+        todos.note,
+      ),
     ),
     model.writeFile('greet.mjs', greeting),
     model.complete(todos.write, 'greet.mjs is written'),
@@ -64,11 +70,17 @@ const agent = (readingMs: number) =>
     model.say('All done! The greeting works.'),
     model.react(({ todos: known }) => {
       const todoId = known.find(({ title }) => title === todos.tryOut)?.id;
-      return model.callTool('delegate', { todoId, instructions: 'Run greet.mjs with the name "world".' });
+      return model.callTool('delegate', {
+        todoId,
+        instructions: 'Run greet.mjs with the name "world".',
+      });
     }),
     // Whoever says no to the tester has not tried it out, and the plan must say so.
     model.firstOf(
-      whenSeen(notTriedOut, model.blockTodo(todos.tryOut, 'the human did not allow node greet.mjs world')),
+      whenSeen(
+        notTriedOut,
+        model.blockTodo(todos.tryOut, 'the human did not allow node greet.mjs world'),
+      ),
       model.complete(todos.tryOut, 'the tester has run it'),
     ),
     // Here the human presses Ctrl-C; the step is finished first, and the rest comes after the resume.
@@ -83,7 +95,11 @@ const agent = (readingMs: number) =>
     model.complete(todos.note, 'CHANGELOG.md is written'),
     // Nothing is open any more, but the human's check has not passed.
     model.say('Finished: the greeting, the README and the changelog are there.'),
-    model.callTool('edit_file', { path: 'greet.mjs', oldText: `\${name}!`, newText: `\${name || 'you'}!` }),
+    model.callTool('edit_file', {
+      path: 'greet.mjs',
+      oldText: `\${name}!`,
+      newText: `\${name || 'you'}!`,
+    }),
     model.say('Finished. A greeting without a name says "Hello, you!" now.'),
   ]);
 
@@ -134,9 +150,15 @@ export function createDemo(answer: ScriptedAnswer): Command {
       const isJson = given.has('json');
       // With a pace that eyes can follow, or as fast as it can.
       const [latencyMs, readingMs] = io.isTTY && !isJson ? [600, 2500] : [0, 0];
-      const server = await model.startScriptedModel({ scripts: [agent(readingMs), tester], latencyMs });
-      const flags = ['plain', 'json'].filter((name) => given.has(name)).map((name) => `--${name}`);
-      const print = (lines: readonly string[]) => (isJson ? undefined : printWrapped(io, lines));
+      const server = await model.startScriptedModel({
+        scripts: [agent(readingMs), tester],
+        latencyMs,
+      });
+      const flags = ['plain', 'json']
+        .filter((name) => given.has(name))
+        .map((name) => `--${name}`);
+      const print = (lines: readonly string[]) =>
+        isJson ? undefined : printWrapped(io, lines);
       try {
         return await play(stage(io, scratch, server.url), flags, print, answer);
       } finally {
@@ -154,13 +176,28 @@ function stage(io: Io, scratch: string, url: string): Io {
   const [cwd, config] = [join(scratch, 'work'), join(scratch, 'config', 'untildone')];
   for (const folder of [cwd, config]) mkdirSync(folder, { recursive: true });
   writeFileSync(join(cwd, 'greet.test.mjs'), humanTest);
-  writeFileSync(join(config, configFileName), JSON.stringify(settings(url)), { mode: 0o600 });
-  const others = Object.entries(io.env).filter(([name]) => !name.startsWith('UNTILDONE_'));
+  writeFileSync(join(config, configFileName), JSON.stringify(settings(url)), {
+    mode: 0o600,
+  });
+  const others = Object.entries(io.env).filter(
+    ([name]) => !name.startsWith('UNTILDONE_'),
+  );
   // The Node that runs this is there, under its own name; whether another one is in the path is not known.
-  const PATH = [dirname(process.execPath), io.env['PATH']].filter(Boolean).join(delimiter);
-  const own = { PATH, UNTILDONE_HOME: join(scratch, 'state'), XDG_CONFIG_HOME: dirname(config) };
+  const PATH = [dirname(process.execPath), io.env['PATH']]
+    .filter(Boolean)
+    .join(delimiter);
+  const own = {
+    PATH,
+    UNTILDONE_HOME: join(scratch, 'state'),
+    XDG_CONFIG_HOME: dirname(config),
+  };
   // The script takes its own session up again, whoever started it.
-  return { ...io, cwd, env: { ...Object.fromEntries(others), ...own }, agentAbove: async () => null };
+  return {
+    ...io,
+    cwd,
+    env: { ...Object.fromEntries(others), ...own },
+    agentAbove: async () => null,
+  };
 }
 
 /**
@@ -181,7 +218,10 @@ async function play(
   let hasLeft = false;
   let cancelAnswer = (): void => {};
 
-  const answerLater = (question: { sessionId: string; requestId: string }, { tell }: WatchedRun): void => {
+  const answerLater = (
+    question: { sessionId: string; requestId: string },
+    { tell }: WatchedRun,
+  ): void => {
     const seconds = isSomebodyHere ? answerSeconds : 0;
     const word = answer === 'no' ? 'no' : 'yes';
     tell(
@@ -190,10 +230,12 @@ async function play(
         : `Nobody is here to answer, so the script says ${word}.`,
     );
     cancelAnswer = io.clock.wake(io.clock.now() + seconds * 1000, () => {
-      withStore(io, (store) => answerPermission(io, store, question, answer)).catch((error: unknown) => {
-        // The question stays open, and the run ends as paused: the story did not run as written, which is told.
-        tell(`The script could not answer: ${messageOf(error)}`);
-      });
+      withStore(io, (store) => answerPermission(io, store, question, answer)).catch(
+        (error: unknown) => {
+          // The question stays open, and the run ends as paused: the story did not run as written, which is told.
+          tell(`The script could not answer: ${messageOf(error)}`);
+        },
+      );
     });
   };
   const staging: Staging = {
@@ -203,7 +245,9 @@ async function play(
       if (words === null) return;
       if (wantsEnd) return interrupt();
       const noted = `Noted: "${oneLine(words, 60)}".`;
-      tell(`${noted} A script plays this agent and cannot read it; a real one reads it after its step.`);
+      tell(
+        `${noted} A script plays this agent and cannot read it; a real one reads it after its step.`,
+      );
     },
     watch(event, watched) {
       if (event.type === 'continuation') told.push(event.textKind);
@@ -213,7 +257,11 @@ async function play(
         hasRefused ||= !event.granted;
       }
       if (event.type === 'plan-changed') completed = event.completed;
-      if (event.type === 'step-started' && completed === completedAtInterrupt && !hasInterrupted) {
+      if (
+        event.type === 'step-started' &&
+        completed === completedAtInterrupt &&
+        !hasInterrupted
+      ) {
         hasInterrupted = true;
         watched.tell('The script presses Ctrl-C.');
         watched.interrupt();
@@ -231,11 +279,19 @@ async function play(
   try {
     print(['A script plays the model and the human; everything else is real.', '']);
     const first = await act(goal, () => hasInterrupted);
-    if (!hasLeft) print(['', 'The script takes the session up again, as `untildone run --resume` does.', '']);
+    if (!hasLeft)
+      print([
+        '',
+        'The script takes the session up again, as `untildone run --resume` does.',
+        '',
+      ]);
     const last = hasLeft ? first : await act('--resume');
     // A person who stops the demo wants it to end.
     if (hasLeft) {
-      print(['', 'You ended the demo; nothing of it is left. `untildone demo` plays it again.']);
+      print([
+        '',
+        'You ended the demo; nothing of it is left. `untildone demo` plays it again.',
+      ]);
       return 130;
     }
     const isAsWritten = hasRefused
@@ -245,7 +301,10 @@ async function play(
       print(closing(io, told, hasRefused));
       return 0;
     }
-    complain(io, `The story did not run as written: ${told.join(', ')}; it ended with ${first} and ${last}.`);
+    complain(
+      io,
+      `The story did not run as written: ${told.join(', ')}; it ended with ${first} and ${last}.`,
+    );
     return 1;
   } finally {
     process.off('SIGINT', leave);
@@ -261,7 +320,9 @@ function closing(io: Io, told: readonly TextKind[], hasRefused: boolean): string
   return [
     '',
     bold('What you just saw'),
-    ...habits.filter(([kind]) => told.includes(kind)).map(([, sentence]) => `  ${sentence}`),
+    ...habits
+      .filter(([kind]) => told.includes(kind))
+      .map(([, sentence]) => `  ${sentence}`),
     hasRefused
       ? 'You said no, so one todo is blocked, and nobody calls it done.'
       : 'It was sent back each time, and may stop now because the test passes.',

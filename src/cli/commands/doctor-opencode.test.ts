@@ -2,7 +2,10 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createInstallBench, type InstallBench } from '../../../test/support/install-bench.ts';
+import {
+  createInstallBench,
+  type InstallBench,
+} from '../../../test/support/install-bench.ts';
 import { expectOnlyRemark, remarksOn } from '../../../test/support/install-story.ts';
 
 let bench: InstallBench;
@@ -20,22 +23,35 @@ const expectOnly = (name: string, level: string, sentence: string, mend: string 
   expectOnlyRemark(bench, 'opencode', { name, level, sentence, mend });
 
 describe('doctor on OpenCode', () => {
-  it.each(['', '--user', '--shared'])('C3: a fresh install %s is healthy', async (scope) => {
-    await bench.init('opencode', ...(scope === '' ? [] : [scope]));
-    expect(await findings()).toEqual([]);
-    const { code, out } = await bench.doctor();
-    expect(code).toBe(0);
-    expect(out).toContain('ok      OpenCode 1.18.33 at');
-    expect(out).toMatch(/note {4}Not found on PATH: Claude Code\b/);
-    expect(out).not.toContain('\nClaude Code\n');
-  });
+  it.each(['', '--user', '--shared'])(
+    'C3: a fresh install %s is healthy',
+    async (scope) => {
+      await bench.init('opencode', ...(scope === '' ? [] : [scope]));
+      expect(await findings()).toEqual([]);
+      const { code, out } = await bench.doctor();
+      expect(code).toBe(0);
+      expect(out).toContain('ok      OpenCode 1.18.33 at');
+      expect(out).toMatch(/note {4}Not found on PATH: Claude Code\b/);
+      expect(out).not.toContain('\nClaude Code\n');
+    },
+  );
 
   it('first-use 15: OpenCode itself is asked whether it has loaded the plugin, where it knows the question', async () => {
     await bench.init('opencode');
-    bench.addProgram('opencode', '1.18.33 { "plugin": [], "command": { "untildone-status": {} } }');
-    expect((await bench.doctor()).out).toContain('ok      OpenCode was started, and has loaded the plugin.');
+    bench.addProgram(
+      'opencode',
+      '1.18.33 { "plugin": [], "command": { "untildone-status": {} } }',
+    );
+    expect((await bench.doctor()).out).toContain(
+      'ok      OpenCode was started, and has loaded the plugin.',
+    );
     bench.addProgram('opencode', '1.18.33 { "plugin": [], "command": {} }');
-    await expectOnly('plugin-call', 'broken', 'has not loaded the plugin', 'untildone init opencode');
+    await expectOnly(
+      'plugin-call',
+      'broken',
+      'has not loaded the plugin',
+      'untildone init opencode',
+    );
   });
 
   it('V10: OpenCode is started in a project, whose plugins it runs, only where init was called in it', async () => {
@@ -86,9 +102,19 @@ describe('doctor on OpenCode', () => {
     await bench.init('opencode');
     const plugin = join(bench.state, 'bin/0.0.0-source/server.js');
     writeFileSync(plugin, 'half of it');
-    await expectOnly('plugin-file', 'broken', `the plugin is not the one of this version: ${plugin}`, mend);
+    await expectOnly(
+      'plugin-file',
+      'broken',
+      `the plugin is not the one of this version: ${plugin}`,
+      mend,
+    );
     rmSync(plugin);
-    await expectOnly('plugin-file', 'broken', `the plugin itself is gone: ${plugin}`, mend);
+    await expectOnly(
+      'plugin-file',
+      'broken',
+      `the plugin itself is gone: ${plugin}`,
+      mend,
+    );
     await bench.init('opencode');
     expect(await findings()).toEqual([]);
     const loader = 'home/.config/opencode/plugin/untildone.js';
@@ -96,16 +122,34 @@ describe('doctor on OpenCode', () => {
     const old = join(bench.state, 'bin/0.0.1/server.js');
     mkdirSync(dirname(old));
     writeFileSync(old, '');
-    await expectOnly('plugin-version', 'note', 'by untildone 0.0.1; this is 0.0.0-source', mend);
+    await expectOnly(
+      'plugin-version',
+      'note',
+      'by untildone 0.0.1; this is 0.0.0-source',
+      mend,
+    );
     rmSync(join(bench.root, loader));
-    await expectOnly('plugin-file', 'broken', `itself is gone: ${join(bench.root, loader)}`, mend);
+    await expectOnly(
+      'plugin-file',
+      'broken',
+      `itself is gone: ${join(bench.root, loader)}`,
+      mend,
+    );
     await bench.init('opencode', '--uninstall');
     bench.write(settings, '{ "plugin": ["untildone@0.0.1"] }');
-    await expectOnly('plugin-version', 'note', 'by untildone 0.0.1', 'untildone init opencode --shared');
+    await expectOnly(
+      'plugin-version',
+      'note',
+      'by untildone 0.0.1',
+      'untildone init opencode --shared',
+    );
   });
 
   it('C3: the package by its name counts as installed; init beside it is untidy', async () => {
-    bench.write('home/.config/opencode/opencode.jsonc', '{ "plugin": [["untildone", {}]] }');
+    bench.write(
+      'home/.config/opencode/opencode.jsonc',
+      '{ "plugin": [["untildone", {}]] }',
+    );
     expect(await findings()).toEqual([]);
     await bench.init('opencode', '--shared');
     expect(await findings(), 'the host loads a package once').toEqual([]);
@@ -122,14 +166,24 @@ describe('doctor on OpenCode', () => {
   it('C3: for oneself and --shared at once is told', async () => {
     await bench.init('opencode');
     await bench.init('opencode', '--shared');
-    await expectOnly('plugin', 'note', 'Installed twice', 'untildone init opencode --uninstall');
+    await expectOnly(
+      'plugin',
+      'note',
+      'Installed twice',
+      'untildone init opencode --uninstall',
+    );
   });
 
   it('C3: a path that leads nowhere is told', async () => {
     const gone = join(bench.root, 'untildone/dist/server.js');
     bench.write(settings, JSON.stringify({ plugin: [pathToFileURL(gone).href] }));
     const mend = `take it out of "plugin" in ${join(bench.root, settings)}, then untildone init opencode`;
-    await expectOnly('plugin-file', 'broken', `names a plugin that is gone: ${gone}`, mend);
+    await expectOnly(
+      'plugin-file',
+      'broken',
+      `names a plugin that is gone: ${gone}`,
+      mend,
+    );
   });
 
   it('C3: another plugin that continues agents is told, unless its hook is switched off', async () => {
@@ -161,7 +215,12 @@ describe('doctor on OpenCode', () => {
     );
     rmSync(path);
     bench.env['OPENCODE_PURE'] = '1';
-    await expectOnly('settings', 'broken', 'OpenCode loads no plugins then', 'unset OPENCODE_PURE');
+    await expectOnly(
+      'settings',
+      'broken',
+      'OpenCode loads no plugins then',
+      'unset OPENCODE_PURE',
+    );
   });
 
   it.each([

@@ -1,16 +1,29 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { acceptProject } from '../../../test/support/accept-project.ts';
-import { createInstallBench, type InstallBench } from '../../../test/support/install-bench.ts';
+import {
+  createInstallBench,
+  type InstallBench,
+} from '../../../test/support/install-bench.ts';
 import { expectOnlyRemark, remarksOn } from '../../../test/support/install-story.ts';
 import { defaultSettings } from '../../core/settings.ts';
 import { sha256 } from '../../engine/system.ts';
 import { createScriptedHost } from '../../simulated/scripted-host.ts';
-import { createSequentialIdentifiers, createSimulatedClock } from '../../simulated/simulated-clock.ts';
+import {
+  createSequentialIdentifiers,
+  createSimulatedClock,
+} from '../../simulated/simulated-clock.ts';
 import { openSqliteStore, openUserStore } from '../../store/sqlite/sqlite-store.ts';
 
 let bench: InstallBench;
@@ -39,18 +52,26 @@ describe('doctor', () => {
     expect(out, 'C4').toContain(
       'ok      When a turn ends, Claude Code shows one line that says how. `claude -p` prints none; use `untildone status --exit-code` there.',
     );
-    expect(out).toContain('ok      The hook was called as Claude Code calls it, and answers.');
+    expect(out).toContain(
+      'ok      The hook was called as Claude Code calls it, and answers.',
+    );
     expect(out).toContain('ok      The MCP server was started, and answers.');
-    expect(out).toMatch(/\nNothing is broken\. Not set up: a check .*, a model for untildone run\.\n$/);
+    expect(out).toMatch(
+      /\nNothing is broken\. Not set up: a check .*, a model for untildone run\.\n$/,
+    );
     expect(existsSync(join(bench.state, 'untildone.db'))).toBe(false);
   });
 
   it('C3: where nothing is installed it names the command, and nothing is broken: `run` may be all that is wanted', async () => {
     const { code, out } = await bench.doctor();
     expect(code).toBe(0);
-    expect(out).toContain('`untildone run` needs none.\n          → untildone init claude-code\n');
+    expect(out).toContain(
+      '`untildone run` needs none.\n          → untildone init claude-code\n',
+    );
     expect(out).toMatch(/note {4}Not found on PATH: (.+, )?OpenCode\b/);
-    expect(out).toContain('Nothing is broken. Not set up: an agent program (untildone init), ');
+    expect(out).toContain(
+      'Nothing is broken. Not set up: an agent program (untildone init), ',
+    );
     expect(existsSync(bench.state)).toBe(false);
   });
 
@@ -64,7 +85,10 @@ describe('doctor', () => {
   });
 
   it('C1: what `run` would refuse is no configuration that holds', async () => {
-    bench.write('project/untildone.json', '{"workers":{"reviewer":{"purpose":"reviews","tools":["sudo"]}}}');
+    bench.write(
+      'project/untildone.json',
+      '{"workers":{"reviewer":{"purpose":"reviews","tools":["sudo"]}}}',
+    );
     acceptProject(bench.state, join(bench.root, 'project'));
     const { out } = await bench.doctor();
     expect(out).toContain(
@@ -92,7 +116,12 @@ describe('doctor', () => {
     await bench.init('claude-code');
     const hook = join(bench.state, 'bin/0.0.0-source/hook.js');
     writeFileSync(hook, 'half of it');
-    await expectOnly('hook-file', 'broken', `the hook is not the one of this version: ${hook}`, mend);
+    await expectOnly(
+      'hook-file',
+      'broken',
+      `the hook is not the one of this version: ${hook}`,
+      mend,
+    );
     rmSync(hook);
     await expectOnly('hook-file', 'broken', `the hook itself is gone: ${hook}`, mend);
     await bench.init('claude-code');
@@ -101,14 +130,27 @@ describe('doctor', () => {
     bench.write(settings, old);
     mkdirSync(join(bench.state, 'bin/0.0.1'));
     copyFileSync(hook, join(bench.state, 'bin/0.0.1/hook.js'));
-    await expectOnly('hook-version', 'note', 'by untildone 0.0.1; this is 0.0.0-source', mend);
+    await expectOnly(
+      'hook-version',
+      'note',
+      'by untildone 0.0.1; this is 0.0.0-source',
+      mend,
+    );
     bench.write(settings, old.replaceAll(process.execPath, '/gone/node'));
-    await expectOnly('hook-file', 'broken', 'the Node that runs the hook is gone: /gone/node', mend);
+    await expectOnly(
+      'hook-file',
+      'broken',
+      'the Node that runs the hook is gone: /gone/node',
+      mend,
+    );
   });
 
   it('first-use 15: a hook that starts and cannot work is found by calling it, in a moment and without a trace', async () => {
     const program = join(bench.root, 'dist/hook.js');
-    writeFileSync(program, "console.log('{}'); // a file beside it is gone: it answers, and does nothing\n");
+    writeFileSync(
+      program,
+      "console.log('{}'); // a file beside it is gone: it answers, and does nothing\n",
+    );
     await bench.init('claude-code');
     await expectOnly(
       'hook-call',
@@ -118,7 +160,10 @@ describe('doctor', () => {
     );
     writeFileSync(join(bench.root, 'dist/host-commands.js'), 'process.exit(1);\n');
     await bench.init('claude-code');
-    expect((await findings()).map(({ name }) => name)).toEqual(['hook-call', 'server-call']);
+    expect((await findings()).map(({ name }) => name)).toEqual([
+      'hook-call',
+      'server-call',
+    ]);
     expect(existsSync(join(bench.state, 'untildone.db'))).toBe(false);
   });
 
@@ -160,9 +205,13 @@ describe('doctor', () => {
     bench.env['UNTILDONE_MODEL'] = 'local/qwen';
     const server = createServer((_request, response) => response.end('ok'));
     const port = await new Promise<number>((resolve) => {
-      server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
+      server.listen(0, '127.0.0.1', () =>
+        resolve((server.address() as AddressInfo).port),
+      );
     });
-    bench.env['UNTILDONE_MODELS'] = JSON.stringify({ local: { baseUrl: `http://127.0.0.1:${port}/v1` } });
+    bench.env['UNTILDONE_MODELS'] = JSON.stringify({
+      local: { baseUrl: `http://127.0.0.1:${port}/v1` },
+    });
     expect((await general()).model).toMatchObject({
       level: 'ok',
       sentence: expect.stringContaining('which answers'),
@@ -177,7 +226,9 @@ describe('doctor', () => {
   it('C1: doctor warns of the same in the configuration as `config` does', async () => {
     bench.write('project/untildone.json', '{ "tools": { "shellAllow": ["rm"] } }');
     const { out } = await bench.doctor();
-    expect(out).toContain('  note    tools.shellAllow: is ignored in the project’s untildone.json');
+    expect(out).toContain(
+      '  note    tools.shellAllow: is ignored in the project’s untildone.json',
+    );
     expect(out).not.toContain('The configuration is right.');
   });
 
@@ -187,7 +238,9 @@ describe('doctor', () => {
     expect(code).toBe(1);
     expect(out).toContain('cannot be written (ENOTDIR)');
     expect(out).toContain('→ export UNTILDONE_HOME=');
-    await expect(openUserStore(bench.env)).rejects.toThrow('set UNTILDONE_HOME to another directory');
+    await expect(openUserStore(bench.env)).rejects.toThrow(
+      'set UNTILDONE_HOME to another directory',
+    );
   });
 
   it('C3: an install that somebody took a piece out of is told', async () => {
@@ -228,7 +281,12 @@ describe('doctor', () => {
   it('C3: it reports todo tools that are off', async () => {
     bench.write(settings, '{ "env": { "CLAUDE_CODE_ENABLE_TODO_TOOLS": "0" } }');
     await bench.init('claude-code');
-    await expectOnly('todo-tools', 'broken', 'The todo tools are off', 'untildone init claude-code');
+    await expectOnly(
+      'todo-tools',
+      'broken',
+      'The todo tools are off',
+      'untildone init claude-code',
+    );
   });
 
   it('C3: it reports the setting of an older init that makes every request larger', async () => {
@@ -248,10 +306,17 @@ describe('doctor', () => {
   it('V10: it reports variables that the project sets in the host and that hooks ignore', async () => {
     await bench.init('claude-code');
     const shared = 'project/.claude/settings.json';
-    bench.write(shared, '{ "env": { "DATABASE_URL": "x", "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "500" } }');
+    bench.write(
+      shared,
+      '{ "env": { "DATABASE_URL": "x", "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "500" } }',
+    );
     expect(await findings(), 'hooks ignore none of these').toEqual([]);
-    bench.write(shared, '{ "env": { "AI_AGENT": "x", "UNTILDONE_MODE": "off", "DATABASE_URL": "x" } }');
-    const set = 'The settings of Claude Code in this project set AI_AGENT, UNTILDONE_MODE';
+    bench.write(
+      shared,
+      '{ "env": { "AI_AGENT": "x", "UNTILDONE_MODE": "off", "DATABASE_URL": "x" } }',
+    );
+    const set =
+      'The settings of Claude Code in this project set AI_AGENT, UNTILDONE_MODE';
     await expectOnly('variables', 'note', `${set}: untildone's hooks ignore that.`, null);
     bench.write(shared, '{ "env": { "NODE_OPTIONS": "-r ./x.cjs" } }');
     await expectOnly(
@@ -276,19 +341,36 @@ describe('doctor', () => {
   it('C3: a server that is not registered or gone is told', async () => {
     await bench.init('claude-code');
     rmSync(join(bench.state, 'bin/0.0.0-source/host-commands.js'));
-    await expectOnly('server', 'broken', 'its program is gone', 'untildone init claude-code');
+    await expectOnly(
+      'server',
+      'broken',
+      'its program is gone',
+      'untildone init claude-code',
+    );
     rmSync(join(bench.home, '.claude.json'));
     expect((await findings()).map(({ name }) => name)).toEqual(['hooks', 'server']);
   });
 
   it('C3: grants that the host does not take are told', async () => {
     bench.write(settings, '{}');
-    execFileSync('git', ['-C', bench.project, 'add', '-f', '.claude'], { env: bench.env });
+    execFileSync('git', ['-C', bench.project, 'add', '-f', '.claude'], {
+      env: bench.env,
+    });
     await bench.init('claude-code');
-    await expectOnly('grants', 'note', 'is tracked by git', 'git rm --cached .claude/settings.local.json');
+    await expectOnly(
+      'grants',
+      'note',
+      'is tracked by git',
+      'git rm --cached .claude/settings.local.json',
+    );
     await bench.init('claude-code', '--uninstall');
     await bench.init('claude-code', '--shared');
-    await expectOnly('grants', 'note', 'Grants in a committed file', 'untildone init claude-code');
+    await expectOnly(
+      'grants',
+      'note',
+      'Grants in a committed file',
+      'untildone init claude-code',
+    );
     const trusted = { projects: { [bench.project]: { hasTrustDialogAccepted: true } } };
     bench.write('home/.claude.json', JSON.stringify(trusted));
     expect(await findings()).toEqual([]);
@@ -326,9 +408,18 @@ describe('doctor', () => {
   it('C3: a store that is whole says so, and when each host last spoke', async () => {
     await bench.init('claude-code');
     const clock = createSimulatedClock();
-    const store = await openSqliteStore({ path: join(bench.state, 'untildone.db'), clock });
+    const store = await openSqliteStore({
+      path: join(bench.state, 'untildone.db'),
+      clock,
+    });
     const host = createScriptedHost({
-      ...{ store, clock, identifiers: createSequentialIdentifiers(), hash: sha256, mode: 'asked' },
+      ...{
+        store,
+        clock,
+        identifiers: createSequentialIdentifiers(),
+        hash: sha256,
+        mode: 'asked',
+      },
       policy: () => ({ settings: defaultSettings, goalChecks: [] }),
       descriptor: { host: 'claude-code', directory: bench.project },
     });
@@ -342,12 +433,23 @@ describe('doctor', () => {
   });
 
   it('C3: the plugin counts as installed; with init beside it every hook would run twice', async () => {
-    bench.write('home/.claude/settings.json', '{ "enabledPlugins": { "untildone@untildone": true } }');
+    bench.write(
+      'home/.claude/settings.json',
+      '{ "enabledPlugins": { "untildone@untildone": true } }',
+    );
     expect(await findings()).toEqual([]);
     expect((await bench.doctor()).out).toContain('Installed as a plugin of Claude Code');
     await bench.init('claude-code');
-    await expectOnly('plugin', 'broken', 'Installed twice', 'claude plugin uninstall untildone@untildone');
-    bench.write('project/.claude/settings.json', '{ "enabledPlugins": { "untildone@untildone": false } }');
+    await expectOnly(
+      'plugin',
+      'broken',
+      'Installed twice',
+      'claude plugin uninstall untildone@untildone',
+    );
+    bench.write(
+      'project/.claude/settings.json',
+      '{ "enabledPlugins": { "untildone@untildone": false } }',
+    );
     expect(await findings()).toEqual([]);
   });
 });

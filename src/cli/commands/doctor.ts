@@ -46,7 +46,9 @@ function withEndLine(report: HostReport): HostReport {
   const silent = silentWays(row);
   const print = row.silentAs.length === 1 ? 'prints' : 'print';
   const elsewhere =
-    silent === '' ? '' : ` ${silent} ${print} none; use \`untildone status --exit-code\` there.`;
+    silent === ''
+      ? ''
+      : ` ${silent} ${print} none; use \`untildone status --exit-code\` there.`;
   const sentence = `When a turn ends, ${title} shows one line that says how.${elsewhere}`;
   return { ...report, findings: [...findings, ok('end', sentence)] };
 }
@@ -69,21 +71,35 @@ export function createDoctor(shipped: () => string): Command {
       );
       const lastSeen: LastSeen = {};
       const records = await examineStore(io, hosts, lastSeen);
-      const general = tellFirst([examineInstalls(hosts), ...(await examineProject(io)), records]);
+      const general = tellFirst([
+        examineInstalls(hosts),
+        ...(await examineProject(io)),
+        records,
+      ]);
       const all = [...hosts.flatMap(({ findings }) => findings), ...general];
       const brokenCount = all.filter(({ level }) => level === 'broken').length;
       const json = {
-        ...{ healthy: brokenCount === 0, version: basis.version, node: process.versions.node },
+        ...{
+          healthy: brokenCount === 0,
+          version: basis.version,
+          node: process.versions.node,
+        },
         hosts: hosts.map((host) => ({ ...host, lastSeen: lastSeen[host.host] ?? null })),
-        ...{ store: storePath(io.env), general, unset: general.filter(isUnset).map(({ name }) => name) },
+        ...{
+          store: storePath(io.env),
+          general,
+          unset: general.filter(isUnset).map(({ name }) => name),
+        },
       };
       tell(io, given.has('json'), json, () => [
         `untildone ${basis.version} on Node ${process.versions.node}`,
-        ...sectionsOf(hosts, lastSeen, general, io.clock.now()).flatMap(({ title, findings }) => [
-          '',
-          title,
-          ...findings.flatMap((finding) => describe(finding, io)),
-        ]),
+        ...sectionsOf(hosts, lastSeen, general, io.clock.now()).flatMap(
+          ({ title, findings }) => [
+            '',
+            title,
+            ...findings.flatMap((finding) => describe(finding, io)),
+          ],
+        ),
         '',
         conclusion(general.filter(isUnset), brokenCount),
       ]);
@@ -98,7 +114,8 @@ function examineInstalls(hosts: readonly HostReport[]): Examination[number] {
   if (hosts.some(({ isInstalled }) => isInstalled)) return [];
   const candidate = hosts.find(({ program }) => program !== null);
   // Nothing is broken then: `untildone run` may be all that is wanted.
-  const sentence = 'untildone is set up in no agent program here; `untildone run` needs none.';
+  const sentence =
+    'untildone is set up in no agent program here; `untildone run` needs none.';
   return [note('installed', sentence, candidate && `untildone init ${candidate.host}`)];
 }
 
@@ -114,7 +131,9 @@ const unsetNames: Readonly<Record<string, string>> = {
 async function examineProject(io: Io): Promise<Examination> {
   const result = readAgentPolicyFor(io, io.cwd);
   const [name, mend] = ['configuration', 'untildone config'];
-  const warnings = result.warnings.map((warning) => [note(name, problemSentence(warning), mend)]);
+  const warnings = result.warnings.map((warning) => [
+    note(name, problemSentence(warning), mend),
+  ]);
   if (!result.ok) {
     const [first = ''] = result.problems.map(policyProblemSentence);
     return [[broken(name, `The configuration is wrong: ${first}`, mend)], ...warnings];
@@ -129,14 +148,19 @@ async function examineProject(io: Io): Promise<Examination> {
       (mode === 'off' || !enabled) && note(name, 'untildone is switched off here.', mend),
       pending && note('trust', pendingSentence(pending), 'untildone trust'),
       mode === 'observe' &&
-        note(name, 'The mode is observe: decisions are recorded, and nothing is changed.'),
+        note(
+          name,
+          'The mode is observe: decisions are recorded, and nothing is changed.',
+        ),
       warnings.length === 0 && ok(name, 'The configuration is right.'),
     ],
     ...warnings,
     [
-      names !== '' && ok('check', `Before an agent is \`done\`, this must pass: ${names}.`),
+      names !== '' &&
+        ok('check', `Before an agent is \`done\`, this must pass: ${names}.`),
       // One that waits for a yes was told with the configuration.
-      (asked.goal ?? []).length === 0 && note('check', unchecked, 'untildone config init'),
+      (asked.goal ?? []).length === 0 &&
+        note('check', unchecked, 'untildone config init'),
     ],
     [await examineModel(io, result)],
   ];
@@ -149,22 +173,36 @@ async function examineModel(
   io: Io,
   { policy, origins }: Extract<PolicyResult, { ok: true }>,
 ): Promise<Finding> {
-  const settings = settingsForAgent(ownAgentSettings(policy.settings, origins), ownAgentName);
+  const settings = settingsForAgent(
+    ownAgentSettings(policy.settings, origins),
+    ownAgentName,
+  );
   const model = await resolveModel(null, { settings, origins, environment: io.env });
   // Who has a host may never want one.
   const level = settings.model === null ? note : broken;
-  if (!model.ok) return level('model', `\`untildone run\` without --with cannot start. ${model.error}`);
+  if (!model.ok)
+    return level(
+      'model',
+      `\`untildone run\` without --with cannot start. ${model.error}`,
+    );
   const { label, address, keyVariable } = model;
   const key = keyVariable === null ? '' : `, with the key in ${keyVariable}`;
   if (!/\/\/(?:127\.|localhost|\[::1\])/.test(address))
-    return ok('model', `\`untildone run\` asks ${label} at ${address}${key} (not called now).`);
+    return ok(
+      'model',
+      `\`untildone run\` asks ${label} at ${address}${key} (not called now).`,
+    );
   try {
     await fetch(address, { signal: AbortSignal.timeout(serverMs) });
     return ok('model', `\`untildone run\` asks ${label} at ${address}, which answers.`);
   } catch {
     // Safe: that nobody answers is what is told.
     const silent = `\`untildone run\` asks ${label}, but nobody answers at ${address}.`;
-    return broken('model', silent, 'start that server, or choose another model with --model');
+    return broken(
+      'model',
+      silent,
+      'start that server, or choose another model with --model',
+    );
   }
 }
 
@@ -176,13 +214,19 @@ async function examineStore(io: Io, hosts: readonly HostReport[], lastSeen: Last
   const open = whyNotPrivate(state) ?? whyNotPrivate(join(state, 'bin'));
   const mend = `move ${path} (with its -wal and -shm files) away, or put a backup in its place`;
   try {
-    const damage = unwritable === null && open === null && existsSync(path) ? await lookIntoStore() : null;
+    const damage =
+      unwritable === null && open === null && existsSync(path)
+        ? await lookIntoStore()
+        : null;
     return [
       unwritable && broken('store', unwritable, 'export UNTILDONE_HOME=~/.untildone'),
       open && broken('store', open),
       damage && broken('store', `The store at ${path} is damaged: ${damage}.`, mend),
       existsSync(path) && ok('store', `The store at ${path} opens and is whole.`),
-      ok('store', `There is no store yet; the first event of a host makes ${path}. ${noSessionsYet}`),
+      ok(
+        'store',
+        `There is no store yet; the first event of a host makes ${path}. ${noSessionsYet}`,
+      ),
     ];
   } catch (error) {
     if (!(error instanceof UntildoneError)) throw error;
@@ -193,7 +237,9 @@ async function examineStore(io: Io, hosts: readonly HostReport[], lastSeen: Last
     await withStore(io, async (store) => {
       for (const { host } of hosts) {
         const sessions = await store.sessions({ host, limit: lookedAt });
-        const newest = sessions.find(({ descriptor }) => isHere(descriptor.directory, io.cwd));
+        const newest = sessions.find(({ descriptor }) =>
+          isHere(descriptor.directory, io.cwd),
+        );
         if (newest !== undefined) lastSeen[host] = newest.updatedAt;
       }
     });
@@ -213,7 +259,8 @@ function isHere(directory: string | null, cwd: string): boolean {
 }
 
 /** A host that is neither there nor in use is worth a word, not a section. */
-const isAbsent = ({ program, isInstalled }: HostReport) => program === null && !isInstalled;
+const isAbsent = ({ program, isInstalled }: HostReport) =>
+  program === null && !isInstalled;
 
 function sectionsOf(
   hosts: readonly HostReport[],
@@ -241,14 +288,22 @@ function sectionsOf(
 /** "Nothing is broken" alone would say that all of it works. */
 function conclusion(unset: readonly Finding[], brokenCount: number): string {
   const head =
-    brokenCount === 0 ? 'Nothing is' : brokenCount === 1 ? '1 thing is' : `${brokenCount} things are`;
+    brokenCount === 0
+      ? 'Nothing is'
+      : brokenCount === 1
+        ? '1 thing is'
+        : `${brokenCount} things are`;
   const names = unset.map(({ name }) => unsetNames[name]);
-  return names.length === 0 ? `${head} broken.` : `${head} broken. Not set up: ${names.join(', ')}.`;
+  return names.length === 0
+    ? `${head} broken.`
+    : `${head} broken. Not set up: ${names.join(', ')}.`;
 }
 
 const colours = { ok: 'green', note: 'yellow', broken: 'red' } as const;
 
 function describe({ level, sentence, mend }: Finding, io: Io): string[] {
   const line = `  ${createPaint(io)(colours[level], level.padEnd(6))}  ${shown(sentence, 500)}`;
-  return mend === null || level === 'ok' ? [line] : [line, `          → ${shown(mend, 300)}`];
+  return mend === null || level === 'ok'
+    ? [line]
+    : [line, `          → ${shown(mend, 300)}`];
 }

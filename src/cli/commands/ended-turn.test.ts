@@ -12,7 +12,12 @@ beforeEach(() => {
 });
 afterEach(() => bench.close());
 
-const reads = [['report'], ['plan', 'show'], ['plan', 'show', '--json'], ['status', '--json']] as const;
+const reads = [
+  ['report'],
+  ['plan', 'show'],
+  ['plan', 'show', '--json'],
+  ['status', '--json'],
+] as const;
 
 /** What the commands say of the ended turn. */
 async function readTurn() {
@@ -20,9 +25,23 @@ async function readTurn() {
     reads.map(async (words) => (await bench.run(...words)).out),
   );
   const { settled, turn, plan: counts } = JSON.parse(status ?? '').sessions[0];
-  const { outcome, reason, sentence, todos } = JSON.parse((await bench.run('report', '--json')).out);
+  const { outcome, reason, sentence, todos } = JSON.parse(
+    (await bench.run('report', '--json')).out,
+  );
   const { latest: _, ...why } = JSON.parse((await bench.run('why', '--json')).out);
-  return { report, shown, plan, settled, turn, counts, outcome, reason, sentence, todos, why };
+  return {
+    report,
+    shown,
+    plan,
+    settled,
+    turn,
+    counts,
+    outcome,
+    reason,
+    sentence,
+    todos,
+    why,
+  };
 }
 
 describe.each([
@@ -35,7 +54,10 @@ describe.each([
     expect(before.outcome).toBe('stagnant');
     expect((await bench.run(command)).code).toBe(0);
     // The host asks once more, and that is not a second end.
-    expect((await host.stops()).decision).toMatchObject({ answer: 'let-go', outcome: null });
+    expect((await host.stops()).decision).toMatchObject({
+      answer: 'let-go',
+      outcome: null,
+    });
     expect(await readTurn()).toEqual(before);
     const { out } = await bench.run('status');
     const held = new RegExp(
@@ -43,7 +65,9 @@ describe.each([
       'u',
     );
     expect(out).toMatch(held);
-    expect(out, 'not what was decided about the stop after the end').toMatch(/last +may stop: stagnant/u);
+    expect(out, 'not what was decided about the stop after the end').toMatch(
+      /last +may stop: stagnant/u,
+    );
     expect((await bench.run('why')).out).toContain(`Since then: ${words} since `);
   });
 });
@@ -65,5 +89,8 @@ it('V12: a "stop" that is typed after the end changes nothing in the report', as
   await host.stops();
   expect(await readTurn()).toEqual(before);
   const [session] = JSON.parse((await bench.run('status', '--json')).out).sessions;
-  expect(session).toMatchObject({ latch: { how: 'told to stop' }, state: { name: 'settled' } });
+  expect(session).toMatchObject({
+    latch: { how: 'told to stop' },
+    state: { name: 'settled' },
+  });
 });

@@ -26,12 +26,16 @@ describe('gc', () => {
     const dry = await bench.run('gc', '--dry-run', '--json');
     expect(JSON.parse(dry.out)).toMatchObject({ sessions: 1, dryRun: true });
     expect((await bench.run('status', '--all')).out).toContain('old-0001');
-    expect((await bench.run('gc')).out).toMatch(/^1 session untouched since 2027-01-16 .* was archived\.$/m);
+    expect((await bench.run('gc')).out).toMatch(
+      /^1 session untouched since 2027-01-16 .* was archived\.$/m,
+    );
     expect((await bench.run('status', '--all')).out).not.toContain('old-0001');
     expect((await bench.run('gc')).out).toBe(
       'Nothing to archive: no sessions untouched since 2027-01-16 08:01:00.\n',
     );
-    expect((await bench.run('gc', '--older-than', '0m')).out).toContain('1 session untouched');
+    expect((await bench.run('gc', '--older-than', '0m')).out).toContain(
+      '1 session untouched',
+    );
   });
 });
 
@@ -64,19 +68,26 @@ describe('gc --forget', () => {
     expect(out).toMatch(
       /^Session secret-0001 “Fix the account of Ada Lovelace” \(scripted, .*\):\n {2}\d+ events, 1 decision, 1 todo, 1 plan change, /u,
     );
-    expect(out).toContain('This cannot be undone. Files of your project are not touched.\nRemoved.\n');
+    expect(out).toContain(
+      'This cannot be undone. Files of your project are not touched.\nRemoved.\n',
+    );
     expect(keptText()).not.toContain('Ada Lovelace');
     expect(existsSync(join(bench.home, 'untildone.db-marks', 'secret-0001'))).toBe(false);
     expect((await bench.run('status', '--all')).out).toMatch(/^other-0001/u);
     expect((await bench.run('ledger', 'verify', '--all')).code).toBe(0);
-    expect(await bench.run('gc', '--forget', 'secret')).toMatchObject({ code: 1, out: '' });
+    expect(await bench.run('gc', '--forget', 'secret')).toMatchObject({
+      code: 1,
+      out: '',
+    });
   });
 
   it('door 8: --dry-run and --json say the same and remove nothing', async () => {
     await addSecretSession();
     const dry = await bench.run('gc', '--forget', 'secret', '--dry-run');
     expect(dry.out).toContain('Nothing was removed: this was a dry run.');
-    const json = JSON.parse((await bench.run('gc', '--forget', 'secret', '--dry-run', '--json')).out);
+    const json = JSON.parse(
+      (await bench.run('gc', '--forget', 'secret', '--dry-run', '--json')).out,
+    );
     expect(json).toMatchObject({
       session: 'secret-0001',
       title: secret,
@@ -84,17 +95,23 @@ describe('gc --forget', () => {
       removed: { todos: 1 },
     });
     expect((await bench.run('status')).out).toContain('secret-0001');
-    const gone = JSON.parse((await bench.run('gc', '--forget', 'secret', '--yes', '--json')).out);
+    const gone = JSON.parse(
+      (await bench.run('gc', '--forget', 'secret', '--yes', '--json')).out,
+    );
     expect(gone).toEqual({ ...json, forgotten: true });
   });
 
   it('door 8: refused beneath an agent even with --yes, and without a terminal where nobody said --yes', async () => {
     await addSecretSession();
     const beneath = { agentAbove: async () => 'Claude Code' };
-    expect(await bench.runWith(beneath, 'gc', '--forget', 'secret', '--yes')).toMatchObject({
+    expect(
+      await bench.runWith(beneath, 'gc', '--forget', 'secret', '--yes'),
+    ).toMatchObject({
       code: 1,
       out: '',
-      err: expect.stringContaining('Only a human may have a session forgotten, and Claude Code called this.'),
+      err: expect.stringContaining(
+        'Only a human may have a session forgotten, and Claude Code called this.',
+      ),
     });
     const nobody = { whyNoHuman: async () => 'There is no terminal here.' };
     const asked = await bench.runWith(nobody, 'gc', '--forget', 'secret');
@@ -116,11 +133,19 @@ describe('gc --forget', () => {
     );
     await bench.run('stop', 'busy');
     expect((await bench.run('gc', '--forget', 'busy', '--yes')).code).toBe(0);
-    const own = await bench.host({ sessionId: 'own-0001', descriptor: { host: 'untildone' } });
+    const own = await bench.host({
+      sessionId: 'own-0001',
+      descriptor: { host: 'untildone' },
+    });
     await own.open();
-    const owned = await ownSession({ store: await bench.store(), clock: bench.clock }, 'own-0001');
+    const owned = await ownSession(
+      { store: await bench.store(), clock: bench.clock },
+      'own-0001',
+    );
     const running = await bench.run('gc', '--forget', 'own', '--yes');
-    expect(running.err).toContain(`runs in process ${process.pid}: \`untildone stop own-0001\` ends it.`);
+    expect(running.err).toContain(
+      `runs in process ${process.pid}: \`untildone stop own-0001\` ends it.`,
+    );
     if (owned.ok) await owned.release();
     expect((await bench.run('gc', '--forget', 'own', '--yes')).code).toBe(0);
   });
@@ -131,7 +156,10 @@ describe('gc --forget', () => {
       ['worker-0001', 'run-0001'],
       ['worker-of-worker', 'worker-0001'],
     ] as const) {
-      const host = await bench.host({ sessionId, descriptor: { host: 'untildone', parentId } });
+      const host = await bench.host({
+        sessionId,
+        descriptor: { host: 'untildone', parentId },
+      });
       await host.open();
     }
     await bench.clock.advance(31 * 86_400_000);
@@ -151,7 +179,9 @@ describe('gc --forget', () => {
     const first = await bench.run('plan', 'import', 'PLAN.md');
     const id = /plan-PLAN\.md-[0-9a-f]{8}/u.exec(first.out)?.[0] ?? '';
     expect((await bench.run('gc', '--forget', id, '--yes')).code).toBe(0);
-    expect((await bench.run('plan', 'import', 'PLAN.md')).out).toContain(': 2 added, 0 changed, 0 dropped.');
+    expect((await bench.run('plan', 'import', 'PLAN.md')).out).toContain(
+      ': 2 added, 0 changed, 0 dropped.',
+    );
     expect((await bench.run('plan', 'show', id)).out).toContain('[x] Two');
   });
 });

@@ -41,12 +41,21 @@ export const gc: Command = {
     if (word !== null) return forget(given, io, word);
     const age = parseSpan(given.text('older-than') ?? defaultAge);
     if (age === null)
-      throw new UntildoneError('usage', '--older-than must be a number with m, h, d or w, such as 30d.');
+      throw new UntildoneError(
+        'usage',
+        '--older-than must be a number with m, h, d or w, such as 30d.',
+      );
     const before = io.clock.now() - age;
     const dryRun = given.has('dry-run');
     const sessions =
-      (await withStore(io, (store) => (dryRun ? countOld(store, before) : archive(store, before)))) ?? 0;
-    const did = dryRun ? 'would be archived' : sessions === 1 ? 'was archived' : 'were archived';
+      (await withStore(io, (store) =>
+        dryRun ? countOld(store, before) : archive(store, before),
+      )) ?? 0;
+    const did = dryRun
+      ? 'would be archived'
+      : sessions === 1
+        ? 'was archived'
+        : 'were archived';
     return tell(io, given.has('json'), { sessions, before, dryRun }, () => [
       sessions === 0
         ? `Nothing to archive: no sessions untouched since ${formatTime(before)}.`
@@ -66,13 +75,17 @@ async function archive(store: Store, before: number): Promise<number> {
 /** Reads instead of archiving and rolling back: that would keep the hooks of running agents waiting. */
 async function countOld(store: Store, before: number): Promise<number> {
   const sessions = await store.sessions({ limit: Number.MAX_SAFE_INTEGER });
-  return sessions.filter(({ updatedAt, timer }) => updatedAt < before && timer === null).length;
+  return sessions.filter(({ updatedAt, timer }) => updatedAt < before && timer === null)
+    .length;
 }
 
 async function forget(given: Arguments, io: Io, word: string): Promise<number> {
   const agent = await io.agentAbove();
   if (agent !== null)
-    return refuse(io, `Only a human may have a session forgotten, and ${agent} called this.`);
+    return refuse(
+      io,
+      `Only a human may have a session forgotten, and ${agent} called this.`,
+    );
   return withSessions(io, async (store) => {
     const session = await findAnySession(store, word, io);
     const name = `Session ${nameSession(session)}`;
@@ -87,7 +100,8 @@ async function forget(given: Arguments, io: Io, word: string): Promise<number> {
       );
     // Held meanwhile, so that nobody takes it up in between; the lease goes with the session.
     const owned = await ownSession({ store, clock: io.clock }, parentId ?? session.id);
-    if (!owned.ok) return refuse(io, `${name} runs in ${owned.process}: ${stop} ends it.`);
+    if (!owned.ok)
+      return refuse(io, `${name} runs in ${owned.process}: ${stop} ends it.`);
     try {
       const [json, isTrial] = [given.has('json'), given.has('dry-run')];
       const kept = await store.forget(session.id, false);
@@ -96,7 +110,9 @@ async function forget(given: Arguments, io: Io, word: string): Promise<number> {
       const forgotten = !isTrial && (given.has('yes') || (!json && (await isMeant(io))));
       const removed = forgotten ? await store.forget(session.id, true) : kept;
       const end = isTrial ? 'Nothing was removed: this was a dry run.' : 'Left as it is.';
-      tell(io, json, { ...sessionFields(session), removed, forgotten }, () => [forgotten ? 'Removed.' : end]);
+      tell(io, json, { ...sessionFields(session), removed, forgotten }, () => [
+        forgotten ? 'Removed.' : end,
+      ]);
       return forgotten || isTrial ? 0 : leftAlone;
     } finally {
       await owned.release();
@@ -106,13 +122,15 @@ async function forget(given: Arguments, io: Io, word: string): Promise<number> {
 
 async function isMeant(io: Io): Promise<boolean> {
   const refusal = await io.whyNoHuman();
-  if (refusal !== null) throw new UntildoneError('usage', `${refusal} --yes says it without being asked.`);
+  if (refusal !== null)
+    throw new UntildoneError('usage', `${refusal} --yes says it without being asked.`);
   return saysYes('Remove it for good?');
 }
 
 /** One in the archive too: what nobody sees any more is what people want gone. */
 async function findAnySession(store: Store, word: string, io: Io): Promise<Session> {
-  const [exact] = word === '' ? [] : await store.sessions({ id: word, archived: true, limit: 1 });
+  const [exact] =
+    word === '' ? [] : await store.sessions({ id: word, archived: true, limit: 1 });
   if (exact !== undefined) return exact;
   try {
     return await findSession(store, word, io);
@@ -126,8 +144,19 @@ async function findAnySession(store: Store, word: string, io: Io): Promise<Sessi
 
 /** What people call it. */
 const nouns: Readonly<Record<string, string>> = {
-  ...{ events: 'event', decisions: 'decision', todos: 'todo', ledger: 'plan change', messages: 'message' },
-  ...{ calls: 'tool call', shown: 'shown line', evidence: 'check result', checkRuns: 'check run' },
+  ...{
+    events: 'event',
+    decisions: 'decision',
+    todos: 'todo',
+    ledger: 'plan change',
+    messages: 'message',
+  },
+  ...{
+    calls: 'tool call',
+    shown: 'shown line',
+    evidence: 'check result',
+    checkRuns: 'check run',
+  },
   ...{ usage: 'usage report', outbox: 'sent text' },
 };
 
@@ -137,14 +166,17 @@ function describeKept(session: Session, kept: KeptRows, io: Io): string[] {
     const amount = kept[what] ?? 0;
     return amount === 0 ? [] : [count(amount, noun)];
   });
-  const place = descriptor.directory === null ? '' : `, ${shown(descriptor.directory, 200)}`;
+  const place =
+    descriptor.directory === null ? '' : `, ${shown(descriptor.directory, 200)}`;
   const workers = (kept['sessions'] ?? 1) - 1;
   const beside = workers === 0 ? '' : ` and ${count(workers, 'worker')}`;
   return [
     `Session ${nameSession(session)} (${shown(descriptor.host, 30)}${place}, ${formatAge(updatedAt, io.clock.now())})${beside}:`,
     `  ${parts.length === 0 ? 'nothing but its name' : parts.join(', ')}; its marks and what hooks left for it.`,
     ...(descriptor.host === 'untildone'
-      ? ['  What you allowed in it “always” is asked again, since nothing is left that shows your answer.']
+      ? [
+          '  What you allowed in it “always” is asked again, since nothing is left that shows your answer.',
+        ]
       : []),
     'This cannot be undone. Files of your project are not touched.',
   ];

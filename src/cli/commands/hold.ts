@@ -6,10 +6,25 @@ import { UntildoneError } from '../../core/error.ts';
 import { isTurnOver, type Session } from '../../core/state.ts';
 import { createIdentifiers } from '../../engine/system.ts';
 import { describeState, nameSession, shortId } from '../describe-session.ts';
-import { type Answer, adviceForHuman, type Here, sessionCommand } from '../find-session.ts';
-import { pauseAsAgent, pauseSession, resumeSession, sendActs, stopSession } from '../human-event.ts';
+import {
+  type Answer,
+  adviceForHuman,
+  type Here,
+  sessionCommand,
+} from '../find-session.ts';
+import {
+  pauseAsAgent,
+  pauseSession,
+  resumeSession,
+  sendActs,
+  stopSession,
+} from '../human-event.ts';
 import { refuse, shown } from '../print.ts';
-import { createRunningSessionFinder, describeIdleSession, findHeldSession } from '../running-session.ts';
+import {
+  createRunningSessionFinder,
+  describeIdleSession,
+  findHeldSession,
+} from '../running-session.ts';
 import { describeCurrentState, isRunning } from '../session-process.ts';
 
 const defaultSessionHelp =
@@ -18,7 +33,11 @@ const defaultSessionHelp =
 const agentHelp =
   'An agent that calls it pauses its own session; any other session is refused. So type it in a terminal of your own.';
 
-async function pauseAgentSession(here: Here, agent: string, reason: string | null): Promise<Answer> {
+async function pauseAgentSession(
+  here: Here,
+  agent: string,
+  reason: string | null,
+): Promise<Answer> {
   const { session } = await pauseAsAgent(here, reason);
   const { words } = describeState(session, here.io.clock.now());
   const effect = isTurnOver(session)
@@ -26,7 +45,9 @@ async function pauseAgentSession(here: Here, agent: string, reason: string | nul
     : 'its next stop ends the turn as paused';
   const asked = `${agent} called this: the agent asked to stop, and ${effect}.`;
   const isHeldByHuman = session.latch !== null || session.pause?.by === 'human';
-  const what = isHeldByHuman ? `${agent} called this, and nothing changes: ${shown(words, 300)}.` : asked;
+  const what = isHeldByHuman
+    ? `${agent} called this, and nothing changes: ${shown(words, 300)}.`
+    : asked;
   return {
     json: { pause: session.pause, latch: session.latch },
     lines: [`Session ${nameSession(session)}: ${what} ${adviceForHuman}`],
@@ -43,7 +64,8 @@ export const pause = sessionCommand({
   agentOwnOnly: true,
   find: createRunningSessionFinder((id) => `untildone pause ${id}`),
   async answer(here) {
-    if (here.agent !== null) return pauseAgentSession(here, here.agent, here.given.text('reason'));
+    if (here.agent !== null)
+      return pauseAgentSession(here, here.agent, here.given.text('reason'));
     const remarks = await describeIdleSession(here);
     const { session } = await pauseSession(here, here.given.text('reason'));
     const sentence = `Session ${nameSession(session)} is paused. \`untildone resume\` lifts that.`;
@@ -91,16 +113,20 @@ export const resume = sessionCommand({
     const isOver = isOurs && !(await isRunning(here.store, session, now));
     const command = `\`untildone run --resume ${shortId(session.id)}\``;
     const unchanged = 'is neither paused nor stopped; nothing was changed';
-    const what = handled === null ? unchanged : isOver ? 'is no longer stopped' : 'is resumed';
+    const what =
+      handled === null ? unchanged : isOver ? 'is no longer stopped' : 'is resumed';
     const inHost = `Now: ${shown(decision?.sentence ?? `${state.words}.`, 300)}`;
     const goesOn = isOurs ? 'Its run goes on.' : inHost;
-    const next = isOver ? `No run is at work in it: ${command} takes it up again.` : goesOn;
+    const next = isOver
+      ? `No run is at work in it: ${command} takes it up again.`
+      : goesOn;
     const sentence = `Session ${nameSession(session)} ${what}. ${next}`;
     return { json: { resumed: handled !== null, state, decision }, lines: [sentence] };
   },
 });
 
-const isRunSession = ({ descriptor }: Session): boolean => descriptor.host === 'untildone';
+const isRunSession = ({ descriptor }: Session): boolean =>
+  descriptor.host === 'untildone';
 
 export const say = sessionCommand({
   takes: '<TEXT>',
@@ -108,10 +134,16 @@ export const say = sessionCommand({
     'Says something to an agent of `untildone run` that is at work. It reads the words after its running step; they join\nthe turn and zero its counters, as every message of yours does. A stop word alone, such as "stop", stops it. In\nClaude Code and OpenCode, write to the agent there.',
   ],
   options: {
-    session: { value: 'SESSION', summary: 'To this session; default: the one that runs in this directory.' },
+    session: {
+      value: 'SESSION',
+      summary: 'To this session; default: the one that runs in this directory.',
+    },
   },
   humanOnly: true,
-  find: createRunningSessionFinder((id) => `untildone say --session ${id} "…"`, isRunSession),
+  find: createRunningSessionFinder(
+    (id) => `untildone say --session ${id} "…"`,
+    isRunSession,
+  ),
   check(given) {
     if (given.positional(0)?.trim()) return;
     throw new UntildoneError('usage', 'Say something: untildone say "use tabs".');
@@ -127,14 +159,26 @@ export const say = sessionCommand({
       const how = isOurs
         ? `It is not at work; \`untildone run --resume ${shortId(sessionId)} "…"\` says it and goes on.`
         : `It belongs to ${shown(descriptor.host, 30)}: say it there.`;
-      return refuse(io, `Session ${nameSession(here.session)} cannot be spoken to from here. ${how}`);
+      return refuse(
+        io,
+        `Session ${nameSession(here.session)} cannot be spoken to from here. ${how}`,
+      );
     }
-    const base = { id: createIdentifiers(io.clock).next(), sessionId, at: io.clock.now() };
+    const base = {
+      id: createIdentifiers(io.clock).next(),
+      sessionId,
+      at: io.clock.now(),
+    };
     // What was frozen at the first message holds on: a file that changed meanwhile may be the agent's work (V2).
     const { session } = await sendActs(here, [queuedWords(text, base, policyHash)]);
     const after = describeState(session, io.clock.now());
     const queued = session.latch === null;
-    const next = queued ? 'The agent reads it after its running step' : shown(after.words);
-    return { json: { queued, state: after }, lines: [`Said to session ${nameSession(session)}. ${next}.`] };
+    const next = queued
+      ? 'The agent reads it after its running step'
+      : shown(after.words);
+    return {
+      json: { queued, state: after },
+      lines: [`Said to session ${nameSession(session)}. ${next}.`],
+    };
   },
 });

@@ -11,9 +11,13 @@ export const hook: Command = {
   options: {
     tools: {
       value: 'PREFIX',
-      summary: 'What stands before the names of our own tools, if the agent may call them.',
+      summary:
+        'What stands before the names of our own tools, if the agent may call them.',
     },
-    timeout: { value: 'SECONDS', summary: 'How long the host waits, if not as long as init says.' },
+    timeout: {
+      value: 'SECONDS',
+      summary: 'How long the host waits, if not as long as init says.',
+    },
   },
   // Not the way of a host: main.ts calls `answerHook` before arguments are read, so that none of them is an error.
   run: () => answerHook(process.argv.slice(3)),

@@ -3,7 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createInstallBench, type InstallBench } from '../../../test/support/install-bench.ts';
+import {
+  createInstallBench,
+  type InstallBench,
+} from '../../../test/support/install-bench.ts';
 import { hosts } from '../../hosts/hosts.ts';
 import { recordedInstalls } from '../../hosts/install/changes.ts';
 import * as files from '../../hosts/install/files.ts';
@@ -23,7 +26,9 @@ const add = (...programs: string[]) => {
   for (const name of programs) bench.addProgram(name, '1.0.0');
 };
 async function addAll() {
-  add(...(await Promise.all(hosts.map(async (host) => (await host.installer()).program))));
+  add(
+    ...(await Promise.all(hosts.map(async (host) => (await host.installer()).program))),
+  );
 }
 async function init(...argv: string[]) {
   const { code, out, err } = await bench.init(...argv);
@@ -40,7 +45,9 @@ describe('init --all', () => {
       const before = bench.picture();
       await init('--all', ...words);
       const after = bench.picture();
-      expect(recordedInstalls(bench.state).map(({ host }) => host)).toHaveLength(hosts.length);
+      expect(recordedInstalls(bench.state).map(({ host }) => host)).toHaveLength(
+        hosts.length,
+      );
       await init('--all', ...words);
       expect(bench.picture(), 'a second time nothing changes').toEqual(after);
       const { out } = await init('--all', '--uninstall', ...words);
@@ -81,7 +88,9 @@ describe('init --all', () => {
     add('codex', 'qwen');
     const before = bench.picture();
     const { out } = await init('--all', '--dry-run');
-    const differences = out.split(/^(?=--- )/mu).filter((text) => text.includes('info/exclude'));
+    const differences = out
+      .split(/^(?=--- )/mu)
+      .filter((text) => text.includes('info/exclude'));
     expect(differences).toHaveLength(1);
     expect(differences[0]).toContain('+/.codex/config.toml\n');
     expect(differences[0]).toContain('+/.qwen/settings.json\n');
@@ -120,7 +129,11 @@ describe('init that fails while it writes', () => {
     expect(code).toBe(1);
     expect(err).toContain('was changed by another program in this moment');
     expect(err).toContain('Nothing was changed.');
-    const { 'project/.qwen/': _folder, 'project/.qwen/settings.json': theirs, ...rest } = bench.picture();
+    const {
+      'project/.qwen/': _folder,
+      'project/.qwen/settings.json': theirs,
+      ...rest
+    } = bench.picture();
     expect(theirs).toContain('theirs');
     expect(rest).toEqual(before);
     expect(existsSync(bench.state)).toBe(false);
@@ -131,8 +144,12 @@ describe('init that fails while it writes', () => {
     interfere('home/.config/opencode/plugin/untildone.js');
     const { code, err } = await bench.init('opencode', '--user');
     expect(code).toBe(1);
-    expect(err).toMatch(/Nothing was changed, except that programs were copied to \S+\/bin\/\S+\.\n/u);
-    expect(recordedInstalls(bench.state).map(({ host }) => host)).toEqual(['claude-code']);
+    expect(err).toMatch(
+      /Nothing was changed, except that programs were copied to \S+\/bin\/\S+\.\n/u,
+    );
+    expect(recordedInstalls(bench.state).map(({ host }) => host)).toEqual([
+      'claude-code',
+    ]);
   });
 });
 
@@ -140,7 +157,9 @@ describe('notes of hosts', () => {
   const trusts = 'Codex skips hooks of a project that nobody trusts';
 
   it('C1: an install says what it did, --dry-run that it would, --uninstall nothing of it', async () => {
-    expect((await init('codex', '--dry-run')).err).toContain(`An install would say: ${trusts}`);
+    expect((await init('codex', '--dry-run')).err).toContain(
+      `An install would say: ${trusts}`,
+    );
     expect((await init('codex')).err).toContain(`untildone: ${trusts}`);
     expect((await init('codex', '--uninstall')).err).toBe('');
     expect((await init('codex', '--uninstall', '--dry-run')).err).toBe('');
@@ -150,7 +169,9 @@ describe('notes of hosts', () => {
     const tracked = bench.write('project/.qwen/settings.json', '{}\n');
     execFileSync('git', ['-C', bench.project, 'add', tracked], { env: bench.env });
     add('qwen');
-    expect((await init('--all')).err).toContain('is tracked by git, and now contains paths');
+    expect((await init('--all')).err).toContain(
+      'is tracked by git, and now contains paths',
+    );
     expect((await init('--all', '--uninstall')).err).toBe('');
     expect(readFileSync(tracked, 'utf8')).toBe('{}\n');
   });

@@ -3,7 +3,10 @@ import { chmodSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { hostNames } from '../../../test/support/host-named.ts';
-import { createInstallBench, type InstallBench } from '../../../test/support/install-bench.ts';
+import {
+  createInstallBench,
+  type InstallBench,
+} from '../../../test/support/install-bench.ts';
 import { readPolicy } from '../../engine/policy.ts';
 import { readTrust } from '../../engine/trust.ts';
 
@@ -21,21 +24,40 @@ const file = 'project/untildone.json';
 /** What a host in this project goes by. */
 function inForce() {
   const accepted = readTrust(bench.state);
-  const sources = { projectDirectory: bench.project, userConfigDirectory: null, environment: {}, accepted };
+  const sources = {
+    projectDirectory: bench.project,
+    userConfigDirectory: null,
+    environment: {},
+    accepted,
+  };
   const result = readPolicy(sources);
   if (!result.ok) throw new Error('the configuration is wrong');
   const { goalChecks, checks } = result.policy;
-  return { goal: goalChecks, checks: Object.keys(checks ?? {}), pending: result.project.pending };
+  return {
+    goal: goalChecks,
+    checks: Object.keys(checks ?? {}),
+    pending: result.project.pending,
+  };
 }
 
 describe('init --check', () => {
   it.each([['claude-code'], ['opencode']])(
     'first-use 9: init %s --check writes a check that counts at once, without a question',
     async (host) => {
-      const { code, out, err } = await bench.init(host, '--check', 'npm test', '--check', 'npm run lint');
+      const { code, out, err } = await bench.init(
+        host,
+        '--check',
+        'npm test',
+        '--check',
+        'npm run lint',
+      );
       expect({ code, err }).toEqual({ code: 0, err: '' });
-      expect(out).toContain(`Wrote ${join(bench.project, 'untildone.json')}: npm test, npm run lint.\n`);
-      expect(JSON.parse(bench.read(file))).toMatchObject({ goal: ['npm-test', 'npm-run-lint'] });
+      expect(out).toContain(
+        `Wrote ${join(bench.project, 'untildone.json')}: npm test, npm run lint.\n`,
+      );
+      expect(JSON.parse(bench.read(file))).toMatchObject({
+        goal: ['npm-test', 'npm-run-lint'],
+      });
       expect(inForce()).toEqual({
         goal: ['npm-test', 'npm-run-lint'],
         checks: ['npm-test', 'npm-run-lint'],
@@ -52,7 +74,10 @@ describe('init --check', () => {
     expect(out).not.toContain('\u001b');
     expect(existsSync(join(bench.root, file))).toBe(false);
     await bench.init('claude-code', '--check', 'npm test');
-    expect((await bench.init('claude-code')).out, 'and no more once there is one').not.toContain('--check');
+    expect(
+      (await bench.init('claude-code')).out,
+      'and no more once there is one',
+    ).not.toContain('--check');
   });
 
   it('V10: what else waits in the file is not accepted along with the check', async () => {
@@ -70,7 +95,10 @@ describe('init --check', () => {
   it('an empty check is refused before anything is written, and so is one for --uninstall', async () => {
     const before = bench.picture();
     const empty = await bench.init('claude-code', '--check=', '--check', 'x');
-    expect(empty).toMatchObject({ code: 2, err: expect.stringContaining('--check is empty') });
+    expect(empty).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--check is empty'),
+    });
     expect((await bench.init('claude-code', '--uninstall', '--check', 'x')).code).toBe(2);
     expect(bench.picture()).toEqual(before);
   });
@@ -102,7 +130,10 @@ describe('init --check', () => {
   });
 
   it('V1: --check adds nothing if the file has the same command as a list of words', async () => {
-    bench.write(file, '{ "checks": { "tests": { "command": ["npm", "test"] } }, "goal": ["tests"] }');
+    bench.write(
+      file,
+      '{ "checks": { "tests": { "command": ["npm", "test"] } }, "goal": ["tests"] }',
+    );
     const before = bench.read(file);
     const { out } = await bench.init('claude-code', '--check', 'npm test');
     expect(out).toContain('Nothing to add to ');
@@ -119,7 +150,8 @@ describe('init tries the check that it has accepted', () => {
     bench.write('project/check.sh', `#!/bin/sh\necho run >> runs.log\n${text}\n`);
     chmodSync(join(bench.project, 'check.sh'), 0o755);
   };
-  const runs = () => (existsSync(join(bench.project, 'runs.log')) ? bench.read('project/runs.log') : '');
+  const runs = () =>
+    existsSync(join(bench.project, 'runs.log')) ? bench.read('project/runs.log') : '';
   const records = () => (existsSync(bench.state) ? readdirSync(bench.state) : []);
 
   it('V1: says once that the check passes, with --all too, and records nothing of it', async () => {
@@ -160,7 +192,12 @@ describe('init tries the check that it has accepted', () => {
 
   it.each([['--dry-run'], ['--no-try']])('V1: runs nothing with %s', async (option) => {
     script('');
-    const { code, out } = await bench.init('claude-code', '--check', './check.sh', option);
+    const { code, out } = await bench.init(
+      'claude-code',
+      '--check',
+      './check.sh',
+      option,
+    );
     expect({ code, runs: runs() }).toEqual({ code: 0, runs: '' });
     expect(out).not.toMatch(/check\.sh passes/u);
   });
@@ -175,14 +212,20 @@ describe('init tries the check that it has accepted', () => {
 
 describe('init', () => {
   it('first-use 15: says that untildone was set up, and notices a host that is not here', async () => {
-    expect((await bench.init('claude-code')).out).toContain('untildone is set up in Claude Code for ');
+    expect((await bench.init('claude-code')).out).toContain(
+      'untildone is set up in Claude Code for ',
+    );
     const { out } = await bench.init('opencode');
     expect(out).toContain('untildone is set up in OpenCode for ');
-    expect(out).toContain('OpenCode itself is not here: no program "opencode" is on PATH. → npm install');
+    expect(out).toContain(
+      'OpenCode itself is not here: no program "opencode" is on PATH. → npm install',
+    );
   });
 
   it('without a host it names those on PATH; the beginning of a name is recognised', async () => {
-    expect((await bench.init()).err).toContain(`Known hosts: ${hostNames}; on PATH: claude-code.`);
+    expect((await bench.init()).err).toContain(
+      `Known hosts: ${hostNames}; on PATH: claude-code.`,
+    );
     expect((await bench.init('claude')).err).toContain('Did you mean claude-code?');
   });
 
@@ -191,6 +234,7 @@ describe('init', () => {
     expect(out.split("hook.js' claude-code").length).toBe(2);
     expect(out).toContain(': hook.js, host-commands.js\n');
     expect(out.split('\n').length).toBeLessThan(100);
-    for (const hook of ['Stop', 'PostToolUse', 'SessionEnd']) expect(out).toContain(`"${hook}": [`);
+    for (const hook of ['Stop', 'PostToolUse', 'SessionEnd'])
+      expect(out).toContain(`"${hook}": [`);
   });
 });

@@ -2,14 +2,23 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createInstallBench, type InstallBench } from '../../../test/support/install-bench.ts';
+import {
+  createInstallBench,
+  type InstallBench,
+} from '../../../test/support/install-bench.ts';
 import { expectOnlyRemark, remarksOn } from '../../../test/support/install-story.ts';
 
 const settings = 'project/.github/copilot/settings.local.json';
 const servers = 'home/.copilot/mcp-config.json';
 const ownHooks = 'home/.copilot/hooks/untildone.json';
 const config = 'home/.copilot/config.json';
-const events = ['Stop', 'SubagentStop', 'PostToolUse', 'PostToolUseFailure', 'UserPromptSubmit'];
+const events = [
+  'Stop',
+  'SubagentStop',
+  'PostToolUse',
+  'PostToolUseFailure',
+  'UserPromptSubmit',
+];
 const more = ['SessionStart', 'SessionEnd', 'PreCompact', 'PermissionRequest'];
 
 let bench: InstallBench;
@@ -18,7 +27,10 @@ beforeEach(() => {
   // With a full stop behind its version, as it prints it.
   bench.addProgram('copilot', 'GitHub Copilot CLI 1.0.102.');
   // As the host writes it, with comments.
-  bench.write(config, `// This file is managed automatically.\n{ "trustedFolders": ["${bench.project}"] }\n`);
+  bench.write(
+    config,
+    `// This file is managed automatically.\n{ "trustedFolders": ["${bench.project}"] }\n`,
+  );
 });
 afterEach(() => bench.close());
 
@@ -43,12 +55,24 @@ describe('init copilot-cli', () => {
       },
     ]);
     expect(hooks.PostToolUse[0].timeoutSec).toBe(10);
-    expect(hooks.PermissionRequest).toMatchObject([{ matcher: 'untildone/(todo_pause|todo_verify)' }]);
+    expect(hooks.PermissionRequest).toMatchObject([
+      { matcher: 'untildone/(todo_pause|todo_verify)' },
+    ]);
     expect(read(servers).mcpServers.untildone).toMatchObject({
       ...{ type: 'local', env: {}, tools: ['*'] },
-      args: [expect.stringMatching(/host-commands\.js$/), 'mcp', '--tools', 'todo_pause,todo_verify'],
+      args: [
+        expect.stringMatching(/host-commands\.js$/),
+        'mcp',
+        '--tools',
+        'todo_pause,todo_verify',
+      ],
     });
-    expect(execFileSync('git', ['status', '--porcelain'], { cwd: bench.project, encoding: 'utf8' })).toBe('');
+    expect(
+      execFileSync('git', ['status', '--porcelain'], {
+        cwd: bench.project,
+        encoding: 'utf8',
+      }),
+    ).toBe('');
     expect(await remarks()).toEqual([]);
   });
 
@@ -64,7 +88,10 @@ describe('init copilot-cli', () => {
     'C1: %j and --uninstall leave every file as it was; installed twice is once; --dry-run changes nothing',
     async (words) => {
       const theirs = { matcher: 'x', type: 'command', bash: 'true' };
-      bench.write(settings, JSON.stringify({ model: 'x', hooks: { PermissionRequest: [theirs] } }, null, 2));
+      bench.write(
+        settings,
+        JSON.stringify({ model: 'x', hooks: { PermissionRequest: [theirs] } }, null, 2),
+      );
       bench.write(servers, '{ "mcpServers": { "mine": { "command": "x" } } }');
       const before = bench.picture();
       expect(await init(...words, '--dry-run')).toContain('UserPromptSubmit');
@@ -74,7 +101,8 @@ describe('init copilot-cli', () => {
       expect(after).not.toEqual(before);
       expect(await init(...words)).toContain('nothing changed');
       expect(bench.picture()).toEqual(after);
-      if (words.length === 0) expect(read(settings).hooks.PermissionRequest).toHaveLength(2);
+      if (words.length === 0)
+        expect(read(settings).hooks.PermissionRequest).toHaveLength(2);
       await init(...words, '--uninstall');
       expect(bench.picture()).toEqual(before);
     },
@@ -82,8 +110,12 @@ describe('init copilot-cli', () => {
 
   it('C1: what is for everyone names no folder of this machine', async () => {
     await init('--shared');
-    const text = bench.read('project/.github/hooks/untildone.json') + bench.read('project/.github/mcp.json');
-    expect(text).toMatch(/npx -y --fetch-retries=0 untildone@\S+ hook copilot-cli --tools=untildone-/);
+    const text =
+      bench.read('project/.github/hooks/untildone.json') +
+      bench.read('project/.github/mcp.json');
+    expect(text).toMatch(
+      /npx -y --fetch-retries=0 untildone@\S+ hook copilot-cli --tools=untildone-/,
+    );
     expect(text).not.toContain(bench.root);
   });
 

@@ -3,13 +3,27 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createInstallBench, type InstallBench } from '../../../test/support/install-bench.ts';
-import { expectOnlyRemark, hooksOf, remarksOn } from '../../../test/support/install-story.ts';
+import {
+  createInstallBench,
+  type InstallBench,
+} from '../../../test/support/install-bench.ts';
+import {
+  expectOnlyRemark,
+  hooksOf,
+  remarksOn,
+} from '../../../test/support/install-story.ts';
 
 const settings = 'project/.gemini/settings.json';
 const policy = 'home/.gemini/policies/untildone.toml';
 const trustedFolders = 'home/.gemini/trustedFolders.json';
-const events = ['AfterAgent', 'BeforeTool', 'AfterTool', 'BeforeAgent', 'SessionStart', 'SessionEnd'];
+const events = [
+  'AfterAgent',
+  'BeforeTool',
+  'AfterTool',
+  'BeforeAgent',
+  'SessionStart',
+  'SessionEnd',
+];
 
 let bench: InstallBench;
 beforeEach(() => {
@@ -26,23 +40,33 @@ async function init(...argv: string[]): Promise<string> {
 }
 const read = (path: string) => JSON.parse(bench.read(path));
 const remarks = () => remarksOn(bench, 'gemini-cli');
-const git = (...words: string[]) => execFileSync('git', words, { cwd: bench.project, encoding: 'utf8' });
+const git = (...words: string[]) =>
+  execFileSync('git', words, { cwd: bench.project, encoding: 'utf8' });
 
 describe('init gemini-cli', () => {
   it('C1: writes hooks with their times, a server that is trusted, and a policy, and git sees nothing', async () => {
     await init();
     const { hooks, mcpServers } = read(settings);
     expect(Object.keys(hooks)).toEqual([...events, 'Notification']);
-    expect(hooks.AfterAgent[0].hooks[0]).toMatchObject({ name: 'untildone', timeout: 900_000 });
+    expect(hooks.AfterAgent[0].hooks[0]).toMatchObject({
+      name: 'untildone',
+      timeout: 900_000,
+    });
     expect(hooks.BeforeTool[0].matcher).toBe('^write_todos$');
     expect(hooks.AfterTool[0]).not.toHaveProperty('matcher');
     expect(
-      hooksOf(bench.read(settings)).every((line) => line.endsWith('gemini-cli --tools=mcp_untildone_')),
+      hooksOf(bench.read(settings)).every((line) =>
+        line.endsWith('gemini-cli --tools=mcp_untildone_'),
+      ),
     ).toBe(true);
     expect(mcpServers.untildone).toMatchObject({ trust: true, env: {} });
-    expect(mcpServers.untildone.args.at(-1), 'all tools: newer models have none').toBe('mcp');
+    expect(mcpServers.untildone.args.at(-1), 'all tools: newer models have none').toBe(
+      'mcp',
+    );
     const rule = 'toolName = "write_todos"\ndecision = "allow"\npriority = 100';
-    expect(bench.read(policy)).toContain(`${rule}\nmodes = ["default", "autoEdit", "yolo"]`);
+    expect(bench.read(policy)).toContain(
+      `${rule}\nmodes = ["default", "autoEdit", "yolo"]`,
+    );
     expect(git('status', '--porcelain')).toBe('');
     expect(await remarks()).toEqual([]);
   });
@@ -81,7 +105,9 @@ describe('init gemini-cli', () => {
     await init('--shared');
     const text = bench.read(settings);
     expect(text).not.toContain(bench.root);
-    expect(hooksOf(text)[0]).toMatch(/^npx -y --fetch-retries=0 untildone@\S+ hook gemini-cli --tools=/);
+    expect(hooksOf(text)[0]).toMatch(
+      /^npx -y --fetch-retries=0 untildone@\S+ hook gemini-cli --tools=/,
+    );
     expect(Object.keys(bench.picture())).not.toContain(policy);
     expect(git('status', '--porcelain')).toContain('.gemini/');
   });
@@ -107,11 +133,16 @@ describe('init gemini-cli', () => {
   it('C1: where settings are tracked, in another folder, and without trust, the person is told', async () => {
     bench.write(settings, '{}\n');
     git('add', '.gemini');
-    const told = async (folder = bench.project) => (await bench.initIn(folder, 'gemini-cli')).err;
+    const told = async (folder = bench.project) =>
+      (await bench.initIn(folder, 'gemini-cli')).err;
     expect(await told()).toContain('is tracked by git');
-    expect(readFileSync(join(bench.project, '.git/info/exclude'), 'utf8')).not.toContain('.gemini');
+    expect(readFileSync(join(bench.project, '.git/info/exclude'), 'utf8')).not.toContain(
+      '.gemini',
+    );
     bench.write('project/below/x', '');
-    expect(await told(join(bench.project, 'below'))).toContain(`start it in ${bench.project}`);
+    expect(await told(join(bench.project, 'below'))).toContain(
+      `start it in ${bench.project}`,
+    );
     bench.write(trustedFolders, '{}');
     expect(await told()).toContain('GEMINI_CLI_TRUST_WORKSPACE=true');
   });
@@ -134,17 +165,31 @@ describe('doctor on Gemini CLI', () => {
     ['{}', 'note'],
     ['{ "PROJECT": "DO_NOT_TRUST" }', 'broken'],
     ['{ "ROOT": "TRUST_FOLDER", "PROJECT": "DO_NOT_TRUST" }', 'broken'],
-  ])('C3: in a folder for which the trusted ones say %s nothing of ours runs', async (rules, level) => {
-    bench.write(trustedFolders, rules.replace('PROJECT', bench.project).replace('ROOT', bench.root));
-    const sentence = 'only in folders that you trust';
-    const mend = expect.stringContaining('GEMINI_CLI_TRUST_WORKSPACE=true');
-    await expectOnlyRemark(bench, 'gemini-cli', { name: 'trust', level, sentence, mend });
-  });
+  ])(
+    'C3: in a folder for which the trusted ones say %s nothing of ours runs',
+    async (rules, level) => {
+      bench.write(
+        trustedFolders,
+        rules.replace('PROJECT', bench.project).replace('ROOT', bench.root),
+      );
+      const sentence = 'only in folders that you trust';
+      const mend = expect.stringContaining('GEMINI_CLI_TRUST_WORKSPACE=true');
+      await expectOnlyRemark(bench, 'gemini-cli', {
+        name: 'trust',
+        level,
+        sentence,
+        mend,
+      });
+    },
+  );
 
   it.each(['{ "ROOT": "TRUST_FOLDER" }', '{ "PROJECT": "TRUST_PARENT" }'])(
     'C3: %s covers the project',
     async (rules) => {
-      bench.write(trustedFolders, rules.replace('PROJECT', bench.project).replace('ROOT', bench.root));
+      bench.write(
+        trustedFolders,
+        rules.replace('PROJECT', bench.project).replace('ROOT', bench.root),
+      );
       expect(await remarks()).toEqual([]);
     },
   );
@@ -162,7 +207,11 @@ describe('doctor on Gemini CLI', () => {
     [{ hooksConfig: { enabled: false } }, 'trust', 'Hooks are switched off'],
     [{ hooksConfig: { disabled: ['untildone'] } }, 'trust', 'Our hooks are disabled'],
     [{ mcp: { allowed: ['other'] } }, 'todo-tools', 'keep our MCP server from starting'],
-    [{ mcp: { excluded: ['untildone'] } }, 'todo-tools', 'keep our MCP server from starting'],
+    [
+      { mcp: { excluded: ['untildone'] } },
+      'todo-tools',
+      'keep our MCP server from starting',
+    ],
   ])('C3: %j in the settings of the user is broken', async (value, name, sentence) => {
     bench.write(user, JSON.stringify(value));
     expect(await remarks()).toMatchObject([

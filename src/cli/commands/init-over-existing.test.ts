@@ -10,8 +10,17 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createInstallBench, type InstallBench } from '../../../test/support/install-bench.ts';
-import { hooksOf, hostState, installed, settings, uninstalled } from '../../../test/support/install-story.ts';
+import {
+  createInstallBench,
+  type InstallBench,
+} from '../../../test/support/install-bench.ts';
+import {
+  hooksOf,
+  hostState,
+  installed,
+  settings,
+  uninstalled,
+} from '../../../test/support/install-story.ts';
 import { claudeCodeInstaller } from '../../hosts/claude-code/install.ts';
 import { changeHosts, type FileTarget } from '../../hosts/install/changes.ts';
 import { type HostInstaller, installBasis } from '../../hosts/install/installer.ts';
@@ -27,7 +36,9 @@ afterEach(() => bench.close());
 
 /** Installs like an older version that set these switches too. */
 function installOlderVersion(switches: Readonly<Record<string, string>>): void {
-  const more = Object.entries(switches).map(([name, value]) => member(['env', name], value));
+  const more = Object.entries(switches).map(([name, value]) =>
+    member(['env', name], value),
+  );
   const older: HostInstaller = {
     ...claudeCodeInstaller,
     survey(basis) {
@@ -47,7 +58,10 @@ function installOlderVersion(switches: Readonly<Record<string, string>>): void {
   };
   const basis = installBasis({ env: bench.env, cwd: bench.project }, '0.0.0-source');
   const shipped = () => join(bench.root, 'dist');
-  const done = changeHosts([older], { ...basis, scope: 'project' }, 'install', { shipped, isDry: false });
+  const done = changeHosts([older], { ...basis, scope: 'project' }, 'install', {
+    shipped,
+    isDry: false,
+  });
   expect(done.problems).toEqual([]);
 }
 
@@ -56,8 +70,12 @@ describe('init over what is there', () => {
     const own = '{ "env": { "CLAUDE_CODE_ENABLE_TODO_TOOLS": "true" } }';
     bench.write(settings, own);
     const { err } = await bench.init('claude-code');
-    expect(err).toContain('keeps its own value of "env.CLAUDE_CODE_ENABLE_TODO_TOOLS"; ours would be "1"');
-    expect(JSON.parse(bench.read(settings)).env.CLAUDE_CODE_ENABLE_TODO_TOOLS).toBe('true');
+    expect(err).toContain(
+      'keeps its own value of "env.CLAUDE_CODE_ENABLE_TODO_TOOLS"; ours would be "1"',
+    );
+    expect(JSON.parse(bench.read(settings)).env.CLAUDE_CODE_ENABLE_TODO_TOOLS).toBe(
+      'true',
+    );
     await uninstalled(bench);
     expect(bench.read(settings)).toBe(own);
   });
@@ -120,7 +138,9 @@ describe('init over what is there', () => {
     bench.write(hostState, older(bench.read(hostState)));
     await installed(bench);
     const commands = hooksOf(bench.read(settings));
-    expect(commands).toHaveLength(new Set(Object.keys(JSON.parse(bench.read(settings)).hooks)).size);
+    expect(commands).toHaveLength(
+      new Set(Object.keys(JSON.parse(bench.read(settings)).hooks)).size,
+    );
     expect(commands.join()).not.toContain('0.0.1');
     expect(bench.read(hostState)).not.toContain('0.0.1');
     await uninstalled(bench);
@@ -146,9 +166,13 @@ describe('init over what is there', () => {
     const both = bench.picture();
     await installed(bench);
     expect(bench.picture()).toEqual(both);
-    expect(await uninstalled(bench)).toContain(`Still installed:\n  claude-code (project) ${second}`);
+    expect(await uninstalled(bench)).toContain(
+      `Still installed:\n  claude-code (project) ${second}`,
+    );
     expect(Object.keys(JSON.parse(bench.read(hostState)).projects)).toEqual([second]);
-    expect(existsSync(join(bench.state, 'bin')), 'the other still needs the hook').toBe(true);
+    expect(existsSync(join(bench.state, 'bin')), 'the other still needs the hook').toBe(
+      true,
+    );
     expect((await bench.initIn(second, 'claude-code', '--uninstall')).code).toBe(0);
     expect(bench.read(hostState)).toBe('{ "userID": "u" }');
     expect(existsSync(bench.state)).toBe(false);
@@ -178,7 +202,9 @@ describe('init over what is there', () => {
     expect(bench.picture()).toEqual(before);
     expect(existsSync(bench.state)).toBe(false);
     await installed(bench);
-    expect((await bench.init('claude-code', '--dry-run')).out).toBe('Nothing would change.\n');
+    expect((await bench.init('claude-code', '--dry-run')).out).toBe(
+      'Nothing would change.\n',
+    );
     const removal = await bench.init('claude-code', '--uninstall', '--dry-run');
     expect(removal.out).toContain(`+++ /dev/null`);
     expect(hooksOf(bench.read(settings))).not.toEqual([]);

@@ -4,7 +4,10 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createInstallBench, type InstallBench } from '../../../test/support/install-bench.ts';
+import {
+  createInstallBench,
+  type InstallBench,
+} from '../../../test/support/install-bench.ts';
 
 let bench: InstallBench;
 beforeEach(() => {
@@ -41,7 +44,8 @@ function load(cwd: string) {
 const odd: Record<string, Record<string, string>> = {
   'no files at all': {},
   'packages of others': {
-    'project/.pi/settings.json': '{\n\t"packages": ["npm:other@1.0.0", { "source": "git:x" }]\n}',
+    'project/.pi/settings.json':
+      '{\n\t"packages": ["npm:other@1.0.0", { "source": "git:x" }]\n}',
     'home/.pi/agent/settings.json': '{"defaultModel":"a"}',
     'home/.pi/agent/extensions/mine.ts': 'export default () => {};\n',
   },
@@ -55,25 +59,32 @@ describe('init pi', () => {
     ['', '--user', '--shared'].map((scope) => [name, scope] as const),
   );
 
-  it.each(situations)('C2: %s %s: uninstalling puts every file back byte for byte', async (name, scope) => {
-    for (const [path, text] of Object.entries(odd[name] ?? {})) bench.write(path, text);
-    const argv = scope === '' ? [] : [scope];
-    const before = bench.picture();
-    await init(...argv);
-    const after = bench.picture();
-    expect(after).not.toEqual(before);
-    expect(await init(...argv)).toContain('already; nothing changed');
-    expect(bench.picture(), 'a second init changes nothing').toEqual(after);
-    await init('--uninstall', ...argv);
-    expect(bench.picture()).toEqual(before);
-    expect(existsSync(bench.state), 'nothing is left in the state directory').toBe(false);
-  });
+  it.each(situations)(
+    'C2: %s %s: uninstalling puts every file back byte for byte',
+    async (name, scope) => {
+      for (const [path, text] of Object.entries(odd[name] ?? {})) bench.write(path, text);
+      const argv = scope === '' ? [] : [scope];
+      const before = bench.picture();
+      await init(...argv);
+      const after = bench.picture();
+      expect(after).not.toEqual(before);
+      expect(await init(...argv)).toContain('already; nothing changed');
+      expect(bench.picture(), 'a second init changes nothing').toEqual(after);
+      await init('--uninstall', ...argv);
+      expect(bench.picture()).toEqual(before);
+      expect(existsSync(bench.state), 'nothing is left in the state directory').toBe(
+        false,
+      );
+    },
+  );
 
   it('C2: the loader loads the extension in the project and below it, and nowhere else', async () => {
     const nested = join(bench.project, 'packages', 'one');
     mkdirSync(nested, { recursive: true });
     await init();
-    expect([bench.project, nested, bench.home].map((folder) => load(folder).loaded)).toEqual([1, 1, 0]);
+    expect(
+      [bench.project, nested, bench.home].map((folder) => load(folder).loaded),
+    ).toEqual([1, 1, 0]);
     await init('--user');
     expect(load(bench.home).loaded).toBe(1);
   });
@@ -87,11 +98,16 @@ describe('init pi', () => {
   it('fail-open: a program that is gone or broken keeps pi from nothing, and is told in one line', async () => {
     await init();
     const program = join(bench.state, 'bin', version, 'pi-extension.js');
-    for (const breakIt of [() => writeFileSync(program, 'export default 42;'), () => rmSync(program)]) {
+    for (const breakIt of [
+      () => writeFileSync(program, 'export default 42;'),
+      () => rmSync(program),
+    ]) {
       breakIt();
       const { loaded, status, stderr } = load(bench.project);
       expect([loaded, status]).toEqual([0, 0]);
-      expect(stderr).toMatch(/^untildone was not loaded, so the agent is left alone: .+\n$/);
+      expect(stderr).toMatch(
+        /^untildone was not loaded, so the agent is left alone: .+\n$/,
+      );
     }
   });
 
@@ -137,7 +153,9 @@ describe('doctor on pi', () => {
     bench.addProgram('pi', answering('untildone-status'));
     await init();
     bench.write('home/.pi/agent/settings.json', '{ // mine\n}');
-    expect((await bench.doctor()).out).toMatch(/pi cannot read .*settings\.json: it is not plain JSON/);
+    expect((await bench.doctor()).out).toMatch(
+      /pi cannot read .*settings\.json: it is not plain JSON/,
+    );
   });
 
   it('P24: installed twice is worth knowing; one of them acts', async () => {

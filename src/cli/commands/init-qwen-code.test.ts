@@ -4,8 +4,15 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'jsonc-parser';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createInstallBench, type InstallBench } from '../../../test/support/install-bench.ts';
-import { expectOnlyRemark, hooksOf, remarksOn } from '../../../test/support/install-story.ts';
+import {
+  createInstallBench,
+  type InstallBench,
+} from '../../../test/support/install-bench.ts';
+import {
+  expectOnlyRemark,
+  hooksOf,
+  remarksOn,
+} from '../../../test/support/install-story.ts';
 
 let bench: InstallBench;
 
@@ -32,7 +39,8 @@ const odd: Record<string, string | null> = {
   'no file': null,
   'comments, and hooks of others':
     '{\n  // mine\n  "hooks": { "Stop": [{ "hooks": [{ "type": "command", "command": "beep" }] }] },\n  "$version": 4\n}\n',
-  'tabs, CRLF and no final newline': '{\r\n\t"tools": {\r\n\t\t"todoWrite": { "enabled": true }\r\n\t}\r\n}',
+  'tabs, CRLF and no final newline':
+    '{\r\n\t"tools": {\r\n\t\t"todoWrite": { "enabled": true }\r\n\t}\r\n}',
   'a cap of their own': '{ "stopHookBlockingCap": 20, "mcpServers": {} }\n',
 };
 
@@ -59,12 +67,25 @@ describe('init qwen-code', () => {
     await init();
     const written = parse(bench.read(settings));
     const { hooks, tools, stopHookBlockingCap, mcpServers, $version } = written;
-    expect(Object.keys(hooks)).toEqual(expect.arrayContaining(['Stop', 'TodoCompleted', 'UserPromptSubmit']));
+    expect(Object.keys(hooks)).toEqual(
+      expect.arrayContaining(['Stop', 'TodoCompleted', 'UserPromptSubmit']),
+    );
     expect(hooks.Stop[0].hooks[0]).toMatchObject({ type: 'command', timeout: 900 });
-    expect(hooksOf(bench.read(settings))[0]).toMatch(/hook\.js' qwen-code --tools=mcp__untildone__$/);
-    expect([tools, stopHookBlockingCap, $version]).toEqual([{ todoWrite: { enabled: true } }, 100, 4]);
+    expect(hooksOf(bench.read(settings))[0]).toMatch(
+      /hook\.js' qwen-code --tools=mcp__untildone__$/,
+    );
+    expect([tools, stopHookBlockingCap, $version]).toEqual([
+      { todoWrite: { enabled: true } },
+      100,
+      4,
+    ]);
     expect(mcpServers.untildone).toMatchObject({
-      args: [expect.stringContaining('host-commands.js'), 'mcp', '--tools', 'todo_pause,todo_verify'],
+      args: [
+        expect.stringContaining('host-commands.js'),
+        'mcp',
+        '--tools',
+        'todo_pause,todo_verify',
+      ],
       ...{ trust: true, alwaysLoadTools: true },
     });
     expect(bench.read(exclude)).toContain('/.qwen/settings.json\n');
@@ -85,28 +106,43 @@ describe('init qwen-code', () => {
     await init();
     const { hooks, mcpServers } = parse(bench.read(settings));
     const moved = { UNTILDONE_HOME: join(bench.home, 'moved') };
-    expect([hooks.Stop[0].hooks[0].env, mcpServers.untildone.env]).toEqual([moved, moved]);
+    expect([hooks.Stop[0].hooks[0].env, mcpServers.untildone.env]).toEqual([
+      moved,
+      moved,
+    ]);
   });
 
   it('C1: a settings file that git tracks is named, and not excluded', async () => {
     bench.write(settings, '{}\n');
-    execFileSync('git', ['-C', bench.project, 'add', '.qwen/settings.json'], { env: bench.env });
-    expect(await init()).toContain('is tracked by git, and now contains paths of this machine');
+    execFileSync('git', ['-C', bench.project, 'add', '.qwen/settings.json'], {
+      env: bench.env,
+    });
+    expect(await init()).toContain(
+      'is tracked by git, and now contains paths of this machine',
+    );
     expect(bench.read(exclude)).not.toContain('.qwen');
   });
 });
 
 describe('doctor on Qwen Code', () => {
-  it.each(scopes)('C3: a fresh install %s is healthy, hook and server answer', async (scope) => {
-    await init(scope);
-    expect(await remarksOn(bench, 'qwen-code')).toEqual([]);
-    const { out } = await bench.doctor();
-    expect(out).toContain('Qwen Code ends a turn after 99 continuations.');
-    const isCalled = out.includes('called as Qwen Code calls it') && out.includes('was started, and answers');
-    expect(isCalled, 'what npx would have to fetch is not called').toBe(scope !== '--shared');
-  });
+  it.each(scopes)(
+    'C3: a fresh install %s is healthy, hook and server answer',
+    async (scope) => {
+      await init(scope);
+      expect(await remarksOn(bench, 'qwen-code')).toEqual([]);
+      const { out } = await bench.doctor();
+      expect(out).toContain('Qwen Code ends a turn after 99 continuations.');
+      const isCalled =
+        out.includes('called as Qwen Code calls it') &&
+        out.includes('was started, and answers');
+      expect(isCalled, 'what npx would have to fetch is not called').toBe(
+        scope !== '--shared',
+      );
+    },
+  );
 
-  const change = (text: string, to: string) => bench.write(settings, bench.read(settings).replace(text, to));
+  const change = (text: string, to: string) =>
+    bench.write(settings, bench.read(settings).replace(text, to));
 
   it.each([
     [
@@ -146,7 +182,11 @@ describe('doctor on Qwen Code', () => {
     change(text, to);
     const [remark, ...others] = await remarksOn(bench, 'qwen-code');
     expect(others).toEqual([]);
-    expect(remark).toMatchObject({ name, level, sentence: expect.stringContaining(sentence) });
+    expect(remark).toMatchObject({
+      name,
+      level,
+      sentence: expect.stringContaining(sentence),
+    });
     expect(remark?.mend).toContain(mend);
   });
 

@@ -1,9 +1,26 @@
-import { chmodSync, existsSync, mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { hostNames } from '../../../test/support/host-named.ts';
-import { createInstallBench, type InstallBench } from '../../../test/support/install-bench.ts';
-import { hooksOf, hostState, installed, settings, uninstalled } from '../../../test/support/install-story.ts';
+import {
+  createInstallBench,
+  type InstallBench,
+} from '../../../test/support/install-bench.ts';
+import {
+  hooksOf,
+  hostState,
+  installed,
+  settings,
+  uninstalled,
+} from '../../../test/support/install-story.ts';
 
 let bench: InstallBench;
 
@@ -17,14 +34,20 @@ describe('init that cannot', () => {
   it.each([
     ['broken JSON', hostState, '{ "a": 1, }}', 'is not valid JSON: line 1, column 12'],
     ['a list', settings, '[]', 'has something other than a JSON object in it'],
-    ['hooks of another shape', settings, '{"hooks": []}', 'has something other than an object at "hooks"'],
+    [
+      'hooks of another shape',
+      settings,
+      '{"hooks": []}',
+      'has something other than an object at "hooks"',
+    ],
     ['a doubled key', settings, '{"env":{},"env":{}}', 'has the key "env" twice'],
     ['bytes that are no text', settings, '\u0000bytes', 'is not'],
   ])(
     'C1: %s is told with the file’s name, and nothing is written anywhere',
     async (_name, path, text, sentence) => {
       bench.write(path, text);
-      if (text.endsWith('bytes')) writeFileSync(join(bench.root, path), Buffer.from([0xff, 0xfe, 0x00]));
+      if (text.endsWith('bytes'))
+        writeFileSync(join(bench.root, path), Buffer.from([0xff, 0xfe, 0x00]));
       const before = bench.picture();
       const { code, out, err } = await bench.init('claude-code');
       expect({ code, out }).toEqual({ code: 1, out: '' });
@@ -83,7 +106,9 @@ describe('init that cannot', () => {
     rmSync(join(bench.root, 'dist/host-commands.js'));
     const { code, err } = await bench.init('claude-code');
     expect(code).toBe(1);
-    expect(err).toContain('host-commands.js is missing: this copy of untildone is not complete');
+    expect(err).toContain(
+      'host-commands.js is missing: this copy of untildone is not complete',
+    );
   });
 
   it.each([
@@ -108,7 +133,11 @@ describe('init that cannot', () => {
     ],
   ])('C1: init %j is a sentence and exits 2', async (argv, sentence) => {
     const { code, out, err } = await bench.init(...argv);
-    expect({ code, out, err }).toEqual({ code: 2, out: '', err: `untildone: ${sentence}\n` });
+    expect({ code, out, err }).toEqual({
+      code: 2,
+      out: '',
+      err: `untildone: ${sentence}\n`,
+    });
   });
 
   it('C1: --all takes the hosts that are there', async () => {

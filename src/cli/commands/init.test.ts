@@ -3,8 +3,17 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createInstallBench, type InstallBench } from '../../../test/support/install-bench.ts';
-import { hooksOf, hostState, installed, settings, uninstalled } from '../../../test/support/install-story.ts';
+import {
+  createInstallBench,
+  type InstallBench,
+} from '../../../test/support/install-bench.ts';
+import {
+  hooksOf,
+  hostState,
+  installed,
+  settings,
+  uninstalled,
+} from '../../../test/support/install-story.ts';
 
 let bench: InstallBench;
 
@@ -18,15 +27,18 @@ afterEach(() => bench.close());
 const odd: Record<string, Record<string, string>> = {
   'no files at all': {},
   'plain files': {
-    [settings]: '{\n  "permissions": {\n    "allow": ["Bash(npm test)"]\n  },\n  "env": {}\n}\n',
+    [settings]:
+      '{\n  "permissions": {\n    "allow": ["Bash(npm test)"]\n  },\n  "env": {}\n}\n',
     [hostState]: '{\n  "userID": "u",\n  "projects": {}\n}',
   },
   'tabs, CRLF, a byte order mark, no final newline': {
-    [settings]: '\uFEFF{\r\n\t"model": "x",\r\n\t"hooks": {\r\n\t\t"Stop": []\r\n\t}\r\n}',
+    [settings]:
+      '\uFEFF{\r\n\t"model": "x",\r\n\t"hooks": {\r\n\t\t"Stop": []\r\n\t}\r\n}',
     [hostState]: '{"userID":"u"}',
   },
   'hooks and servers of others': {
-    [settings]: '{ "hooks": { "Stop": [ { "hooks": [ { "type": "command", "command": "beep" } ] } ] } }\n',
+    [settings]:
+      '{ "hooks": { "Stop": [ { "hooks": [ { "type": "command", "command": "beep" } ] } ] } }\n',
     [hostState]: '{ "mcpServers": { "other": { "command": "x" } } }\n',
   },
   'empty files': { [settings]: '', [hostState]: '{}' },
@@ -43,47 +55,61 @@ describe('init and uninstall', () => {
     scopes.map((scope) => [name, scope.join(' ')] as const),
   );
 
-  it.each(situations)('C2: %s %s: uninstalling puts every file back byte for byte', async (name, scope) => {
-    for (const [path, text] of Object.entries(odd[name] ?? {})) bench.write(path, text);
-    const argv = scope === '' ? [] : [scope];
-    const before = bench.picture();
-    await installed(bench, ...argv);
-    const after = bench.picture();
-    expect(after).not.toEqual(before);
-    await installed(bench, ...argv);
-    expect(bench.picture(), 'a second init changes nothing').toEqual(after);
-    await uninstalled(bench, ...argv);
-    expect(bench.picture()).toEqual(before);
-    expect(existsSync(bench.state), 'nothing is left in the state directory').toBe(false);
-  });
+  it.each(situations)(
+    'C2: %s %s: uninstalling puts every file back byte for byte',
+    async (name, scope) => {
+      for (const [path, text] of Object.entries(odd[name] ?? {})) bench.write(path, text);
+      const argv = scope === '' ? [] : [scope];
+      const before = bench.picture();
+      await installed(bench, ...argv);
+      const after = bench.picture();
+      expect(after).not.toEqual(before);
+      await installed(bench, ...argv);
+      expect(bench.picture(), 'a second init changes nothing').toEqual(after);
+      await uninstalled(bench, ...argv);
+      expect(bench.picture()).toEqual(before);
+      expect(existsSync(bench.state), 'nothing is left in the state directory').toBe(
+        false,
+      );
+    },
+  );
 
-  it.each(situations)('C2: %s %s: of files edited since, only what is ours goes', async (name, scope) => {
-    for (const [path, text] of Object.entries(odd[name] ?? {})) bench.write(path, text);
-    const argv = scope === '' ? [] : [scope];
-    const before = bench.picture();
-    await installed(bench, ...argv);
-    // As the host does: reads, adds a key of its own, writes it all in its own format.
-    const after = bench.picture();
-    const touched = Object.keys(after).filter(
-      (path) => path.endsWith('.json') && after[path] !== before[path],
-    );
-    for (const path of touched) {
-      const value = JSON.parse(bench.read(path).replace('\uFEFF', ''));
-      bench.write(path, JSON.stringify({ first: 1, ...value, last: 2 }, null, 4));
-    }
-    await uninstalled(bench, ...argv);
-    for (const path of touched) {
-      const original = before[path]?.replace(/^\d+ \uFEFF?/, '') || '{}';
-      expect(JSON.parse(bench.read(path)), path).toEqual({ first: 1, ...JSON.parse(original), last: 2 });
-    }
-  });
+  it.each(situations)(
+    'C2: %s %s: of files edited since, only what is ours goes',
+    async (name, scope) => {
+      for (const [path, text] of Object.entries(odd[name] ?? {})) bench.write(path, text);
+      const argv = scope === '' ? [] : [scope];
+      const before = bench.picture();
+      await installed(bench, ...argv);
+      // As the host does: reads, adds a key of its own, writes it all in its own format.
+      const after = bench.picture();
+      const touched = Object.keys(after).filter(
+        (path) => path.endsWith('.json') && after[path] !== before[path],
+      );
+      for (const path of touched) {
+        const value = JSON.parse(bench.read(path).replace('\uFEFF', ''));
+        bench.write(path, JSON.stringify({ first: 1, ...value, last: 2 }, null, 4));
+      }
+      await uninstalled(bench, ...argv);
+      for (const path of touched) {
+        const original = before[path]?.replace(/^\d+ \uFEFF?/, '') || '{}';
+        expect(JSON.parse(bench.read(path)), path).toEqual({
+          first: 1,
+          ...JSON.parse(original),
+          last: 2,
+        });
+      }
+    },
+  );
 
   it('C2: comments survive, and the person is told that the host ignores such a file', async () => {
     const text = '{\n  // mine\n  "model": "x" // the good one\n}\n';
     bench.write(settings, text);
     const { code, err } = await bench.init('claude-code');
     expect(code).toBe(0);
-    expect(err).toContain('has comments or trailing commas, and the host ignores such a file');
+    expect(err).toContain(
+      'has comments or trailing commas, and the host ignores such a file',
+    );
     expect(bench.read(settings)).toContain('// mine\n  "model": "x", // the good one\n');
     bench.write(settings, bench.read(settings).replace('// mine', '// mine, edited'));
     await uninstalled(bench);
@@ -94,10 +120,9 @@ describe('init and uninstall', () => {
     await installed(bench);
     const written = JSON.parse(bench.read(settings));
     const timeouts = Object.fromEntries(
-      Object.entries<{ hooks: { timeout: number }[] }[]>(written.hooks).map(([event, [group]]) => [
-        event,
-        group?.hooks[0]?.timeout,
-      ]),
+      Object.entries<{ hooks: { timeout: number }[] }[]>(written.hooks).map(
+        ([event, [group]]) => [event, group?.hooks[0]?.timeout],
+      ),
     );
     expect(timeouts).toMatchObject({
       Stop: 900,
@@ -117,10 +142,15 @@ describe('init and uninstall', () => {
     });
     expect(written.permissions.allow).toHaveLength(8);
     expect(written.permissions.allow).toContain('mcp__untildone__todo_verify');
-    const { untildone } = JSON.parse(bench.read(hostState)).projects[bench.project].mcpServers;
+    const { untildone } = JSON.parse(bench.read(hostState)).projects[bench.project]
+      .mcpServers;
     expect(untildone).toMatchObject({ command: process.execPath, alwaysLoad: true });
-    expect(untildone.args[0]).toBe(join(bench.state, 'bin', '0.0.0-source', 'host-commands.js'));
-    expect(bench.read('project/.git/info/exclude')).toMatch(/^\/\.claude\/settings\.local\.json$/m);
+    expect(untildone.args[0]).toBe(
+      join(bench.state, 'bin', '0.0.0-source', 'host-commands.js'),
+    );
+    expect(bench.read('project/.git/info/exclude')).toMatch(
+      /^\/\.claude\/settings\.local\.json$/m,
+    );
     expect((lstatSync(join(bench.root, hostState)).mode & 0o777).toString(8)).toBe('600');
   });
 
@@ -129,9 +159,13 @@ describe('init and uninstall', () => {
     bench = createInstallBench({ git: true, name: 'it\'s $HOME `x` "y" z\nnext line' });
     bench.env['UNTILDONE_HOME'] = join(bench.root, "state of $USER's `pwd`");
     await installed(bench);
-    const [command = ''] = hooksOf(readFileSync(join(bench.project, '.claude/settings.local.json'), 'utf8'));
+    const [command = ''] = hooksOf(
+      readFileSync(join(bench.project, '.claude/settings.local.json'), 'utf8'),
+    );
     const answer = execFileSync('/bin/sh', ['-c', command], { encoding: 'utf8' });
-    expect(JSON.parse(answer)).toEqual({ argv: ['claude-code', '--tools=mcp__untildone__'] });
+    expect(JSON.parse(answer)).toEqual({
+      argv: ['claude-code', '--tools=mcp__untildone__'],
+    });
     const text = readFileSync(join(bench.project, '.claude/settings.local.json'), 'utf8');
     expect(JSON.parse(text).env.UNTILDONE_HOME).toBe(bench.env['UNTILDONE_HOME']);
   });
@@ -139,7 +173,8 @@ describe('init and uninstall', () => {
   it('C1: --shared writes a portable command and no path of this machine', async () => {
     bench.env['UNTILDONE_HOME'] = join(bench.root, 'elsewhere');
     await installed(bench, '--shared');
-    const text = bench.read('project/.claude/settings.json') + bench.read('project/.mcp.json');
+    const text =
+      bench.read('project/.claude/settings.json') + bench.read('project/.mcp.json');
     expect(text).not.toContain(bench.root);
     expect(text).not.toContain(process.execPath);
     // A committed grant does not count without a terminal: texts must not send the model to our tools.
@@ -164,16 +199,22 @@ describe('init and uninstall', () => {
 
   it('C1: in a subfolder or a worktree the settings of the main working tree are meant', async () => {
     const git = (...args: string[]) =>
-      execFileSync('git', ['-C', bench.project, '-c', 'user.name=a', '-c', 'user.email=b', ...args], {
-        env: bench.env,
-      });
+      execFileSync(
+        'git',
+        ['-C', bench.project, '-c', 'user.name=a', '-c', 'user.email=b', ...args],
+        {
+          env: bench.env,
+        },
+      );
     git('commit', '--quiet', '--allow-empty', '-m', 'x');
     git('worktree', 'add', '--quiet', join(bench.root, 'tree'));
     mkdirSync(join(bench.project, 'sub'));
     expect((await bench.initIn(join(bench.project, 'sub'), 'claude-code')).code).toBe(0);
     const after = bench.picture();
     expect(hooksOf(bench.read(settings))).not.toEqual([]);
-    expect((await bench.initIn(join(bench.root, 'tree'), 'claude-code')).out).toContain('nothing changed');
+    expect((await bench.initIn(join(bench.root, 'tree'), 'claude-code')).out).toContain(
+      'nothing changed',
+    );
     expect(bench.picture()).toEqual(after);
     expect(readdirSync(join(bench.root, 'tree'))).toEqual(['.git']);
   });
@@ -190,10 +231,14 @@ describe('init and uninstall', () => {
 
   it('C1: a tracked local file loses its grants: the person is told, and texts do not rely on them', async () => {
     bench.write(settings, '{}\n');
-    execFileSync('git', ['-C', bench.project, 'add', '-f', '.claude'], { env: bench.env });
+    execFileSync('git', ['-C', bench.project, 'add', '-f', '.claude'], {
+      env: bench.env,
+    });
     const { code, err } = await bench.init('claude-code');
     expect(code).toBe(0);
     expect(err).toContain('git rm --cached .claude/settings.local.json');
-    expect(hooksOf(bench.read(settings)).every((command) => command.endsWith(' claude-code'))).toBe(true);
+    expect(
+      hooksOf(bench.read(settings)).every((command) => command.endsWith(' claude-code')),
+    ).toBe(true);
   });
 });

@@ -34,7 +34,8 @@ const knownHosts = hostNames.join(', ');
 export const checkOptions: Readonly<Record<'check' | 'no-try', Option>> = {
   check: {
     value: 'CMD',
-    summary: 'A command that must pass before an agent may stop; may be given more than once.',
+    summary:
+      'A command that must pass before an agent may stop; may be given more than once.',
   },
   'no-try': { summary: 'Do not run the checks now.' },
 };
@@ -53,41 +54,59 @@ export function createInit(shipped: () => string): Command {
       all: { summary: 'Every known host that is on PATH.' },
       project: { summary: 'For this project, only for you (the default).' },
       user: { summary: 'For all your projects.', excludes: ['project', 'shared'] },
-      shared: { summary: 'For this project, in files to commit, with a command that works on any machine.' },
+      shared: {
+        summary:
+          'For this project, in files to commit, with a command that works on any machine.',
+      },
       uninstall: { summary: 'Take it away again.', excludes: ['check'] },
       'dry-run': { summary: 'Show the difference, and change nothing.' },
     },
     async run(given, io) {
-      const scope: Scope = given.has('shared') ? 'shared' : given.has('user') ? 'user' : 'project';
+      const scope: Scope = given.has('shared')
+        ? 'shared'
+        : given.has('user')
+          ? 'user'
+          : 'project';
       const request = { ...installBasis(io, programVersion), scope };
       const commands = checksOf(given);
       const installers = await installersOf(given, io);
       if (installers.length === 0) return 0;
       const unwritable = whyNoChecks(io, commands);
-      if (unwritable !== null) return refuse(io, `${shown(unwritable, 500)} Nothing was changed.`);
+      if (unwritable !== null)
+        return refuse(io, `${shown(unwritable, 500)} Nothing was changed.`);
       const isDry = given.has('dry-run');
       const action = given.has('uninstall') ? 'uninstall' : 'install';
       const done = changeHosts(installers, request, action, { shipped, isDry });
       const { planned, problems, left, folder, programs } = done;
       for (const problem of problems) complain(io, shown(problem, 500));
       const copied = `, except that programs were copied to ${shown(folder, 300)}`;
-      if (problems.length > 0) return refuse(io, `Nothing was changed${done.keepsCopies ? copied : ''}.`);
+      if (problems.length > 0)
+        return refuse(io, `Nothing was changed${done.keepsCopies ? copied : ''}.`);
       const changes = planned.flatMap(changedFiles);
       const lines = isDry
         ? describeDifference(changes, io)
         : planned.flatMap((one) => reports[action](one, request));
       printWrapped(io, lines);
       if (isDry && action === 'install' && changes.length > 0)
-        printWrapped(io, [`To be copied to ${shown(folder, 300)}: ${programs.join(', ')}`]);
+        printWrapped(io, [
+          `To be copied to ${shown(folder, 300)}: ${programs.join(', ')}`,
+        ]);
       const notes = planned.flatMap((one) => one.notes);
-      for (const note of notes) complain(io, shown(isDry ? `An install would say: ${note}` : note, 500));
+      for (const note of notes)
+        complain(io, shown(isDry ? `An install would say: ${note}` : note, 500));
       if (left.length > 0) printWrapped(io, describeLeft(left, planned));
       if (action === 'uninstall') return 0;
       // What holds for all projects says nothing of how this one is tested.
       const isOfProject = request.scope !== 'user' || commands.length > 0;
       const command = `untildone init ${given.has('all') ? '--all' : installers[0]?.name}`;
       const added = isOfProject
-        ? await setUpChecks(io, { commands, command, isNew: false, isDry, isTried: !given.has('no-try') })
+        ? await setUpChecks(io, {
+            commands,
+            command,
+            isNew: false,
+            isDry,
+            isTried: !given.has('no-try'),
+          })
         : 0;
       if (added !== 0 || isDry) return added;
       if (!isOfProject) await settleTrust(io);
@@ -103,7 +122,10 @@ export const init = createInit(shippedFolder);
 export function checksOf(given: Arguments): readonly string[] {
   const commands = given.texts('check').map((command) => command.trim());
   if (commands.includes(''))
-    throw new UntildoneError('usage', '--check is empty: name a command, such as "npm test".');
+    throw new UntildoneError(
+      'usage',
+      '--check is empty: name a command, such as "npm test".',
+    );
   return [...new Set(commands)];
 }
 
@@ -111,7 +133,8 @@ export function checksOf(given: Arguments): readonly string[] {
 async function installersOf(given: Arguments, io: Io): Promise<readonly HostInstaller[]> {
   const name = given.positional(0);
   const [isAll, isRemoval] = [given.has('all'), given.has('uninstall')];
-  if (isAll && name !== null) throw new UntildoneError('usage', 'Name a host or say --all, not both.');
+  if (isAll && name !== null)
+    throw new UntildoneError('usage', 'Name a host or say --all, not both.');
   const all = await Promise.all(hosts.map((host) => host.installer()));
   if (name !== null) return all.filter((one) => one.name === name);
   const there = all.filter(({ program }) => findProgram(program, io.env) !== null);
@@ -139,7 +162,9 @@ function describeDifference(changes: readonly FileChange[], io: Io): string[] {
   const lines = changes.flatMap((change) => {
     const steps = changes.filter(({ path }) => path === change.path);
     const after = steps.at(-1)?.after ?? null;
-    return change === steps[0] ? withoutRepeats(diffTexts(change.shownPath, change.before, after)) : [];
+    return change === steps[0]
+      ? withoutRepeats(diffTexts(change.shownPath, change.before, after))
+      : [];
   });
   if (lines.length === 0) return ['Nothing would change.'];
   return lines.map((line) => {
@@ -148,7 +173,9 @@ function describeDifference(changes: readonly FileChange[], io: Io): string[] {
   });
 }
 
-const reports: Readonly<Record<Action, (host: PlannedHost, request: InstallRequest) => string[]>> = {
+const reports: Readonly<
+  Record<Action, (host: PlannedHost, request: InstallRequest) => string[]>
+> = {
   install(host, request) {
     const { installer, project } = host;
     const { title, program, howToGet, afterInstall } = installer;
@@ -157,7 +184,9 @@ const reports: Readonly<Record<Action, (host: PlannedHost, request: InstallReque
     const isThere = findProgram(program, request.env) !== null;
     const missing = `${title} itself is not here: no program "${program}" is on PATH. → ${howToGet}`;
     return [
-      ...(made.length === 0 ? [`${done} already; nothing changed.`] : [`${done}:`, ...made]),
+      ...(made.length === 0
+        ? [`${done} already; nothing changed.`]
+        : [`${done}:`, ...made]),
       ...(!isThere ? [missing] : made.length === 0 ? [] : [afterInstall]),
       ...(request.scope === 'shared' ? sharedNeeds(request.version) : []),
     ];
@@ -172,7 +201,8 @@ const reports: Readonly<Record<Action, (host: PlannedHost, request: InstallReque
   },
 };
 
-const staysBehind = "The project's untildone.json, if there is one, and the records of its sessions stay.";
+const staysBehind =
+  "The project's untildone.json, if there is one, and the records of its sessions stay.";
 
 function changedFiles({ changes }: PlannedHost): readonly FileChange[] {
   return changes.filter(({ before, after }) => before !== after);
@@ -188,7 +218,10 @@ function sharedNeeds(version: string): string[] {
 }
 
 /** What another scope or project still has, with the command that takes it away. */
-function describeLeft(left: readonly InstallIdentity[], planned: readonly PlannedHost[]): string[] {
+function describeLeft(
+  left: readonly InstallIdentity[],
+  planned: readonly PlannedHost[],
+): string[] {
   const rows = left.flatMap(({ host, scope, project }) => {
     const isHere = project === null || planned.some((one) => one.project === project);
     return [
@@ -200,12 +233,23 @@ function describeLeft(left: readonly InstallIdentity[], planned: readonly Planne
 }
 
 function placeName({ scope }: InstallRequest, project: string | null): string {
-  return scope === 'user' ? 'for this user' : `for ${shown(project ?? 'this project', 300)}`;
+  return scope === 'user'
+    ? 'for this user'
+    : `for ${shown(project ?? 'this project', 300)}`;
 }
 
-function describeChange({ shownPath, path, before, backup, recordAfter }: FileChange): string {
+function describeChange({
+  shownPath,
+  path,
+  before,
+  backup,
+  recordAfter,
+}: FileChange): string {
   // A link may lead out of the project: the person sees where it was written.
-  const place = path === shownPath ? shown(shownPath, 300) : `${shown(shownPath, 300)} → ${shown(path, 300)}`;
+  const place =
+    path === shownPath
+      ? shown(shownPath, 300)
+      : `${shown(shownPath, 300)} → ${shown(path, 300)}`;
   if (before === null) return `  made     ${place}`;
   // What an earlier install made has none.
   const kept = recordAfter?.original == null ? '' : ` (backup: ${shown(backup, 300)})`;
@@ -213,6 +257,11 @@ function describeChange({ shownPath, path, before, backup, recordAfter }: FileCh
 }
 
 function describeRemoval({ shownPath, after, recordBefore }: FileChange): string {
-  const how = after === null ? 'removed ' : after === recordBefore?.original ? 'restored' : 'cleaned ';
+  const how =
+    after === null
+      ? 'removed '
+      : after === recordBefore?.original
+        ? 'restored'
+        : 'cleaned ';
   return `  ${how} ${shown(shownPath, 300)}`;
 }

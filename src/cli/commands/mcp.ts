@@ -16,7 +16,10 @@ export const mcp: Command = {
     'Serves the todo tools, the plan and the outcome to one client over standard input and output (MCP, stdio) and ends\nwhen the client closes its end. Hosts start it; docs/mcp.md says how to configure one.',
   ],
   options: {
-    tools: { value: 'LIST', summary: 'Offer only these tools, by name, with commas between them.' },
+    tools: {
+      value: 'LIST',
+      summary: 'Offer only these tools, by name, with commas between them.',
+    },
   },
   async run(given, io) {
     const tools = toolsOf(given.text('tools'));
@@ -26,7 +29,11 @@ export const mcp: Command = {
       open: async (ended) => {
         const store = await openOrCreateStore(own);
         const checker = { signal: () => ended };
-        const parts = openParts(own, store, { directory: io.cwd, rereads: true, checker });
+        const parts = openParts(own, store, {
+          directory: io.cwd,
+          rereads: true,
+          checker,
+        });
         return { store, engine: createRuntime(parts) };
       },
       clock: io.clock,
@@ -48,5 +55,8 @@ function toolsOf(list: string | null): readonly TodoTool[] {
   const unknown = names.find((name) => !known.some((tool) => tool.name === name));
   if (unknown === undefined) return known.filter(({ name }) => names.includes(name));
   const all = known.map(({ name }) => name).join(', ');
-  throw new UntildoneError('usage', `There is no tool "${shown(unknown, 40)}"; known are ${all}.`);
+  throw new UntildoneError(
+    'usage',
+    `There is no tool "${shown(unknown, 40)}"; known are ${all}.`,
+  );
 }

@@ -1,7 +1,11 @@
 // `untildone permissions`: what the human allowed our own agent for good in this directory, and the way to forget it.
 // It grants nothing: that is said when the agent asks, or in the user's configuration.
 import { realpathSync } from 'node:fs';
-import { provenGrants, readGrants, removeGrants } from '../../agent/workspace/remembered-grants.ts';
+import {
+  provenGrants,
+  readGrants,
+  removeGrants,
+} from '../../agent/workspace/remembered-grants.ts';
 import { stateDirectory } from '../../store/state-directory.ts';
 import { describePattern } from '../ask-at-terminal.ts';
 import { type Command, jsonOption } from '../command.ts';
@@ -14,35 +18,51 @@ export const permissions: Command = {
     'Lists what you allowed the agent of `untildone run` always in this directory. --forget takes one back by its\npattern, as it is listed; the agent asks again. What your configuration allows stands in `untildone config`.',
   ],
   options: {
-    forget: { value: 'PATTERN', summary: 'Take back what was allowed with this pattern.' },
+    forget: {
+      value: 'PATTERN',
+      summary: 'Take back what was allowed with this pattern.',
+    },
     'forget-all': { summary: 'Take back everything that was allowed here.' },
     ...jsonOption,
   },
   async run(given, io) {
-    const place = { stateDirectory: stateDirectory(io.env), directory: realpathSync(io.cwd) };
+    const place = {
+      stateDirectory: stateDirectory(io.env),
+      directory: realpathSync(io.cwd),
+    };
     const { directory } = place;
     const wanted = given.text('forget');
     const json = given.has('json');
     if (wanted !== null || given.has('forget-all')) {
       const forgotten = removeGrants(
         place,
-        ({ pattern }) => wanted === null || [pattern, describePattern(pattern)].includes(wanted),
+        ({ pattern }) =>
+          wanted === null || [pattern, describePattern(pattern)].includes(wanted),
       );
       const unknown = `No permission here has the pattern "${shown(wanted ?? '', 80)}"; \`untildone permissions\` lists them.`;
       const isUnknown = forgotten === 0 && wanted !== null;
       if (isUnknown && !json) return refuse(io, unknown);
-      tell(io, json, { directory, forgotten }, () => [`Forgot ${count(forgotten, 'permission')}.`]);
+      tell(io, json, { directory, forgotten }, () => [
+        `Forgot ${count(forgotten, 'permission')}.`,
+      ]);
       return isUnknown ? 1 : 0;
     }
-    const proven = (await withStore(io, (store) => provenGrants(store, place)))?.grants ?? [];
-    const isProven = (id: string): boolean => proven.some(({ answerId }) => answerId === id);
-    const all = readGrants(place).map((grant) => ({ ...grant, onRecord: isProven(grant.answerId) }));
+    const proven =
+      (await withStore(io, (store) => provenGrants(store, place)))?.grants ?? [];
+    const isProven = (id: string): boolean =>
+      proven.some(({ answerId }) => answerId === id);
+    const all = readGrants(place).map((grant) => ({
+      ...grant,
+      onRecord: isProven(grant.answerId),
+    }));
     const rows = all.map(({ tool, pattern, at, onRecord }): [string, string] => {
       const since = `${formatTime(at)}${onRecord ? '' : '; you gave no such answer: ignored'}`;
       return [shown(tool, 40), `${shown(describePattern(pattern), 300)}  (${since})`];
     });
     return tell(io, json, { directory, permissions: all }, () =>
-      rows.length === 0 ? ['Nothing is always allowed in this directory.'] : fields(rows, ''),
+      rows.length === 0
+        ? ['Nothing is always allowed in this directory.']
+        : fields(rows, ''),
     );
   },
 };

@@ -38,7 +38,9 @@ describe('plan import', () => {
     expect(first.out).toContain('its goal checks ($ npm test) apply to `run --plan`');
     expect(first.out).toMatch(/\nnext: untildone run --plan PLAN\.md\n$/u);
     writeFileSync(path, document.join('\n').replace('- [x] Test it', '- [ ] Test it'));
-    const second = JSON.parse((await bench.run('plan', 'import', './PLAN.md', '--json')).out);
+    const second = JSON.parse(
+      (await bench.run('plan', 'import', './PLAN.md', '--json')).out,
+    );
     expect(second).toMatchObject({
       title: 'Release',
       goalChecks: ['$ npm test'],
@@ -59,7 +61,13 @@ describe('plan import', () => {
     await addStagnantSession(bench);
     const text = '- [ ] Write it\r\n- [ ] Something new';
     writeFileSync(path, text);
-    const { out, code } = await bench.run('plan', 'import', 'PLAN.md', '--session', 'alpha');
+    const { out, code } = await bench.run(
+      'plan',
+      'import',
+      'PLAN.md',
+      '--session',
+      'alpha',
+    );
     expect([code, out]).toEqual([
       0,
       'Imported 2 todos of PLAN.md into session alpha-0001 “Build the parser”: 1 added, 0 changed, 0 dropped.\nnext: untildone plan show alpha-0001\n',
@@ -72,15 +80,24 @@ describe('plan import', () => {
     await bench.run('plan', 'import', 'PLAN.md');
     writeFileSync(path, '- [ ] Write it\n  check: npm test\n');
     const above = { agentAbove: async () => 'Codex' };
-    expect((await bench.runWith(above, 'plan', 'import', 'PLAN.md')).out).toContain('unless `--plan`');
+    expect((await bench.runWith(above, 'plan', 'import', 'PLAN.md')).out).toContain(
+      'unless `--plan`',
+    );
     expect((await bench.run('plan', 'export', 'plan-')).out).not.toContain('check:');
     await bench.run('plan', 'import', 'PLAN.md');
-    expect((await bench.run('plan', 'export', 'plan-')).out).toContain('check: `npm test`');
+    expect((await bench.run('plan', 'export', 'plan-')).out).toContain(
+      'check: `npm test`',
+    );
   });
 
   it('V3: beneath an agent it takes no checks from the file, and says so', async () => {
     writeFileSync(path, document.join('\n'));
-    const { out } = await bench.runWith({ agentAbove: async () => 'Codex' }, 'plan', 'import', 'PLAN.md');
+    const { out } = await bench.runWith(
+      { agentAbove: async () => 'Codex' },
+      'plan',
+      'import',
+      'PLAN.md',
+    );
     expect(out).toContain('note: line 5: a check that you did not allow was left out');
     expect((await bench.run('plan', 'export', 'plan-')).out).not.toContain('check:');
   });
@@ -95,13 +112,17 @@ describe('plan import', () => {
     expect(existsSync(storePath(bench.env))).toBe(false);
     await addStagnantSession(bench);
     expect(await bench.run('plan', 'import', 'PLAN.md')).toEqual(empty);
-    expect(await bench.run('plan', 'import', 'PLAN.md', '--session', 'alpha')).toEqual(empty);
+    expect(await bench.run('plan', 'import', 'PLAN.md', '--session', 'alpha')).toEqual(
+      empty,
+    );
     expect((await bench.run('status', '--all')).out).not.toContain('plan-PLAN');
     // A list that was emptied is another thing: its todos are dropped.
     writeFileSync(path, '- [ ] One\n');
     await bench.run('plan', 'import', 'PLAN.md');
     writeFileSync(path, '# Nothing left\n');
-    expect((await bench.run('plan', 'import', 'PLAN.md')).out).toContain('0 added, 0 changed, 1 dropped.');
+    expect((await bench.run('plan', 'import', 'PLAN.md')).out).toContain(
+      '0 added, 0 changed, 1 dropped.',
+    );
   });
 
   it('25: an imported plan does not run, and is meant only where it is named', async () => {
@@ -109,8 +130,16 @@ describe('plan import', () => {
     await bench.run('plan', 'import', 'PLAN.md');
     const { out } = await bench.run('status');
     expect(out).toContain('  state  imported; nobody works on it\n');
-    expect(JSON.parse((await bench.run('status', '--json')).out).sessions[0].state.name).toBe('idle');
-    for (const command of [['why'], ['plan', 'show'], ['plan', 'log'], ['transcript'], ['report']])
+    expect(
+      JSON.parse((await bench.run('status', '--json')).out).sessions[0].state.name,
+    ).toBe('idle');
+    for (const command of [
+      ['why'],
+      ['plan', 'show'],
+      ['plan', 'log'],
+      ['transcript'],
+      ['report'],
+    ])
       expect(await bench.run(...command)).toMatchObject({
         ...{ code: 1, out: '' },
         err: expect.stringMatching(
@@ -139,7 +168,9 @@ describe('plan import', () => {
       err: expect.stringContaining('is not a regular file'),
     });
     writeFileSync(path, '- [ ] a\n');
-    expect(await bench.run('plan', 'import', 'PLAN.md', '--session', 'x')).toMatchObject({ code: 1 });
+    expect(await bench.run('plan', 'import', 'PLAN.md', '--session', 'x')).toMatchObject({
+      code: 1,
+    });
     expect(existsSync(storePath(bench.env))).toBe(false);
   });
 });
@@ -172,7 +203,9 @@ describe('plan export', () => {
       out: 'Wrote 4 todos to NEW.md.\n',
       err: '',
     });
-    expect(readFileSync(join(bench.project, 'NEW.md'), 'utf8')).toContain('- [x] Write it\n');
+    expect(readFileSync(join(bench.project, 'NEW.md'), 'utf8')).toContain(
+      '- [x] Write it\n',
+    );
     mkdirSync(join(bench.project, 'docs'));
     const target = join(bench.project, 'docs', 'plan.md');
     writeFileSync(target, '# Mine\r\n* [ ] write IT\r\n* [x] Document it\r\n* [ ] Other');
@@ -182,7 +215,9 @@ describe('plan export', () => {
       0,
       'Wrote 1 box in PLAN.md; nothing else in it was touched. 2 todos of the plan have no line there.\n',
     ]);
-    expect(readFileSync(target, 'utf8')).toBe('# Mine\r\n* [x] write IT\r\n* [x] Document it\r\n* [ ] Other');
+    expect(readFileSync(target, 'utf8')).toBe(
+      '# Mine\r\n* [x] write IT\r\n* [x] Document it\r\n* [ ] Other',
+    );
   });
 
   it('T1: says what is wrong with the place, and writes nothing', async () => {

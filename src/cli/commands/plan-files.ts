@@ -42,15 +42,25 @@ export const planImport: Command = {
     const allowed = isNamed ? ids : [];
     const word = given.text('session');
     const isEmpty = parsed.plan.items.length === 0;
-    const known = async () => withStore(io, (store) => store.state(ownSessionId(realPath)));
+    const known = async () =>
+      withStore(io, (store) => store.state(ownSessionId(realPath)));
     if (isEmpty && word === null && (await known()) === null) return tellEmpty(io, name);
     const work = async (store: Store): Promise<number> => {
-      const named = specs.filter(({ id }) => allowed.includes(id)).map((spec) => [spec.id, spec]);
+      const named = specs
+        .filter(({ id }) => allowed.includes(id))
+        .map((spec) => [spec.id, spec]);
       const checks = Object.fromEntries(named);
-      const runtime = openRuntime(io, store, (policy) => addChecks(policy, { goalChecks: [], checks }));
+      const runtime = openRuntime(io, store, (policy) =>
+        addChecks(policy, { goalChecks: [], checks }),
+      );
       const session =
         word === null
-          ? await openOwnSession(runtime, store, { clock: io.clock, directory: io.cwd }, realPath)
+          ? await openOwnSession(
+              runtime,
+              store,
+              { clock: io.clock, directory: io.cwd },
+              realPath,
+            )
           : await findSession(store, word, io);
       const frozen = await frozenPolicy(store, session);
       const allowedId = (check: string) =>
@@ -70,7 +80,8 @@ export const planImport: Command = {
       const unused = `its goal checks (${onGoal}) apply to \`run --plan\` and \`verify --plan\`; for Claude Code or OpenCode write them into untildone.json.`;
       // Only a plain name is safe to copy as it is.
       const typed = /^[\w./-]+$/u.test(file) ? file : 'FILE';
-      const next = word === null ? `run --plan ${typed}` : `plan show ${shortId(session.id)}`;
+      const next =
+        word === null ? `run --plan ${typed}` : `plan show ${shortId(session.id)}`;
       return tell(io, given.has('json'), json, () => [
         `Imported ${count(counts.todos, 'todo')} of ${name} into session ${nameSession(session)}: ${created} added, ${changed} changed, ${dropped} dropped.`,
         ...notices.map((notice) => `  note: ${shown(notice, 300)}`),
@@ -117,10 +128,13 @@ export const planExport = sessionCommand({
         lines: [`Wrote ${count(todos, 'todo')} to ${name}.`],
       };
     }
-    if (problem !== 'EEXIST') return refuse(io, `${name} cannot be written (${problem}).`);
+    if (problem !== 'EEXIST')
+      return refuse(io, `${name} cannot be written (${problem}).`);
     const realPath = await realPathOf(io, file);
     const place = { realPath, sessionId, allowedId: () => null };
-    const report = await (await openPlanFileSync(io, store, place))(openRuntime(io, store)).push();
+    const report = await (await openPlanFileSync(io, store, place))(
+      openRuntime(io, store),
+    ).push();
     if (!report.ok) {
       const reasons = report.problems.map((reason) => shown(reason, 200)).join('; ');
       return refuse(io, `${name}: ${reasons}. It was left as it is.`);
@@ -140,7 +154,10 @@ export const planExport = sessionCommand({
 
 function realPathOf(io: Io, file: string): Promise<string> {
   return realpath(resolve(io.cwd, file)).catch((error: unknown) => {
-    throw new UntildoneError('usage', `${shown(file, 200)} cannot be opened (${errorCode(error)}).`);
+    throw new UntildoneError(
+      'usage',
+      `${shown(file, 200)} cannot be opened (${errorCode(error)}).`,
+    );
   });
 }
 

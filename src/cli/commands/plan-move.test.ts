@@ -1,7 +1,10 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type CommandBench, createCommandBench } from '../../../test/support/command-bench.ts';
+import {
+  type CommandBench,
+  createCommandBench,
+} from '../../../test/support/command-bench.ts';
 import { hostNames } from '../../../test/support/host-named.ts';
 import { createCommandCheck } from '../../core/check-specs.ts';
 import type { SessionDescriptor } from '../../core/events.ts';
@@ -49,12 +52,29 @@ async function begin(
     title,
   }));
   const [first, ...others] = items;
-  const written = { id: '', title: '', ...first, checks: [shell], completionCriteria: 'tests pass' };
-  await host.happens({ type: 'todos-created', actor: 'agent', items: [written, ...others] });
+  const written = {
+    id: '',
+    title: '',
+    ...first,
+    checks: [shell],
+    completionCriteria: 'tests pass',
+  };
+  await host.happens({
+    type: 'todos-created',
+    actor: 'agent',
+    items: [written, ...others],
+  });
   await host.works();
   await host.completes('t1', 'works');
   await host.happens({
-    ...{ type: 'check-finished', todoId: 't1', check: shell, result: 'passed', flaky: false, tail: null },
+    ...{
+      type: 'check-finished',
+      todoId: 't1',
+      check: shell,
+      result: 'passed',
+      flaky: false,
+      tail: null,
+    },
     ...{ fingerprint: 'tree-1', final: false, writes: 1 },
   });
   await host.happens({ type: 'human-aborted', how: 'Escape' });
@@ -68,7 +88,13 @@ async function stateOf(id: string) {
 }
 
 async function movedId(...target: string[]): Promise<string> {
-  const { out, err, code } = await bench.run('plan', 'move', 'alpha-0001', ...target, '--json');
+  const { out, err, code } = await bench.run(
+    'plan',
+    'move',
+    'alpha-0001',
+    ...target,
+    '--json',
+  );
   expect(err).toBe('');
   expect(code).toBe(0);
   return JSON.parse(out).movedTo;
@@ -81,8 +107,18 @@ async function hears(sessionId: string, name = 'opencode', own: CurrentPolicy = 
   await host.says('go on');
   const store = await bench.store();
   const { clock } = bench;
-  const place = { store, clock, identifiers: createIdentifiers(clock), policy: own, engine: host.runtime };
-  const taken = await takeWaitingPlans(place, sessionId, (await stateOf(sessionId)).descriptor);
+  const place = {
+    store,
+    clock,
+    identifiers: createIdentifiers(clock),
+    policy: own,
+    engine: host.runtime,
+  };
+  const taken = await takeWaitingPlans(
+    place,
+    sessionId,
+    (await stateOf(sessionId)).descriptor,
+  );
   return { host, taken };
 }
 
@@ -101,16 +137,25 @@ describe('plan move', () => {
     const { decision } = await first.stops();
     expect(decision).toMatchObject({ answer: 'let-go', reason: 'aborted' });
     expect(decision?.sentence).toBe('You moved the plan to OpenCode: it goes on there.');
-    expect((await bench.run('status', 'alpha-0001')).out).toContain('its plan was moved to OpenCode');
+    expect((await bench.run('status', 'alpha-0001')).out).toContain(
+      'its plan was moved to OpenCode',
+    );
 
     const { host, taken } = await hears('beta-0002');
-    expect(taken?.plan.map(({ title, status, verification }) => [title, status, verification])).toEqual([
+    expect(
+      taken?.plan.map(({ title, status, verification }) => [title, status, verification]),
+    ).toEqual([
       ['Write it', 'completed', 'passed'],
       ['Test it', 'pending', 'none'],
       ['Document it', 'pending', 'none'],
     ]);
     expect(taken?.plan[0]).toMatchObject({
-      ...{ outcome: 'works', completionCriteria: 'tests pass', checks: [shell], hostKey: null },
+      ...{
+        outcome: 'works',
+        completionCriteria: 'tests pass',
+        checks: [shell],
+        hostKey: null,
+      },
       evidence: [{ check: shell, fingerprint: 'tree-1', flaky: false }],
     });
     // It is this turn's work: the agent may not stop before it is done.
@@ -119,7 +164,9 @@ describe('plan move', () => {
     for (const said of ['', 'and hurry']) {
       if (said !== '') await host.says(said);
       const session = await stateOf('beta-0002');
-      const held = JSON.parse((await (await bench.store()).policy(session.policyHash ?? '')) ?? '');
+      const held = JSON.parse(
+        (await (await bench.store()).policy(session.policyHash ?? '')) ?? '',
+      );
       expect(held.goalChecks).toEqual([shell]);
       expect(held.checks[shell]).toEqual(spec);
     }
@@ -144,7 +191,13 @@ describe('plan move', () => {
     const from = await stateOf('alpha-0001');
     const { clock } = bench;
     const engine = { handle: () => Promise.reject(new Error('killed')) };
-    const place = { store, clock, identifiers: createIdentifiers(clock), policy: plain, engine };
+    const place = {
+      store,
+      clock,
+      identifiers: createIdentifiers(clock),
+      policy: plain,
+      engine,
+    };
     const descriptor = {
       ...from.descriptor,
       host: waitingHost,
@@ -154,17 +207,21 @@ describe('plan move', () => {
     const taker = { id: newSessionId(from), descriptor, opens: true };
     await expect(handOver(place, from, taker, 'OpenCode')).rejects.toThrow('killed');
     // The next sign of the old session, or the same words again: either way it has gone, once.
-    expect((await host.stops()).decision?.sentence).toContain('You moved the plan to OpenCode');
+    expect((await host.stops()).decision?.sentence).toContain(
+      'You moved the plan to OpenCode',
+    );
     for (const _ of [1, 2]) {
       const again = await bench.run('plan', 'move', 'alpha-0001', 'opencode');
       expect(again.code).toBe(1);
-      expect(again.err).toContain(`no plan any more: you moved it to OpenCode (session ${taker.id}).`);
+      expect(again.err).toContain(
+        `no plan any more: you moved it to OpenCode (session ${taker.id}).`,
+      );
     }
     expect((await hears('beta')).taken?.plan).toHaveLength(3);
     expect((await stateOf(taker.id)).plan).toEqual([]);
-    const moves = (await store.events({ sessionId: 'alpha-0001', after: 0, limit: 100 })).filter(
-      ({ event }) => event.type === 'plan-moved',
-    );
+    const moves = (
+      await store.events({ sessionId: 'alpha-0001', after: 0, limit: 100 })
+    ).filter(({ event }) => event.type === 'plan-moved');
     expect(moves).toHaveLength(1);
   });
 
@@ -174,23 +231,34 @@ describe('plan move', () => {
     await host.completes('t2', 'believe me');
     await host.happens({ type: 'human-aborted', how: 'Escape' });
     const { plan } = await stateOf(await movedId('opencode'));
-    expect(plan[1]).toMatchObject({ title: 'Test it', status: 'completed', verification: 'claimed' });
+    expect(plan[1]).toMatchObject({
+      title: 'Test it',
+      status: 'completed',
+      verification: 'claimed',
+    });
     expect(plan[1]?.evidence).toEqual([]);
   });
 
   it('P41: run takes it up by the command that is printed, and waits for nobody', async () => {
     await begin();
     const { out } = await bench.run('plan', 'move', 'alpha-0001', 'run');
-    const id = /^next: untildone run --resume (moved-[0-9a-f]{10})$/mu.exec(out)?.[1] ?? '';
-    expect(await stateOf(id)).toMatchObject({ descriptor: { host: 'untildone', kind: 'main' } });
+    const id =
+      /^next: untildone run --resume (moved-[0-9a-f]{10})$/mu.exec(out)?.[1] ?? '';
+    expect(await stateOf(id)).toMatchObject({
+      descriptor: { host: 'untildone', kind: 'main' },
+    });
     expect((await bench.run('plan', 'show', id)).out).toContain('3 todos');
   });
 
   it('V7: a plan that waits for one host can be moved on to another', async () => {
     await begin();
     const id = await movedId('opencode');
-    expect((await bench.run('status', id)).out).toContain('waiting for your next message in OpenCode');
-    expect((await bench.run('plan', 'move', id, 'opencode')).err).toContain('waits for OpenCode already');
+    expect((await bench.run('status', id)).out).toContain(
+      'waiting for your next message in OpenCode',
+    );
+    expect((await bench.run('plan', 'move', id, 'opencode')).err).toContain(
+      'waits for OpenCode already',
+    );
     expect((await bench.run('plan', 'move', id, 'claude-code')).code).toBe(0);
     expect((await hears('beta')).taken).toBeNull();
     expect((await hears('claude-2', 'claude-code')).taken?.plan).toHaveLength(3);
@@ -214,14 +282,18 @@ describe('plan move', () => {
       '',
     ]);
     expect((await stateOf('alpha-0001')).plan).toEqual([]);
-    expect((await bench.run('plan', 'log', 'alpha-0001')).out).toContain('moved the plan: to PLAN.md');
+    expect((await bench.run('plan', 'log', 'alpha-0001')).out).toContain(
+      'moved the plan: to PLAN.md',
+    );
   });
 
   it('V7: a file that is there is left alone, unless it is this very move', async () => {
     await begin();
     writeFileSync(join(bench.project, 'PLAN.md'), 'mine\n');
     const refused = await bench.run('plan', 'move', 'alpha-0001', 'PLAN.md');
-    expect(refused.err).toContain('PLAN.md is there already; name a new file. Nothing was moved.');
+    expect(refused.err).toContain(
+      'PLAN.md is there already; name a new file. Nothing was moved.',
+    );
     expect((await stateOf('alpha-0001')).plan).toHaveLength(3);
     const lost = await bench.run('plan', 'move', 'alpha-0001', 'no/PLAN.md');
     expect(lost.err).toContain('cannot be written (ENOENT). Nothing was moved.');
@@ -229,9 +301,20 @@ describe('plan move', () => {
 
   it('V3: an agent is refused, and nothing moves', async () => {
     await begin();
-    const asAgent = { whyNoHuman: async () => 'Only a human may do this, and an agent called it.' };
-    const { code, err } = await bench.runWith(asAgent, 'plan', 'move', 'alpha-0001', 'OUT.md');
-    expect([code, err]).toEqual([1, 'untildone: Only a human may do this, and an agent called it.\n']);
+    const asAgent = {
+      whyNoHuman: async () => 'Only a human may do this, and an agent called it.',
+    };
+    const { code, err } = await bench.runWith(
+      asAgent,
+      'plan',
+      'move',
+      'alpha-0001',
+      'OUT.md',
+    );
+    expect([code, err]).toEqual([
+      1,
+      'untildone: Only a human may do this, and an agent called it.\n',
+    ]);
     expect(existsSync(join(bench.project, 'OUT.md'))).toBe(false);
     expect((await stateOf('alpha-0001')).plan).toHaveLength(3);
   });
@@ -250,16 +333,26 @@ describe('plan move', () => {
     const store = await bench.store();
     const owned = await ownSession({ store, clock: bench.clock }, 'alpha-0001');
     const { err } = await bench.run('plan', 'move', 'alpha-0001', 'opencode');
-    expect(err).toContain(`runs in process ${process.pid}; \`untildone stop alpha-0001\` ends that`);
+    expect(err).toContain(
+      `runs in process ${process.pid}; \`untildone stop alpha-0001\` ends that`,
+    );
     if (owned.ok) await owned.release();
     expect((await bench.run('plan', 'move', 'alpha-0001', 'opencode')).code).toBe(0);
   });
 
   it.each([
     [['beta', 'opencode'], 1, 'No session has an id that starts or ends with "beta".'],
-    [['alpha-0001', 'opncode'], 2, 'A plan cannot be moved to "opncode". Did you mean opencode?'],
+    [
+      ['alpha-0001', 'opncode'],
+      2,
+      'A plan cannot be moved to "opncode". Did you mean opencode?',
+    ],
     [['alpha-0001', 'emacs'], 2, `Known are ${hostNames}, run.`],
-    [['alpha-0001', 'claude-code'], 1, 'is one of Claude Code already; go on with it there.'],
+    [
+      ['alpha-0001', 'claude-code'],
+      1,
+      'is one of Claude Code already; go on with it there.',
+    ],
     [['alpha-0001'], 2, 'See untildone plan move --help.'],
   ])('V7: wrong words get one sentence: %j', async (words, code, sentence) => {
     await begin();
@@ -273,7 +366,9 @@ describe('plan move', () => {
     const host = await begin();
     rmSync(bench.project, { recursive: true });
     const gone = await bench.run('plan', 'move', 'alpha-0001', 'opencode');
-    expect(gone.err).toContain('which cannot be opened (ENOENT). `untildone plan move alpha-0001 PLAN.md`');
+    expect(gone.err).toContain(
+      'which cannot be opened (ENOENT). `untildone plan move alpha-0001 PLAN.md`',
+    );
     for (const todo of ['t2', 't3']) await host.completes(todo, 'works');
     const { err } = await bench.run('plan', 'move', 'alpha-0001', 'opencode');
     expect(err).toContain('has nothing open that could be moved.');

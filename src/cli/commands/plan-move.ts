@@ -49,7 +49,9 @@ export const planMove = sessionCommand({
     const target = targetOf(given.positional(1) ?? '');
     const problem = await whyNot(here, target);
     if (problem !== null) return refuse(io, `Session ${nameSession(session)} ${problem}`);
-    return 'file' in target ? moveToFile(here, target.file) : moveToAgent(here, target.host);
+    return 'file' in target
+      ? moveToFile(here, target.file)
+      : moveToAgent(here, target.host);
   },
 });
 
@@ -60,7 +62,8 @@ function targetOf(word: string): Target {
   if (targets.includes(word)) return { host: word };
   if (/[./\\]/u.test(word)) return { file: word };
   const meant = closestName(word, targets);
-  const hint = meant === null ? `Known are ${targets.join(', ')}` : `Did you mean ${meant}`;
+  const hint =
+    meant === null ? `Known are ${targets.join(', ')}` : `Did you mean ${meant}`;
   throw new UntildoneError(
     'usage',
     `A plan cannot be moved to "${shown(word, 60)}". ${hint}${meant === null ? '.' : '?'} A file is named like PLAN.md.`,
@@ -71,17 +74,25 @@ function targetOf(word: string): Target {
 async function foldInbox(io: Io, store: Store, sessionId: string): Promise<State | null> {
   const waiting = await store.events({ sessionId, waiting: true });
   const news = { type: 'activity-seen', id: createIdentifiers(io.clock).next() } as const;
-  if (waiting.length > 0) await openRuntime(io, store).handle({ ...news, sessionId, at: io.clock.now() });
+  if (waiting.length > 0)
+    await openRuntime(io, store).handle({ ...news, sessionId, at: io.clock.now() });
   return store.state(sessionId);
 }
 
 /** The rest of a sentence that begins with the session. */
-async function whyNot({ io, store, session }: Here, target: Target): Promise<string | null> {
+async function whyNot(
+  { io, store, session }: Here,
+  target: Target,
+): Promise<string | null> {
   const { id: sessionId, descriptor, latch, plan } = session;
   const { host, kind, parentId, directory, instance } = descriptor;
   const id = shortId(sessionId);
-  const parent = parentId === null ? '' : `: \`untildone plan move ${shortId(parentId)} …\` moves its plan`;
-  if (kind === 'subagent') return `is a worker's${parent || ', which has no plan of its own'}.`;
+  const parent =
+    parentId === null
+      ? ''
+      : `: \`untildone plan move ${shortId(parentId)} …\` moves its plan`;
+  if (kind === 'subagent')
+    return `is a worker's${parent || ', which has no plan of its own'}.`;
   if (latch?.movedTo !== undefined && !plan.some(isOpen)) {
     const moved = await foldInbox(io, store, movedSessionId(session) ?? '');
     const as = moved === null ? '' : ` (session ${moved.id})`;
@@ -93,7 +104,9 @@ async function whyNot({ io, store, session }: Here, target: Target): Promise<str
     const owned = await ownSession({ store, clock: io.clock }, sessionId);
     if (!owned.ok) return `runs in ${owned.process}; ${ends}, then move it.`;
     await owned.release();
-  } else if ((await describeCurrentState(store, session, io.clock.now())).name === 'running')
+  } else if (
+    (await describeCurrentState(store, session, io.clock.now())).name === 'running'
+  )
     return `is at work in ${hostTitle(host)}. Wait until it stops, or ${ends} for us; then move it.`;
   if ('file' in target) return null;
   const now = host === waitingHost ? instance : host;
@@ -113,17 +126,31 @@ async function moveToAgent({ io, store, session }: Here, name: string): Promise<
   const isRun = name === 'run';
   const to = hostTitle(isRun ? 'untildone' : name);
   const place = isRun
-    ? ({ host: 'untildone', instance: `untildone:${directory}`, kind: 'main', judgesGoal: true } as const)
+    ? ({
+        host: 'untildone',
+        instance: `untildone:${directory}`,
+        kind: 'main',
+        judgesGoal: true,
+      } as const)
     : ({ host: waitingHost, instance: name, kind: 'other' } as const);
   const descriptor: SessionDescriptor = { ...unknownHost, ...place, directory };
   const taker = { id: newSessionId(session), descriptor, opens: true };
   const { policy } = openParts(io, store);
   const engine = openRuntime(io, store);
-  const parts = { store, clock: io.clock, identifiers: createIdentifiers(io.clock), policy, engine };
+  const parts = {
+    store,
+    clock: io.clock,
+    identifiers: createIdentifiers(io.clock),
+    policy,
+    engine,
+  };
   const moved = await handOver(parts, session, taker, to);
   // Two moves at the same moment: the first one stands.
   if (moved?.descriptor.instance !== place.instance)
-    return refuse(io, `The plan of session ${nameSession(session)} was moved elsewhere meanwhile.`);
+    return refuse(
+      io,
+      `The plan of session ${nameSession(session)} was moved elsewhere meanwhile.`,
+    );
   const next = isRun
     ? `untildone run --resume ${taker.id}`
     : `write to ${to} in ${shown(directory ?? '', 300)}; your message takes the plan up there`;
@@ -161,7 +188,10 @@ function told(
   const what = `${count(length, 'todo')}, ${open} of them open,`;
   return {
     json: { ...json, todos: length, open },
-    lines: [`Moved ${what} from session ${nameSession(session)} to ${to}.`, `next: ${json.next}`],
+    lines: [
+      `Moved ${what} from session ${nameSession(session)} to ${to}.`,
+      `next: ${json.next}`,
+    ],
   };
 }
 
@@ -178,5 +208,12 @@ async function frontMatter(store: Store, session: State): Promise<string> {
   const frozen = await frozenPolicy(store, session);
   const lines = frozen === null ? [] : givenGoalChecks(frozen).map(formatCheckLine);
   if (lines.length === 0) return '';
-  return ['---', 'checks:', ...lines.map((line) => `  - ${JSON.stringify(line)}`), '---', '', ''].join('\n');
+  return [
+    '---',
+    'checks:',
+    ...lines.map((line) => `  - ${JSON.stringify(line)}`),
+    '---',
+    '',
+    '',
+  ].join('\n');
 }

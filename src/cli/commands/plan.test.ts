@@ -44,29 +44,54 @@ describe('plan and ledger', () => {
   });
 
   it('V4: plan show tells dropped todos, priorities and failed checks', async () => {
-    const host = await bench.host({ sessionId: 'alpha-0001', checker: { run: async () => {} } });
+    const host = await bench.host({
+      sessionId: 'alpha-0001',
+      checker: { run: async () => {} },
+    });
     await host.open();
     await host.says('Work');
     await host.happens({
       type: 'todos-created',
       actor: 'agent',
       items: [
-        { id: 't1', title: 'Checked', priority: 'high', checks: ['unit'], completionCriteria: 'tests pass' },
+        {
+          id: 't1',
+          title: 'Checked',
+          priority: 'high',
+          checks: ['unit'],
+          completionCriteria: 'tests pass',
+        },
         { id: 't2', title: 'Forgotten' },
       ],
     });
     await host.completes('t1');
     await host.happens({
-      ...{ type: 'check-finished', todoId: 't1', check: 'unit', result: 'failed', flaky: false },
+      ...{
+        type: 'check-finished',
+        todoId: 't1',
+        check: 'unit',
+        result: 'failed',
+        flaky: false,
+      },
       ...{ tail: 'expected 1\nto be 2', fingerprint: null, final: true, writes: null },
     });
     await host.happens({
       type: 'plan-written',
       actor: 'agent',
-      items: [{ id: 't1', content: 'Checked', status: 'in_progress', priority: 'high', freshId: 'f1' }],
+      items: [
+        {
+          id: 't1',
+          content: 'Checked',
+          status: 'in_progress',
+          priority: 'high',
+          freshId: 'f1',
+        },
+      ],
     });
     const { out } = await bench.run('plan', 'show');
-    expect(out).toContain('  1 [>] Checked  (high, check failed by unit)\n         done when: tests pass\n');
+    expect(out).toContain(
+      '  1 [>] Checked  (high, check failed by unit)\n         done when: tests pass\n',
+    );
     expect(out).toContain('         failed with: expected 1 to be 2\n');
     expect(out).toContain('  2 [ ] Forgotten  (dropped from the list)');
   });
@@ -87,7 +112,10 @@ describe('plan and ledger', () => {
   });
 
   it('door: after new words of a human plan log still shows what came before', async () => {
-    const host = await bench.host({ sessionId: 'alpha-0001', settings: { scope: 'turn' } });
+    const host = await bench.host({
+      sessionId: 'alpha-0001',
+      settings: { scope: 'turn' },
+    });
     await host.open();
     await host.says('Build the parser');
     const [todo = ''] = await host.plans('Write it');
@@ -115,9 +143,15 @@ describe('plan and ledger', () => {
     await host.works();
     await host.completes(todo);
     await host.stops();
-    expect((await bench.run('plan', 'show')).out).toContain('1 todo: 1 claimed, not checked\n');
+    expect((await bench.run('plan', 'show')).out).toContain(
+      '1 todo: 1 claimed, not checked\n',
+    );
     const store = await bench.store();
-    const settled = { outcome: 'done', reason: 'nothing-open', at: bench.clock.now() } as const;
+    const settled = {
+      outcome: 'done',
+      reason: 'nothing-open',
+      at: bench.clock.now(),
+    } as const;
     await store.step('alpha-0001', ({ state }) =>
       state === null ? { result: null } : { result: null, state: { ...state, settled } },
     );
@@ -125,8 +159,12 @@ describe('plan and ledger', () => {
     expect((await bench.run('plan', 'show')).out).toBe(
       `Plan of session alpha-0001 “Work”: ${told}\n  1 [x] Write it  (checked by the goal check)\n         outcome: done\n`,
     );
-    expect((await bench.run('status')).out).toContain(`  plan     ${told}\n  state    ended: done\n`);
-    expect(JSON.parse((await bench.run('plan', 'show', '--json')).out).todos[0].standing).toBe('covered');
+    expect((await bench.run('status')).out).toContain(
+      `  plan     ${told}\n  state    ended: done\n`,
+    );
+    expect(
+      JSON.parse((await bench.run('plan', 'show', '--json')).out).todos[0].standing,
+    ).toBe('covered');
   });
 
   it('V4: ledger verify says intact, or names the first broken link and exits 1', async () => {
@@ -134,9 +172,13 @@ describe('plan and ledger', () => {
     const intact = await bench.run('ledger', 'verify', '--all');
     expect(intact).toMatchObject({
       code: 0,
-      out: expect.stringContaining('  intact  alpha-0001 “Build the parser”: 7 changes, last hash '),
+      out: expect.stringContaining(
+        '  intact  alpha-0001 “Build the parser”: 7 changes, last hash ',
+      ),
     });
-    tamper("UPDATE ledger SET body = replace(body, 'Test it', 'Skip it') WHERE sequence = 2");
+    tamper(
+      "UPDATE ledger SET body = replace(body, 'Test it', 'Skip it') WHERE sequence = 2",
+    );
     expect(await bench.run('ledger', 'verify')).toEqual({
       code: 1,
       out: 'The history of 1 of 1 plan does not fit:\n  BROKEN  alpha-0001 “Build the parser”: entry 2 was changed after it was written\n',
@@ -152,7 +194,10 @@ describe('plan and ledger', () => {
   });
 
   it('V4: in turn scope every turn has its own chain, and all are walked', async () => {
-    const host = await bench.host({ sessionId: 'alpha-0001', settings: { scope: 'turn' } });
+    const host = await bench.host({
+      sessionId: 'alpha-0001',
+      settings: { scope: 'turn' },
+    });
     await host.open();
     for (const word of ['one', 'two']) {
       await host.says(word);

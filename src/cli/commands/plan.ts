@@ -8,7 +8,13 @@ import { countPlan, type State } from '../../core/state.ts';
 import { isDropped, type Todo } from '../../core/todo.ts';
 import { plansOf, verifyPlan } from '../../engine/session-record.ts';
 import { type Command, jsonOption } from '../command.ts';
-import { describePlan, nameSession, sessionFields, shortId, standingIn } from '../describe-session.ts';
+import {
+  describePlan,
+  nameSession,
+  sessionFields,
+  shortId,
+  standingIn,
+} from '../describe-session.ts';
 import { formatTime } from '../describe-time.ts';
 import { findSession, sessionCommand } from '../find-session.ts';
 import type { Io } from '../io.ts';
@@ -20,7 +26,9 @@ import { type Standing, standingNames, todoMarks } from '../show/words.ts';
 const mostFailedLines = 4;
 
 export const planShow = sessionCommand({
-  about: ['Marks: [ ] pending, [>] in progress, [x] completed, [-] cancelled, [!] blocked.'],
+  about: [
+    'Marks: [ ] pending, [>] in progress, [x] completed, [-] cancelled, [!] blocked.',
+  ],
   async answer({ io, session }) {
     const { planId, plan } = session;
     const standing = standingIn(session);
@@ -30,13 +38,19 @@ export const planShow = sessionCommand({
       json: { plan: planId, counts: countPlan(plan), todos },
       lines: [
         `Plan of session ${nameSession(session)}: ${describePlan(session)}`,
-        ...todos.flatMap((todo, index) => todoLines(todo, String(index + 1).padStart(widest), io)),
+        ...todos.flatMap((todo, index) =>
+          todoLines(todo, String(index + 1).padStart(widest), io),
+        ),
       ],
     };
   },
 });
 
-function todoLines(todo: Todo & { readonly standing: Standing }, number: string, io: Io): string[] {
+function todoLines(
+  todo: Todo & { readonly standing: Standing },
+  number: string,
+  io: Io,
+): string[] {
   const paint = createPaint(io);
   const [mark, style] = todoMarks[todo.status];
   const remarks = [
@@ -57,7 +71,9 @@ function todoLines(todo: Todo & { readonly standing: Standing }, number: string,
   const indent = ' '.repeat(number.length + 8);
   return [
     `  ${number} ${paint(style, mark)} ${shown(todo.title, 200)}${tail}`,
-    ...below.flatMap(([name, said]) => (said === null ? [] : [`${indent}${name}: ${shown(said, 200)}`])),
+    ...below.flatMap(([name, said]) =>
+      said === null ? [] : [`${indent}${name}: ${shown(said, 200)}`],
+    ),
   ];
 }
 
@@ -68,13 +84,23 @@ function describeFailure(tail: string): string {
 }
 
 /** A completed todo is a claim until a check passed: its own, or that of the goal. */
-function describeProof({ verification, checks, standing }: Todo & { readonly standing: Standing }): string[] {
-  const by = checks.length === 0 ? '' : ` by ${checks.map((check) => shown(check, 40)).join(', ')}`;
+function describeProof({
+  verification,
+  checks,
+  standing,
+}: Todo & { readonly standing: Standing }): string[] {
+  const by =
+    checks.length === 0
+      ? ''
+      : ` by ${checks.map((check) => shown(check, 40)).join(', ')}`;
   if (verification === 'failed') return [`check failed${by}`];
   if (verification === 'running') return [`check runs${by}`];
   if (standing === 'checked') return [`${standingNames.checked}${by}`];
-  if (by !== '') return [`${standing === 'claimed' ? 'claimed, ' : ''}to be checked${by}`];
-  return standing === 'claimed' || standing === 'covered' ? [standingNames[standing]] : [];
+  if (by !== '')
+    return [`${standing === 'claimed' ? 'claimed, ' : ''}to be checked${by}`];
+  return standing === 'claimed' || standing === 'covered'
+    ? [standingNames[standing]]
+    : [];
 }
 
 /** Where the name of a change does not say it. */
@@ -104,8 +130,11 @@ export const planLog = sessionCommand({
       const todos = await store.todos({ planId: plan });
       histories.push({ plan, since, entries: await store.ledger(plan), todos });
     }
-    const isPresent = ({ plan }: { readonly plan: string }): boolean => plan === session.planId;
-    const earlier = histories.filter((history) => !isPresent(history) && history.entries.length > 0);
+    const isPresent = ({ plan }: { readonly plan: string }): boolean =>
+      plan === session.planId;
+    const earlier = histories.filter(
+      (history) => !isPresent(history) && history.entries.length > 0,
+    );
     const present = histories.filter(isPresent);
     const recent = earlier.length === 0 ? '' : ' since your last message';
     return {
@@ -128,10 +157,18 @@ export const planLog = sessionCommand({
 function logLine(entry: LedgerEntry, todos: readonly Todo[]): string {
   const { change, detail, todoId } = entry;
   // The title as it was then, where the entry tells it; a todo may have been reworded since.
-  const then = detail['title'] ?? detail['from'] ?? todos.find(({ id }) => id === todoId)?.title ?? todoId;
+  const then =
+    detail['title'] ??
+    detail['from'] ??
+    todos.find(({ id }) => id === todoId)?.title ??
+    todoId;
   // Shown elsewhere in the line, or for machines only.
-  const rest = Object.entries(detail).filter(([name]) => !['title', 'from', 'state', 'was'].includes(name));
-  const details = rest.map(([name, value]) => `${shown(name, 30)} ${shown(String(value), 120)}`).join(', ');
+  const rest = Object.entries(detail).filter(
+    ([name]) => !['title', 'from', 'state', 'was'].includes(name),
+  );
+  const details = rest
+    .map(([name, value]) => `${shown(name, 30)} ${shown(String(value), 120)}`)
+    .join(', ');
   return [
     `  ${String(entry.sequence).padStart(4)}  ${formatTime(entry.at)}  ${entry.actor} (${shown(entry.host, 30)})`,
     ` ${changes[change] ?? shown(change.replaceAll('-', ' '), 40)}`,
@@ -159,7 +196,11 @@ export const ledgerVerify: Command = {
         const session = await store.state(id);
         for (const [plan] of session === null ? [] : await plansOf(store, session))
           if (session !== null && !found.has(plan))
-            found.set(plan, { session, plan, report: await verifyPlan(store, plan, session) });
+            found.set(plan, {
+              session,
+              plan,
+              report: await verifyPlan(store, plan, session),
+            });
       }
       return [...found.values()];
     });
@@ -179,15 +220,21 @@ type PlanReport = Readonly<{ session: State; plan: string; report: LedgerReport 
 function reportLines(all: readonly PlanReport[], broken: number, io: Io): string[] {
   const paint = createPaint(io);
   // A message that began a plan of its own left the first one empty.
-  const reports = all.length === 1 ? all : all.filter(({ report }) => !report.intact || report.length > 0);
+  const reports =
+    all.length === 1
+      ? all
+      : all.filter(({ report }) => !report.intact || report.length > 0);
   const plans = reports.length === 1 ? 'the plan' : `all ${reports.length} plans`;
   const head =
-    broken === 0 ? `${plans} is intact` : `${broken} of ${count(reports.length, 'plan')} does not fit`;
+    broken === 0
+      ? `${plans} is intact`
+      : `${broken} of ${count(reports.length, 'plan')} does not fit`;
   return [
     `The history of ${head}${broken === 0 ? '.' : ':'}`,
     ...reports.map(({ session, plan, report }) => {
       const name = `${nameSession(session)}${session.id === plan ? '' : `, plan ${shortId(plan)}`}`;
-      if (!report.intact) return `  ${paint('red', 'BROKEN')}  ${name}: ${report.sentence}`;
+      if (!report.intact)
+        return `  ${paint('red', 'BROKEN')}  ${name}: ${report.sentence}`;
       const hash = report.length === 0 ? '' : `, last hash ${report.head.slice(0, 16)}`;
       return `  ${paint('green', 'intact')}  ${name}: ${count(report.length, 'change')}${hash}`;
     }),

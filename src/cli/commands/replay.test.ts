@@ -25,7 +25,13 @@ function policyFile(settings: PartialSettings): string {
 }
 
 async function replay(session: string, settings: PartialSettings) {
-  const { code, out, err } = await bench.run('replay', session, '--policy', policyFile(settings), '--json');
+  const { code, out, err } = await bench.run(
+    'replay',
+    session,
+    '--policy',
+    policyFile(settings),
+    '--json',
+  );
   expect({ code, err }).toEqual({ code: 0, err: '' });
   return JSON.parse(out);
 }
@@ -51,7 +57,10 @@ describe('V6: replay', () => {
     await addStagnantSession(bench);
     await addToldSession();
     for (const session of ['alpha', 'told']) {
-      expect(await replay(session, {})).toMatchObject({ differences: [], notReproduced: 0 });
+      expect(await replay(session, {})).toMatchObject({
+        differences: [],
+        notReproduced: 0,
+      });
     }
     const { out } = await bench.run('replay', 'alpha', '--policy', policyFile({}));
     expect(out).toBe(
@@ -62,7 +71,12 @@ describe('V6: replay', () => {
   it('shows the event, the time and both answers where they differ, and writes nothing', async () => {
     await addStagnantSession(bench);
     const before = await bench.run('status', '--json');
-    const { code, out } = await bench.run('replay', 'alpha', '--policy', policyFile({ maxStagnant: 2 }));
+    const { code, out } = await bench.run(
+      'replay',
+      'alpha',
+      '--policy',
+      policyFile({ maxStagnant: 2 }),
+    );
     expect(code).toBe(0);
     expect(out.split('\n')).toEqual([
       'Session alpha-0001 “Build the parser”: 16 events, 6 decisions. Under the other settings 1 answer would differ:',
@@ -76,7 +90,10 @@ describe('V6: replay', () => {
   });
 
   it('replays what held at the time: each message of the human brings its own policy', async () => {
-    let host = await bench.host({ sessionId: 'alpha-0001', settings: { maxStagnant: 1 } });
+    let host = await bench.host({
+      sessionId: 'alpha-0001',
+      settings: { maxStagnant: 1 },
+    });
     await host.open();
     await host.says('Work');
     await host.plans('One', 'Two');
@@ -132,7 +149,10 @@ describe('V6: replay', () => {
   });
 
   it('does not run checks: their recorded results are events', async () => {
-    const host = await bench.host({ sessionId: 'alpha-0001', checker: { run: async () => {} } });
+    const host = await bench.host({
+      sessionId: 'alpha-0001',
+      checker: { run: async () => {} },
+    });
     await host.open();
     await host.says('Work');
     const items = [{ id: 't1', title: 'Checked', checks: ['unit'] }];
@@ -141,14 +161,27 @@ describe('V6: replay', () => {
     await host.completes('t1');
     await host.stops();
     await host.happens({
-      ...{ type: 'check-finished', todoId: 't1', check: 'unit', result: 'passed', flaky: false },
+      ...{
+        type: 'check-finished',
+        todoId: 't1',
+        check: 'unit',
+        result: 'passed',
+        flaky: false,
+      },
       ...{ tail: null, fingerprint: null, final: true, writes: null },
     });
     const { state: stopped } = await host.stops();
     const stop = stopped.finalRun?.stop ?? '';
-    const { state: session } = await host.happens({ type: 'final-run-ended', stop, edited: [] });
+    const { state: session } = await host.happens({
+      type: 'final-run-ended',
+      stop,
+      edited: [],
+    });
     expect(session.settled?.outcome).toBe('done');
-    expect(await replay('alpha', {})).toMatchObject({ differences: [], notReproduced: 0 });
+    expect(await replay('alpha', {})).toMatchObject({
+      differences: [],
+      notReproduced: 0,
+    });
   });
 
   it.each([
@@ -164,7 +197,9 @@ describe('V6: replay', () => {
     expect((await bench.run('replay', 'alpha', '--policy', 'none.json')).err).toContain(
       'cannot be read (ENOENT)',
     );
-    expect((await bench.run('replay', 'alpha', '--policy', '.')).err).toContain('is not a regular file');
+    expect((await bench.run('replay', 'alpha', '--policy', '.')).err).toContain(
+      'is not a regular file',
+    );
   });
 });
 

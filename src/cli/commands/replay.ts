@@ -22,7 +22,8 @@ export const replay = sessionCommand({
     policy: { value: 'FILE', summary: 'Settings as in untildone.json, under any name.' },
   },
   check(given) {
-    if (!given.has('policy')) throw new UntildoneError('usage', 'Say which settings to try: --policy FILE.');
+    if (!given.has('policy'))
+      throw new UntildoneError('usage', 'Say which settings to try: --policy FILE.');
   },
   async answer({ given, io, store, session }) {
     const settings = readPolicyFile(io.cwd, given.text('policy') ?? '');
@@ -32,7 +33,10 @@ export const replay = sessionCommand({
   },
 });
 
-function lines(name: string, { events, decisions, redecided, differences, notReproduced }: Replay): string[] {
+function lines(
+  name: string,
+  { events, decisions, redecided, differences, notReproduced }: Replay,
+): string[] {
   const recorded = `${count(events, 'event')}, ${count(decisions, 'decision')}`;
   const others = redecided === decisions ? '' : ` (${count(redecided, 'decision')})`;
   const would =
@@ -45,7 +49,9 @@ function lines(name: string, { events, decisions, redecided, differences, notRep
     ...differences.slice(0, shownDifferences).flatMap(differenceLines),
     ...(hidden > 0 ? [`  … and ${hidden} more; --json has them all.`] : []),
     ...(differences.length > 0
-      ? ['Only the first difference is certain: after it the agent would have done other things.']
+      ? [
+          'Only the first difference is certain: after it the agent would have done other things.',
+        ]
       : []),
     ...(notReproduced > 0
       ? [

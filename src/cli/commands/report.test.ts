@@ -18,14 +18,23 @@ const sessionId = 'own-0001';
 
 /** A session of our own agent: two files, two todos, each worked on in turn. */
 async function addRun(names: { path?: string; title?: string; goal?: string } = {}) {
-  const { path = 'src/parser.ts', title = 'Write the parser', goal = 'Build the parser' } = names;
+  const {
+    path = 'src/parser.ts',
+    title = 'Write the parser',
+    goal = 'Build the parser',
+  } = names;
   const host = await bench.host({ sessionId, descriptor: { host: 'untildone' } });
   await host.open();
   await host.says(goal);
   const store = await bench.store();
   const show = (fields: object) =>
     store.record({
-      shown: [{ sessionId, body: JSON.stringify({ at: bench.clock.now(), sessionId, ...fields }) }],
+      shown: [
+        {
+          sessionId,
+          body: JSON.stringify({ at: bench.clock.now(), sessionId, ...fields }),
+        },
+      ],
     });
   const change = (file: string) =>
     show({
@@ -44,7 +53,15 @@ async function addRun(names: { path?: string; title?: string; goal?: string } = 
     todoId: string | null = null,
     milliseconds = 5,
   ) => {
-    const row = { sessionId, todoId, check, result, at: bench.clock.now(), flaky: false, fingerprint: null };
+    const row = {
+      sessionId,
+      todoId,
+      check,
+      result,
+      at: bench.clock.now(),
+      flaky: false,
+      fingerprint: null,
+    };
     const seen = {
       sentence: `${check} exited with 1.`,
       tail: '',
@@ -63,7 +80,8 @@ async function addRun(names: { path?: string; title?: string; goal?: string } = 
   return { host, show, change, see, first, second };
 }
 
-const rowOf = (out: string, start: string) => out.split('\n').find((line) => line.startsWith(start));
+const rowOf = (out: string, start: string) =>
+  out.split('\n').find((line) => line.startsWith(start));
 
 describe('report', () => {
   it('door 8: names each changed file with the checks that passed after it, and the todo that claims it', async () => {
@@ -81,10 +99,15 @@ describe('report', () => {
     expect(rowOf(out, '| `src/parser.ts`')).toBe(
       `| \`src/parser.ts\` | +3 −1 (new) | ${test}; \`lint\` passed before later changes | Write the parser |`,
     );
-    expect(rowOf(out, '| `README.md`')).toBe(`| \`README.md\` | +3 −1 (new) | ${test} | Document it |`);
+    expect(rowOf(out, '| `README.md`')).toBe(
+      `| \`README.md\` | +3 −1 (new) | ${test} | Document it |`,
+    );
     const json = JSON.parse((await bench.run('report', '--json')).out);
     expect(
-      json.checks.map(({ check, onFinalState }: Record<string, unknown>) => [check, onFinalState]),
+      json.checks.map(({ check, onFinalState }: Record<string, unknown>) => [
+        check,
+        onFinalState,
+      ]),
     ).toEqual([
       ['npm test | tee log', true],
       ['lint', false],
@@ -101,13 +124,17 @@ describe('report', () => {
     const { see } = await addRun();
     await see('npm test', 'passed', null, 60_000);
     const { checks } = JSON.parse((await bench.run('report', '--json')).out);
-    expect(checks).toMatchObject([{ check: 'npm test', result: 'passed', onFinalState: false }]);
+    expect(checks).toMatchObject([
+      { check: 'npm test', result: 'passed', onFinalState: false },
+    ]);
   });
 
   it('door 8: what the human gave as a check on the goal proves every file, once it passed on the final state', async () => {
     const { see } = await addRun();
     await see('npm test', 'failed');
-    expect(rowOf((await bench.run('report')).out, '| `src/parser.ts`')).toContain('| **nothing** |');
+    expect(rowOf((await bench.run('report')).out, '| `src/parser.ts`')).toContain(
+      '| **nothing** |',
+    );
     await bench.clock.advance(1000);
     await see('npm test', 'passed');
     const { out } = await bench.run('report');
@@ -131,12 +158,19 @@ describe('report', () => {
       '- **Took**: 25 s',
       '- **By**: scripted, scripted/model; session `alpha-0001`, ended 2027-01-15 08:00:25',
     ]);
-    expect(out).toContain('### Changed files\n\nNot recorded: `git status` shows them.\n');
+    expect(out).toContain(
+      '### Changed files\n\nNot recorded: `git status` shows them.\n',
+    );
     expect(out).toContain('- [x] Write it → claimed, not checked: works\n');
     expect(out).toContain('- [ ] Publish it → blocked: needs a key\n');
     const json = JSON.parse((await bench.run('report', 'alpha', '--json')).out);
     expect(json).toMatchObject({
-      ...{ session: 'alpha-0001', outcome: 'stagnant', filesKnown: false, milliseconds: 25_000 },
+      ...{
+        session: 'alpha-0001',
+        outcome: 'stagnant',
+        filesKnown: false,
+        milliseconds: 25_000,
+      },
       refusals: { total: 4, saidDone: 4 },
     });
     expect(json.todos[0]).toMatchObject({ title: 'Write it', standing: 'claimed' });
@@ -146,14 +180,22 @@ describe('report', () => {
     const { host, show } = await addRun();
     await show({ type: 'text-held-back', text: 'All done! It works.' });
     await host.stops();
-    await show({ type: 'continuation', textKind: 'standard', level: 1, sentence: '', text: '', number: 1 });
+    await show({
+      type: 'continuation',
+      textKind: 'standard',
+      level: 1,
+      sentence: '',
+      text: '',
+      number: 1,
+    });
     expect((await bench.run('report')).out).toMatch(
       /### Sent back to work\n\n- [\d :-]+: “All done! It works\.”, todos open\n/u,
     );
   });
 
   it('door 8: hostile names stay text: no mark-up, link, mention, table cell or escape sequence of their own', async () => {
-    const title = '\u001b[31m[x](https://evil) | <img src=x> @ada closes #1 **bold** `code`\n# head';
+    const title =
+      '\u001b[31m[x](https://evil) | <img src=x> @ada closes #1 **bold** `code`\n# head';
     await addRun({ path: 'a`b|c\n\u001b[2J.ts', title, goal: '- [x] done @team' });
     const { out } = await bench.run('report');
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
@@ -164,11 +206,18 @@ describe('report', () => {
     );
     expect(rowOf(out, '| ``a`b')).toMatch(/^\| ``a`b\\\|c \.ts`` \|/u);
     for (const line of out.split('\n').filter((each) => each.startsWith('|')))
-      expect(line.replaceAll('\\|', '').split('|'), line).toHaveLength(line.includes('check') ? 5 : 6);
-    expect(JSON.parse((await bench.run('report', '--json')).out).goal).toBe('- [x] done @team');
+      expect(line.replaceAll('\\|', '').split('|'), line).toHaveLength(
+        line.includes('check') ? 5 : 6,
+      );
+    expect(JSON.parse((await bench.run('report', '--json')).out).goal).toBe(
+      '- [x] done @team',
+    );
   });
 
   it('wrong usage is a sentence', async () => {
-    expect(await bench.run('report', '--md', '--json')).toMatchObject({ code: 2, out: '' });
+    expect(await bench.run('report', '--md', '--json')).toMatchObject({
+      code: 2,
+      out: '',
+    });
   });
 });

@@ -10,9 +10,19 @@ import { findSameOutput, pickFailedLines } from '../../core/failed-lines.ts';
 import { markdownCode, markdownText } from '../../core/safe-text.ts';
 import type { State } from '../../core/state.ts';
 import type { TextKind } from '../../core/texts.ts';
-import { checkStandings, recordedEvents, workTimes } from '../../engine/session-record.ts';
+import {
+  checkStandings,
+  recordedEvents,
+  workTimes,
+} from '../../engine/session-record.ts';
 import type { Store, StoredDecision } from '../../engine/store.ts';
-import { describeAgent, describePlan, hostTitle, shortId, standingIn } from '../describe-session.ts';
+import {
+  describeAgent,
+  describePlan,
+  hostTitle,
+  shortId,
+  standingIn,
+} from '../describe-session.ts';
 import { formatTime } from '../describe-time.ts';
 import { sessionCommand } from '../find-session.ts';
 import type { Io } from '../io.ts';
@@ -48,7 +58,9 @@ async function collect(store: Store, session: State, io: Io) {
   const endedAt = settled?.at ?? now;
   const stream = await readStream(store, session, now);
   const record = await readRecord(store, session, endedAt);
-  const decisions = [...(await store.decisions(session.id, Number.MAX_SAFE_INTEGER))].reverse();
+  const decisions = [
+    ...(await store.decisions(session.id, Number.MAX_SAFE_INTEGER)),
+  ].reverse();
   const checks = await checkStandings(store, session, record.lastWriteAt, now);
   const claims = await workTimes(store, session);
   // A decision after the end of the turn does not say how the turn ended (V12).
@@ -60,7 +72,10 @@ async function collect(store: Store, session: State, io: Io) {
   return {
     ...{ host: descriptor.host, driven: descriptor.driven?.host ?? null },
     ...{ agent: agent.name, model: agent.model },
-    ...{ directory: descriptor.directory, goal: record.messages[0]?.text ?? session.title ?? null },
+    ...{
+      directory: descriptor.directory,
+      goal: record.messages[0]?.text ?? session.title ?? null,
+    },
     messages: record.messages.length,
     ...{ outcome: settled?.outcome ?? null, reason: settled?.reason ?? null },
     state: await describeCurrentState(store, session, now),
@@ -69,7 +84,11 @@ async function collect(store: Store, session: State, io: Io) {
     usage: { inputTokens, outputTokens, cost },
     plan: describePlan(session),
     todos: session.plan.flatMap((todo) =>
-      planView([todo]).todos.map((view) => ({ ...view, standing: standing(todo), checks: todo.checks })),
+      planView([todo]).todos.map((view) => ({
+        ...view,
+        standing: standing(todo),
+        checks: todo.checks,
+      })),
     ),
     checks,
     /** Only our own agent tells which files it changed; a program that `run` drives does not. */
@@ -80,10 +99,18 @@ async function collect(store: Store, session: State, io: Io) {
         .map(({ id }) => id);
       const changedAt = Math.max(...times);
       // A check of another todo says nothing about this file.
-      const about = checks.filter((check) => check.goal || check.todos.some((id) => todos.includes(id)));
-      const passed = about.filter(({ result, at }) => result === 'passed' && (at ?? 0) >= changedAt);
-      const provedBy = passed.filter(({ onFinalState }) => onFinalState).map(({ check }) => check);
-      const passedSince = passed.filter(({ onFinalState }) => !onFinalState).map(({ check }) => check);
+      const about = checks.filter(
+        (check) => check.goal || check.todos.some((id) => todos.includes(id)),
+      );
+      const passed = about.filter(
+        ({ result, at }) => result === 'passed' && (at ?? 0) >= changedAt,
+      );
+      const provedBy = passed
+        .filter(({ onFinalState }) => onFinalState)
+        .map(({ check }) => check);
+      const passedSince = passed
+        .filter(({ onFinalState }) => !onFinalState)
+        .map(({ check }) => check);
       return { ...file, changedAt, provedBy, passedSince, todos };
     }),
     refusals: refusalsOf(decisions, stream.said),
@@ -96,12 +123,18 @@ async function readStream(store: Store, session: State, now: number) {
   const times = new Map<string, number[]>();
   const said: string[] = [];
   const isOwn = session.descriptor.host === 'untildone';
-  for (const event of isOwn ? await createStreamReader(session).look(store, session) : []) {
-    if (event.type === 'file-changed') times.set(event.path, [...(times.get(event.path) ?? []), event.at]);
+  for (const event of isOwn
+    ? await createStreamReader(session).look(store, session)
+    : []) {
+    if (event.type === 'file-changed')
+      times.set(event.path, [...(times.get(event.path) ?? []), event.at]);
     if (event.type === 'continuation') said.push(view.said);
     view = reduce(view, event);
   }
-  const files = [...view.files.values()].map((file) => ({ ...file, times: times.get(file.path) ?? [0] }));
+  const files = [...view.files.values()].map((file) => ({
+    ...file,
+    times: times.get(file.path) ?? [0],
+  }));
   return { files, said };
 }
 
@@ -111,26 +144,40 @@ async function readRecord(store: Store, session: State, until: number) {
   let lastWriteAt = 0;
   for await (const event of recordedEvents(store, session.id)) {
     const { type, at } = event;
-    if (type === 'human-spoke' && event.text !== null && at <= until) messages.push({ at, text: event.text });
-    if (type === 'tool-ended' && event.access !== 'read' && event.access !== 'todo') lastWriteAt = at;
+    if (type === 'human-spoke' && event.text !== null && at <= until)
+      messages.push({ at, text: event.text });
+    if (type === 'tool-ended' && event.access !== 'read' && event.access !== 'todo')
+      lastWriteAt = at;
   }
   return { messages, lastWriteAt };
 }
 
 /** It wanted to be believed that the work was done. */
 const saidDone: readonly TextKind[] = [
-  ...(['standard', 'dropped-todos', 'bulk-claim', 'failed-check', 'checks-running'] as const),
+  ...([
+    'standard',
+    'dropped-todos',
+    'bulk-claim',
+    'failed-check',
+    'checks-running',
+  ] as const),
 ];
 
 function refusalsOf(decisions: readonly StoredDecision[], said: readonly string[]) {
-  const sent = decisions.filter(({ decision }) => decision.answer === 'continue' && !decision.observed);
+  const sent = decisions.filter(
+    ({ decision }) => decision.answer === 'continue' && !decision.observed,
+  );
   const each = sent.map(({ at, decision }, index) => {
     const textKind = decision.textKind ?? 'standard';
     // The stream may have lost its oldest rows, never its newest.
     const quote = said.at(index - sent.length) ?? '';
     return { at, textKind, saidDone: saidDone.includes(textKind), said: quote };
   });
-  return { total: each.length, saidDone: each.filter((refusal) => refusal.saidDone).length, each };
+  return {
+    total: each.length,
+    saidDone: each.filter((refusal) => refusal.saidDone).length,
+    each,
+  };
 }
 
 /** Of each list on the page; --json has all. */
@@ -140,20 +187,28 @@ const mostFailedLines = 4;
 
 const text = markdownText;
 const inCell = (name: string): string => markdownCode(name, true);
-const joined = (parts: readonly string[], by = ', '): string => parts.filter((part) => part !== '').join(by);
+const joined = (parts: readonly string[], by = ', '): string =>
+  parts.filter((part) => part !== '').join(by);
 const times = (amount: number): string => (amount === 1 ? 'once' : `${amount} times`);
 const row = (...cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
 
 /** With `heads` a table; without rows nothing. */
-function section(name: string, rows: readonly string[], heads: readonly string[] = [], note = ''): string[] {
+function section(
+  name: string,
+  rows: readonly string[],
+  heads: readonly string[] = [],
+  note = '',
+): string[] {
   if (rows.length === 0) return [];
   const hidden = rows.length > listed ? `… and ${rows.length - listed} more.` : '';
   const below = [hidden, note].flatMap((line) => (line === '' ? [] : ['', line]));
-  const head = heads.length === 0 ? [] : [row(...heads), `|${'---|'.repeat(heads.length)}`];
+  const head =
+    heads.length === 0 ? [] : [row(...heads), `|${'---|'.repeat(heads.length)}`];
   return ['', `### ${name}`, '', ...head, ...rows.slice(0, listed), ...below];
 }
 
-const moreFiles = 'Commands may have changed more than the file tools: `git status` shows everything.';
+const moreFiles =
+  'Commands may have changed more than the file tools: `git status` shows everything.';
 
 function page(found: Report, session: State): string[] {
   const { id, title, descriptor } = session;
@@ -164,9 +219,11 @@ function page(found: Report, session: State): string[] {
   const goal = found.goal === null ? 'not recorded' : text(found.goal, 500);
   const tokens = usage.inputTokens + usage.outputTokens;
   const used = tokens === 0 ? '' : words.describeTokens({ ...usage, cachedTokens: 0 });
-  const tooEarly = refusals.saidDone === 0 ? '' : `said done ${times(refusals.saidDone)} too early`;
+  const tooEarly =
+    refusals.saidDone === 0 ? '' : `said done ${times(refusals.saidDone)} too early`;
   const never = 'nothing: it was never sent back to work';
-  const sentBack = refusals.total === 0 ? never : `sent back to work ${times(refusals.total)}`;
+  const sentBack =
+    refusals.total === 0 ? never : `sent back to work ${times(refusals.total)}`;
   // The name of an agent that `run` drives is the program's.
   const agent = text(found.model ?? (descriptor.driven ? null : found.agent) ?? '', 80);
   const who = descriptor.driven ? describeAgent(session) : hostTitle(descriptor.host);
@@ -179,13 +236,17 @@ function page(found: Report, session: State): string[] {
       return { name: check, tail: result === 'failed' ? `${sentence}\n${tail}` : null };
     }),
   );
-  const fileRows = files.map(({ path, isNew, added, removed, provedBy, passedSince, todos: ids }) => {
-    const size = `+${added}${removed === 0 ? '' : ` −${removed}`}${isNew ? ' (new)' : ''}`;
-    const late = joined(passedSince.map(inCell));
-    const proof = joined(provedBy.map(inCell)) || `**nothing**${late === '' ? '' : ' on the final state'}`;
-    const before = late === '' ? '' : `; ${late} passed before later changes`;
-    return row(inCell(path), size, `${proof}${before}`, titlesOf(ids) || 'no todo');
-  });
+  const fileRows = files.map(
+    ({ path, isNew, added, removed, provedBy, passedSince, todos: ids }) => {
+      const size = `+${added}${removed === 0 ? '' : ` −${removed}`}${isNew ? ' (new)' : ''}`;
+      const late = joined(passedSince.map(inCell));
+      const proof =
+        joined(provedBy.map(inCell)) ||
+        `**nothing**${late === '' ? '' : ' on the final state'}`;
+      const before = late === '' ? '' : `; ${late} passed before later changes`;
+      return row(inCell(path), size, `${proof}${before}`, titlesOf(ids) || 'no todo');
+    },
+  );
   return [
     `## ${outcome ?? text(found.state.words, 80)}: ${text(title ?? id, 100)}`,
     ...(sentence === null ? [] : ['', text(sentence, 500)]),
@@ -196,7 +257,12 @@ function page(found: Report, session: State): string[] {
     `- **Took**: ${joined([words.formatElapsed(found.milliseconds), used, words.describeCost(usage.cost)])}`,
     `- **By**: ${by}; session ${markdownCode(shortId(id))}, ended ${formatTime(found.endedAt)}`,
     ...(files.length === 0 ? section('Changed files', [noFiles]) : []),
-    ...section('Changed files', fileRows, ['file', 'lines', 'proved by', 'claimed by'], moreFiles),
+    ...section(
+      'Changed files',
+      fileRows,
+      ['file', 'lines', 'proved by', 'claimed by'],
+      moreFiles,
+    ),
     ...section(
       'Plan',
       todos.map((todo) => {
@@ -209,8 +275,12 @@ function page(found: Report, session: State): string[] {
     ...section(
       'Checks',
       checks.map((check, index) => {
-        const purpose = joined([check.goal ? 'the goal' : '', titlesOf(check.todos)], '; ');
-        const names = check.names.length === 0 ? '' : ` (${joined(check.names.map(inCell))})`;
+        const purpose = joined(
+          [check.goal ? 'the goal' : '', titlesOf(check.todos)],
+          '; ',
+        );
+        const names =
+          check.names.length === 0 ? '' : ` (${joined(check.names.map(inCell))})`;
         return row(
           `${inCell(check.check)}${names}`,
           purpose,
@@ -230,14 +300,23 @@ function page(found: Report, session: State): string[] {
 }
 
 function describeCheck(
-  { result, flaky, onFinalState, at, sentence, tail, failedBefore }: Report['checks'][number],
+  {
+    result,
+    flaky,
+    onFinalState,
+    at,
+    sentence,
+    tail,
+    failedBefore,
+  }: Report['checks'][number],
   files: Report['files'],
   sameAs: string | null,
 ) {
   if (result === 'not-run') return '**not run**';
   if (result !== 'passed') {
     const lines = pickFailedLines(tail, mostFailedLines).map(inCell);
-    const printed = sameAs === null ? lines.join(' ') : `it printed the same as ${inCell(sameAs)}`;
+    const printed =
+      sameAs === null ? lines.join(' ') : `it printed the same as ${inCell(sameAs)}`;
     const before = failedBefore ? '**failed before the work began too**' : '';
     return joined([`**failed**: ${text(sentence, 200)}`, before, printed], '; ');
   }
@@ -255,7 +334,13 @@ const doubts: Readonly<Record<string, string>> = {
 };
 
 /** Only what is not proved needs words: why it was left, or what the agent says of it. */
-function describeTodo({ standing, dropped, verification, reason, outcome }: Report['todos'][number]): string {
+function describeTodo({
+  standing,
+  dropped,
+  verification,
+  reason,
+  outcome,
+}: Report['todos'][number]): string {
   const name = words.standingNames[standing];
   if (standing === 'checked' || standing === 'covered') return name;
   const fate = standing === 'open' && dropped ? ', dropped from the list' : '';

@@ -8,7 +8,11 @@ import { UntildoneError } from '../../core/error.ts';
 import type { Policy } from '../../core/policy.ts';
 import { problemSentence } from '../../core/problem.ts';
 import type { State } from '../../core/state.ts';
-import { frozenPolicy, policyProblemSentence, withShellChecks } from '../../engine/policy.ts';
+import {
+  frozenPolicy,
+  policyProblemSentence,
+  withShellChecks,
+} from '../../engine/policy.ts';
 import { createIdentifiers, errorCode } from '../../engine/system.ts';
 import {
   askingOf,
@@ -47,11 +51,13 @@ export const run = {
     },
     check: {
       value: 'CMD',
-      summary: 'A shell line that must succeed before the work counts as done; may be given more than once.',
+      summary:
+        'A shell line that must succeed before the work counts as done; may be given more than once.',
     },
     plan: {
       value: 'FILE.md',
-      summary: 'A Markdown task list to work through; its boxes follow the work. See docs/plan-files.md.',
+      summary:
+        'A Markdown task list to work through; its boxes follow the work. See docs/plan-files.md.',
     },
     model: {
       value: 'PROVIDER/MODEL',
@@ -64,13 +70,17 @@ export const run = {
     resume: {
       value: 'SESSION',
       optional: true,
-      summary: 'Resume a session in its own folder; default: the last one of this directory.',
+      summary:
+        'Resume a session in its own folder; default: the last one of this directory.',
     },
     ...modeOptions,
     trust: {
-      summary: 'Accept what the project’s untildone.json asks for, as `untildone trust` does; for CI.',
+      summary:
+        'Accept what the project’s untildone.json asks for, as `untildone trust` does; for CI.',
     },
-    'accept-claims': { summary: 'Exit with 0 although nothing but the agent’s word covers some todos.' },
+    'accept-claims': {
+      summary: 'Exit with 0 although nothing but the agent’s word covers some todos.',
+    },
     ...plainOption,
     ...eventsOption,
   },
@@ -81,26 +91,41 @@ export const run = {
     const above = resumes ? await here.agentAbove() : null;
     // Taking a session up lifts its human's stop, and words to it are the human's: an agent must say neither.
     if (above !== null)
-      return refuse(here, `Only a human may take a session up again, and this was said beneath ${above}.`);
+      return refuse(
+        here,
+        `Only a human may take a session up again, and this was said beneath ${above}.`,
+      );
     const { word, goal } = readResume(given, await readGoal(given, here));
-    const resumed = resumes ? await withSessions(here, (store) => findOwnSession(store, word, here)) : null;
-    const movedTo = goal === null && !given.has('plan') ? resumed?.latch?.movedTo : undefined;
+    const resumed = resumes
+      ? await withSessions(here, (store) => findOwnSession(store, word, here))
+      : null;
+    const movedTo =
+      goal === null && !given.has('plan') ? resumed?.latch?.movedTo : undefined;
     if (resumed !== null && movedTo !== undefined) {
       const gone = `You moved the plan of session ${nameSession(resumed)} to ${shown(movedTo, 80)}.`;
-      throw new UntildoneError('usage', `${gone} Words after --resume begin something new.`);
+      throw new UntildoneError(
+        'usage',
+        `${gone} Words after --resume begin something new.`,
+      );
     }
-    const directory = resumed === null ? realpathSync(here.cwd) : await ownFolder(here, resumed);
+    const directory =
+      resumed === null ? realpathSync(here.cwd) : await ownFolder(here, resumed);
     // Its configuration is that of its own folder too.
     const io: Io = { ...here, cwd: directory };
     await settleTrust(io, given.has('trust'));
     const policy = readAgentPolicyFor(io, directory, given.settings);
     if (!policy.ok) {
-      throw new UntildoneError('invalid-config', policy.problems.map(policyProblemSentence).join('\n'));
+      throw new UntildoneError(
+        'invalid-config',
+        policy.problems.map(policyProblemSentence).join('\n'),
+      );
     }
-    for (const warning of policy.warnings) complain(io, `warning: ${problemSentence(warning)}`);
+    for (const warning of policy.warnings)
+      complain(io, `warning: ${problemSentence(warning)}`);
     const { origins, whole, settings } = policy;
     const agent =
-      (await drivenAgent(given, io, policy, resumed)) ?? (await ownAgent(given, io, policy, resumed));
+      (await drivenAgent(given, io, policy, resumed)) ??
+      (await ownAgent(given, io, policy, resumed));
     const planFile = given.text('plan');
     if (goal === null && planFile === null && !resumes) {
       throw new UntildoneError(
@@ -111,7 +136,10 @@ export const run = {
     const present: Policy = {
       ...withShellChecks(policy.policy, checkLines(given)),
       // Our own agent plans per turn: what an earlier turn left open is named, not resumed (T3).
-      settings: { ...whole, scope: origins['scope'] === 'default' ? 'turn' : whole.scope },
+      settings: {
+        ...whole,
+        scope: origins['scope'] === 'default' ? 'turn' : whole.scope,
+      },
     };
     const taken: TakenPlan =
       planFile === null
@@ -125,18 +153,30 @@ export const run = {
     const store = await openOrCreateStore(io);
     try {
       const frozen = resumed === null ? null : await frozenPolicy(store, resumed);
-      const words = { goal, plan: planFile !== null, checks: given.texts('check'), origins };
+      const words = {
+        goal,
+        plan: planFile !== null,
+        checks: given.texts('check'),
+        origins,
+      };
       const said = frozen === null ? taken : await takeUp(frozen, taken, words);
       if (said.warning !== undefined) complain(io, `warning: ${said.warning}`);
       // A plan that was moved here comes without a word.
-      const handed = resumed !== null && resumed.spoken === undefined ? 'Work through the plan.' : null;
-      const message = [goal, said.message ?? handed].filter((part) => part !== null).join('\n\n');
+      const handed =
+        resumed !== null && resumed.spoken === undefined
+          ? 'Work through the plan.'
+          : null;
+      const message = [goal, said.message ?? handed]
+        .filter((part) => part !== null)
+        .join('\n\n');
       const ended = await runSession(io, store, {
         goal: message === '' ? null : message,
         sessionId: resumed?.id ?? createIdentifiers(io.clock).next(),
         resume: resumes,
         agent:
-          'driver' in agent ? agent : { ...agent, asking: await askingOf(io, store, directory, settings) },
+          'driver' in agent
+            ? agent
+            : { ...agent, asking: await askingOf(io, store, directory, settings) },
         policy: said.policy,
         replacedChecks: said.replacedChecks,
         namesPlan: planFile !== null,
@@ -155,7 +195,12 @@ export const run = {
 
 type ReadPolicy = Extract<ReturnType<typeof readAgentPolicyFor>, { ok: true }>;
 
-async function ownAgent(given: Arguments, io: Io, { settings, origins }: ReadPolicy, resumed: State | null) {
+async function ownAgent(
+  given: Arguments,
+  io: Io,
+  { settings, origins }: ReadPolicy,
+  resumed: State | null,
+) {
   const workers = await prepareWorkers(io, settings, origins);
   // The flag is a setting too, and read as one.
   const named = origins['model'] === 'flag' ? settings.model : given.text('model');
@@ -164,7 +209,11 @@ async function ownAgent(given: Arguments, io: Io, { settings, origins }: ReadPol
   const model = await resolveModel(wanted, { settings, origins, environment: io.env });
   if (!model.ok) throw new UntildoneError('usage', model.error);
   refuseUnpriced(settings, [model, ...workers.map((worker) => worker.model)]);
-  return { model, workers, permissions: await permissionsOf(given, io, settings, resumed) };
+  return {
+    model,
+    workers,
+    permissions: await permissionsOf(given, io, settings, resumed),
+  };
 }
 
 /** Where the session began: it goes on there, wherever the human stands. */
@@ -195,14 +244,20 @@ async function readGoal(given: Arguments, io: Io): Promise<string | null> {
   const said = given.positional(0);
   const file = given.text('goal-file');
   if (file !== null && said !== null)
-    throw new UntildoneError('usage', 'Say the goal, or name its file with --goal-file, not both.');
+    throw new UntildoneError(
+      'usage',
+      'Say the goal, or name its file with --goal-file, not both.',
+    );
   if ((file ?? said) === '-') {
     if (!hasPipedInput()) complain(io, 'Type the goal; Ctrl-D on an empty line ends it.');
     return readInput(true);
   }
   if (file !== null) {
     const bytes = await readFile(resolve(io.cwd, file)).catch((error: unknown) => {
-      throw new UntildoneError('usage', `${shown(file, 300)} cannot be read (${errorCode(error)}).`);
+      throw new UntildoneError(
+        'usage',
+        `${shown(file, 300)} cannot be read (${errorCode(error)}).`,
+      );
     });
     return asText(bytes, shown(file, 300));
   }
@@ -219,5 +274,8 @@ function unlessBlank(text: string | null): string | null {
 function checkLines(given: Arguments): readonly string[] {
   const lines = given.texts('check');
   if (lines.every((line) => line.trim() !== '')) return lines;
-  throw new UntildoneError('usage', 'An empty --check proves nothing: name a command, such as "npm test".');
+  throw new UntildoneError(
+    'usage',
+    'An empty --check proves nothing: name a command, such as "npm test".',
+  );
 }

@@ -39,7 +39,9 @@ describe('status --exit-code', () => {
     await addStagnantSession(bench);
     const { code, out } = await exits('alpha-0001');
     expect(code).toBe(exitCodes.stagnant);
-    expect(out).toMatch(/^not done: 1 of 4 todos open, sent back \d times \(stagnant\)\. No progress/u);
+    expect(out).toMatch(
+      /^not done: 1 of 4 todos open, sent back \d times \(stagnant\)\. No progress/u,
+    );
     expect(out).toContain('Open: “Document it”.');
   });
 
@@ -49,7 +51,11 @@ describe('status --exit-code', () => {
       const store = await bench.store();
       await store.step(`session-${outcome}`, ({ state }) => {
         if (state === null) throw new Error('it was stored');
-        const settled = { outcome: outcome as keyof typeof exitCodes, reason: 'nothing-open', at: 1 };
+        const settled = {
+          outcome: outcome as keyof typeof exitCodes,
+          reason: 'nothing-open',
+          at: 1,
+        };
         return { result: null, state: { ...state, settled } };
       });
       expect((await exits(`session-${outcome}`)).code, outcome).toBe(expected);
@@ -64,9 +70,15 @@ describe('status --exit-code', () => {
       out: 'no outcome yet: idle: nothing was asked of it yet\n',
     });
     await host.says('Write it');
-    expect(await exits()).toMatchObject({ code: 8, out: 'no outcome yet: running: turn 1\n' });
+    expect(await exits()).toMatchObject({
+      code: 8,
+      out: 'no outcome yet: running: turn 1\n',
+    });
     await host.plans('Write it');
-    await host.happens({ type: 'wait-started', wait: { kind: 'question', requestId: 'q' } });
+    await host.happens({
+      type: 'wait-started',
+      wait: { kind: 'question', requestId: 'q' },
+    });
     expect(await exits()).toMatchObject({
       code: 8,
       out: 'no outcome yet: waiting for your answer to a question\n',
@@ -85,13 +97,23 @@ describe('status --exit-code', () => {
     await addClaim();
     const store = await bench.store();
     const base = { sessionId: 'alpha-0001', at: bench.clock.now() };
-    const spoke = { type: 'human-spoke', messageId: null, text: 'Go on', turnId: 't2', agent: null } as const;
-    await store.append([{ ...base, ...spoke, id: 'waits-1', fingerprint: null, policyHash: null }]);
+    const spoke = {
+      type: 'human-spoke',
+      messageId: null,
+      text: 'Go on',
+      turnId: 't2',
+      agent: null,
+    } as const;
+    await store.append([
+      { ...base, ...spoke, id: 'waits-1', fingerprint: null, policyHash: null },
+    ]);
     expect(await exits()).toMatchObject({
       code: 8,
       out: 'no outcome yet: it works on your newest message\n',
     });
-    await store.append([{ ...base, id: 'waits-2', type: 'human-aborted', how: 'interrupted' }]);
+    await store.append([
+      { ...base, id: 'waits-2', type: 'human-aborted', how: 'interrupted' },
+    ]);
     expect((await exits()).code).toBe(exitCodes.aborted);
   });
 
@@ -103,21 +125,29 @@ describe('status --exit-code', () => {
     });
     await addClaim();
     expect(await exits('nobody')).toMatchObject({ code: 2, out: '' });
-    expect((await bench.runWith({ cwd: '/nowhere' }, 'status', '--exit-code')).code).toBe(2);
+    expect((await bench.runWith({ cwd: '/nowhere' }, 'status', '--exit-code')).code).toBe(
+      2,
+    );
   });
 
   it('C4: prints with --json what `status SESSION --json` prints, and is refused with --all or --limit', async () => {
     await addClaim();
     const { code, out } = await exits('--json');
     expect(code).toBe(exitCodes.claimed);
-    expect(JSON.parse(out)).toEqual(JSON.parse((await bench.run('status', 'alpha-0001', '--json')).out));
+    expect(JSON.parse(out)).toEqual(
+      JSON.parse((await bench.run('status', 'alpha-0001', '--json')).out),
+    );
     expect((await exits('--all')).code).toBe(2);
     expect((await exits('--limit', '3')).code).toBe(2);
   });
 
   it('V8: exits as the run did if the run ended without a decision', async () => {
     const descriptor = { host: 'untildone', judgesGoal: true } as const;
-    const host = await bench.host({ sessionId: 'own-0001', descriptor, settings: { mode: 'observe' } });
+    const host = await bench.host({
+      sessionId: 'own-0001',
+      descriptor,
+      settings: { mode: 'observe' },
+    });
     await host.open();
     await host.says('Write it');
     await host.plans('Write it');

@@ -43,27 +43,46 @@ export const status: Command = {
     const settingsOf = createSettingsReader(io);
     const viewsIn = async (store: Store) => {
       const states =
-        word === null ? await listed(store, io, limit + 1, all) : [await findSession(store, word, io)];
+        word === null
+          ? await listed(store, io, limit + 1, all)
+          : [await findSession(store, word, io)];
       return Promise.all(
         states.map(async (session) => {
           const workers = word === null ? undefined : await readWorkers(store, session);
-          return { session, json: await look(store, session, await settingsOf(store, session), io, workers) };
+          return {
+            session,
+            json: await look(
+              store,
+              session,
+              await settingsOf(store, session),
+              io,
+              workers,
+            ),
+          };
         }),
       );
     };
-    const views = await (word === null ? withStore(io, viewsIn) : withSessions(io, viewsIn));
+    const views = await (word === null
+      ? withStore(io, viewsIn)
+      : withSessions(io, viewsIn));
     const shownViews = views?.slice(0, limit) ?? [];
     const more = (views?.length ?? 0) > limit;
     const ids = shownViews.map(({ session }) => session.id);
-    const elsewhere = views !== null && !all ? ' here; --all shows those of other directories' : '';
-    return tell(io, given.has('json'), { sessions: shownViews.map(({ json }) => json), more }, () => [
-      ...(ids.length === 0 ? [`no sessions yet${elsewhere}`] : []),
-      ...shownViews.flatMap(({ session, json }, index) => [
-        ...(index === 0 ? [] : ['']),
-        ...block(session, json, describe.shortId(session.id, ids), io),
-      ]),
-      ...(more ? ['', `There are more: --limit ${limit * 2} shows them.`] : []),
-    ]);
+    const elsewhere =
+      views !== null && !all ? ' here; --all shows those of other directories' : '';
+    return tell(
+      io,
+      given.has('json'),
+      { sessions: shownViews.map(({ json }) => json), more },
+      () => [
+        ...(ids.length === 0 ? [`no sessions yet${elsewhere}`] : []),
+        ...shownViews.flatMap(({ session, json }, index) => [
+          ...(index === 0 ? [] : ['']),
+          ...block(session, json, describe.shortId(session.id, ids), io),
+        ]),
+        ...(more ? ['', `There are more: --limit ${limit * 2} shows them.`] : []),
+      ],
+    );
   },
 };
 
@@ -72,23 +91,37 @@ async function tellOutcome(given: Arguments, io: Io): Promise<number> {
     return await withSessions(io, async (store) => {
       const session = await findSession(store, given.positional(0), io);
       const settings = await createSettingsReader(io)(store, session);
-      const json = await look(store, session, settings, io, await readWorkers(store, session));
+      const json = await look(
+        store,
+        session,
+        settings,
+        io,
+        await readWorkers(store, session),
+      );
       const ended = await findLastOutcome(store, session);
       const isNew = ended === null && session.settled !== null;
       const doing = isNew ? 'it works on your newest message' : json.state.words;
       const line = ended?.sentence ?? `no outcome yet: ${doing}`;
-      tell(io, given.has('json'), { sessions: [json], more: false }, () => [shown(line, 600)]);
+      tell(io, given.has('json'), { sessions: [json], more: false }, () => [
+        shown(line, 600),
+      ]);
       return ended === null ? noOutcomeExitCode : exitCodes[ended.outcome];
     });
   } catch (error) {
-    if (!(error instanceof UntildoneError) || error.code !== 'unknown-session') throw error;
+    if (!(error instanceof UntildoneError) || error.code !== 'unknown-session')
+      throw error;
     // 1 would be the code of a session that failed.
     refuse(io, error.message);
     return 2;
   }
 }
 
-async function listed(store: Store, io: Io, limit: number, all: boolean): Promise<State[]> {
+async function listed(
+  store: Store,
+  io: Io,
+  limit: number,
+  all: boolean,
+): Promise<State[]> {
   // What waited for a host, or for the first sign of one, and was taken up there is nothing that anyone looks for.
   const isTaken = (session: Session): boolean =>
     (describe.isWaiting(session) && session.latch !== null) ||
@@ -109,15 +142,42 @@ async function look(
   { clock }: Io,
   workers?: readonly WorkerView[],
 ) {
-  const { id, descriptor, agent, createdAt, updatedAt, turn, settled, latch, pause, leftOver } = session;
+  const {
+    id,
+    descriptor,
+    agent,
+    createdAt,
+    updatedAt,
+    turn,
+    settled,
+    latch,
+    pause,
+    leftOver,
+  } = session;
   const { host, mode: hostMode, kind, directory } = descriptor;
   const lastDecision = await findTurnDecision(store, session);
   const state = await describeCurrentState(store, session, clock.now());
   const next = nextTodos(session.plan, namedTodos).map(({ title }) => title);
   return {
-    ...{ id, title: session.title ?? null, host, hostMode, kind, directory, agent: agent.name },
+    ...{
+      id,
+      title: session.title ?? null,
+      host,
+      hostMode,
+      kind,
+      directory,
+      agent: agent.name,
+    },
     ...{ createdAt, updatedAt, mode: settings.mode, state },
-    ...{ plan: countPlan(session.plan), next, turn: turn?.number ?? null, leftOver, latch, pause, settled },
+    ...{
+      plan: countPlan(session.plan),
+      next,
+      turn: turn?.number ?? null,
+      leftOver,
+      latch,
+      pause,
+      settled,
+    },
     waits: describe.describeWaits(session, clock.now()),
     inbox: (await store.events({ sessionId: id, waiting: true })).length,
     ...{ limits: describe.describeLimits(session, settings, clock.now()), lastDecision },
@@ -131,7 +191,9 @@ type Row = readonly [string, string] | null;
 function block(session: State, seen: Seen, short: string, io: Io): string[] {
   const { state, limits, lastDecision, mode, inbox, workers, updatedAt } = seen;
   const paint = createPaint(io);
-  const used = limits.map(({ used: amount, limit, words }) => `${amount}/${limit} ${words}`).join(', ');
+  const used = limits
+    .map(({ used: amount, limit, words }) => `${amount}/${limit} ${words}`)
+    .join(', ');
   const decision = lastDecision?.decision ?? null;
   const waiting = `${count(inbox, 'event')} ${inbox === 1 ? 'waits' : 'wait'} for the next stop attempt`;
   const rows: Row[] = [
@@ -150,7 +212,11 @@ function block(session: State, seen: Seen, short: string, io: Io): string[] {
   return [`${paint('bold', short)}  ${title}${who}`, ...fields(rows)];
 }
 
-function detail(session: State, { next, waits, state }: Seen, workers: readonly WorkerView[]): Row[] {
+function detail(
+  session: State,
+  { next, waits, state }: Seen,
+  workers: readonly WorkerView[],
+): Row[] {
   const { id, descriptor, turn, leftOver } = session;
   const open = leftOver?.open ?? 0;
   const left = `${count(open, 'todo')} of an earlier turn ${open === 1 ? 'is' : 'are'} open`;
@@ -158,7 +224,9 @@ function detail(session: State, { next, waits, state }: Seen, workers: readonly 
     ['id', shown(id)],
     ['directory', shown(descriptor.directory ?? 'unknown', 200)],
     ['host', shown(describe.describeHost(session))],
-    turn === null ? null : ['turn', `${turn.number}, since ${formatTime(turn.startedAt)}`],
+    turn === null
+      ? null
+      : ['turn', `${turn.number}, since ${formatTime(turn.startedAt)}`],
     leftOver === null ? null : ['left over', left],
     ...next.map((title): Row => ['next', shown(title)]),
     ...workers.map((worker): Row => ['worker', describe.describeWorker(worker, state)]),

@@ -27,9 +27,15 @@ describe('transcript', () => {
 describe('transcript of our own agent', () => {
   it('C3: a program that run drives is named, as who works and as who speaks', async () => {
     const driven = { host: 'codex', id: 'c-1', mode: 'edit', flags: [] } as const;
-    const host = await bench.host({ sessionId: 'own-0002', descriptor: { host: 'untildone', driven } });
+    const host = await bench.host({
+      sessionId: 'own-0002',
+      descriptor: { host: 'untildone', driven },
+    });
     await host.open();
-    const body = JSON.stringify({ cut: false, message: { role: 'assistant', content: 'I looked.' } });
+    const body = JSON.stringify({
+      cut: false,
+      message: { role: 'assistant', content: 'I looked.' },
+    });
     const message = {
       sessionId: 'own-0002',
       turnId: null,
@@ -41,23 +47,37 @@ describe('transcript of our own agent', () => {
     const { out } = await bench.run('transcript');
     expect(out).toContain(': untildone run with Codex, ');
     expect(out).toMatch(/ {2}Codex\n {2}│ I looked\./u);
-    expect(JSON.parse((await bench.run('transcript', '--json')).out).driven).toBe('codex');
+    expect(JSON.parse((await bench.run('transcript', '--json')).out).driven).toBe(
+      'codex',
+    );
     const { out: report } = await bench.run('report');
-    expect(report).toContain('- **By**: untildone run with Codex, scripted/model; session');
-    expect(report, 'its file tools are not ours').toContain('Not recorded: `git status` shows them.');
+    expect(report).toContain(
+      '- **By**: untildone run with Codex, scripted/model; session',
+    );
+    expect(report, 'its file tools are not ours').toContain(
+      'Not recorded: `git status` shows them.',
+    );
   });
 
   it('5: a command that failed is marked as failed, with its exit code', async () => {
-    const host = await bench.host({ sessionId: 'own-0001', descriptor: { host: 'untildone' } });
+    const host = await bench.host({
+      sessionId: 'own-0001',
+      descriptor: { host: 'untildone' },
+    });
     await host.open();
     const result = {
       type: 'tool-result',
       toolName: 'shell',
       output: { type: 'text', value: 'Exit code 1.\nno' },
     };
-    const body = JSON.stringify({ cut: false, message: { role: 'tool', content: [result] } });
+    const body = JSON.stringify({
+      cut: false,
+      message: { role: 'tool', content: [result] },
+    });
     const at = bench.clock.now();
-    const messages = [{ sessionId: 'own-0001', turnId: null, at, kind: 'tools', body } as const];
+    const messages = [
+      { sessionId: 'own-0001', turnId: null, at, kind: 'tools', body } as const,
+    ];
     await (await bench.store()).record({ messages });
     expect((await bench.run('transcript')).out).toContain(
       'tools\n  shell ✗ exit 1\n  │ Exit code 1.\n  │ no\n',

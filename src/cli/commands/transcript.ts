@@ -1,6 +1,9 @@
 // `untildone transcript`: what our own agent, or one of its workers, said and did. It only reads. Everything in it is
 // a stranger's text: it stands behind a margin, line by line, without the power to act on a terminal.
-import { type TranscriptEntry, transcriptEntries } from '../../agent/context/transcript-entries.ts';
+import {
+  type TranscriptEntry,
+  transcriptEntries,
+} from '../../agent/context/transcript-entries.ts';
 import { stripTerminalControls } from '../../core/safe-text.ts';
 import type { Session } from '../../core/state.ts';
 import type { MessageKind } from '../../engine/host.ts';
@@ -43,7 +46,14 @@ export const transcript = sessionCommand({
     const who = `${agent}${of}, ${shown(model ?? (driven ? 'its own choice of a model' : 'unknown model'), 80)}`;
     const page = createPage(lookOf(io));
     return {
-      json: { parent: parentId, driven: driven?.host ?? null, agent: name, model, workers, messages },
+      json: {
+        parent: parentId,
+        driven: driven?.host ?? null,
+        agent: name,
+        model,
+        workers,
+        messages,
+      },
       lines: [
         `Session ${nameSession(session)}: ${who}`,
         ...(messages.length === 0 ? [nothingKept(session)] : []),
@@ -102,7 +112,9 @@ function speaker(kind: MessageKind, { agent, descriptor }: Session): string {
 function behindMargin(text: string): string[] {
   if (text.trim() === '') return [];
   const cut =
-    text.length <= longestText ? text : `${text.slice(0, longestText)}\n… (cut; --json has all of it)`;
+    text.length <= longestText
+      ? text
+      : `${text.slice(0, longestText)}\n… (cut; --json has all of it)`;
   return stripTerminalControls(cut)
     .trimEnd()
     .split('\n')

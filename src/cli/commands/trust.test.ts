@@ -2,7 +2,10 @@
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type CommandBench, createCommandBench } from '../../../test/support/command-bench.ts';
+import {
+  type CommandBench,
+  createCommandBench,
+} from '../../../test/support/command-bench.ts';
 
 let bench: CommandBench;
 beforeEach(() => {
@@ -80,9 +83,16 @@ describe('untildone trust', () => {
     });
     expect((await bench.runWith(beneath, 'trust', 'revoke')).code).toBe(1);
     expect(existsSync(kept())).toBe(false);
-    expect((await bench.runWith({ agentAbove: async () => 'Claude Code' }, 'run', 'x', '--trust')).code).toBe(
-      2,
-    );
+    expect(
+      (
+        await bench.runWith(
+          { agentAbove: async () => 'Claude Code' },
+          'run',
+          'x',
+          '--trust',
+        )
+      ).code,
+    ).toBe(2);
     expect(existsSync(kept())).toBe(false);
   });
 
@@ -98,7 +108,9 @@ describe('untildone trust', () => {
   });
 
   it('list shows every project; revoke takes this one back', async () => {
-    expect((await bench.run('trust', 'list')).out).toBe('No project’s file is trusted.\n');
+    expect((await bench.run('trust', 'list')).out).toBe(
+      'No project’s file is trusted.\n',
+    );
     write({ maxStagnant: 7 });
     await bench.run('trust', '--yes');
     expect((await bench.run('trust', 'list')).out).toMatch(
@@ -118,7 +130,9 @@ describe('untildone trust', () => {
       'no longer has what you accepted (maxStagnant). It stays in force until you accept that too';
     expect((await bench.run('config')).err).toContain(stays);
     const { out } = await bench.run('trust');
-    expect(out).toContain('untildone.json no longer asks for what you accepted:\n- maxStagnant: 7');
+    expect(out).toContain(
+      'untildone.json no longer asks for what you accepted:\n- maxStagnant: 7',
+    );
     expect(out).toContain('What has a - stays in force until you accept the change.');
     expect(out).not.toContain('+');
     expect(await inForce('maxStagnant')).toBe(7);

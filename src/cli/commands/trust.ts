@@ -8,7 +8,13 @@ import { formatTime } from '../describe-time.ts';
 import type { Io } from '../io.ts';
 import { readPolicyFor } from '../open-runtime.ts';
 import { printJson, printLines, refuse, shown, tell } from '../print.ts';
-import { acceptProject, describeProject, entryLine, type Project, saysYes } from '../project-trust.ts';
+import {
+  acceptProject,
+  describeProject,
+  entryLine,
+  type Project,
+  saysYes,
+} from '../project-trust.ts';
 
 /** Something waits for a yes. */
 const leftPending = 3;
@@ -22,7 +28,9 @@ export const trust: Command = {
     'Exit codes: 0 nothing is pending, or it was accepted, 3 left as it is, 2 wrong usage, 1 refused.',
   ],
   options: {
-    yes: { summary: 'Accept what is shown without being asked; still only from a terminal.' },
+    yes: {
+      summary: 'Accept what is shown without being asked; still only from a terminal.',
+    },
     ...jsonOption,
   },
   async run(given, io) {
@@ -31,7 +39,11 @@ export const trust: Command = {
     const { project } = readPolicyFor(io, realpathSync(io.cwd));
     if (word === 'revoke') return revoke(io, project);
     if (given.has('json'))
-      printJson(io, { key: project.key, folder: project.folder, pending: project.pending });
+      printJson(io, {
+        key: project.key,
+        folder: project.folder,
+        pending: project.pending,
+      });
     else printLines(io, describeProject(project));
     if (project.pending === null) return 0;
     if (project.pending.problems.length > 0) return 1;
@@ -53,7 +65,10 @@ function list(io: Io, asJson: boolean): number {
     ...all.flatMap(({ folder, at, config }) => {
       const entries = entriesOf(config);
       const amount = `${entries.length} ${entries.length === 1 ? 'entry' : 'entries'}`;
-      return [`${shown(folder, 300)}  (${amount}, ${formatTime(at)})`, ...entries.map(entryLine)];
+      return [
+        `${shown(folder, 300)}  (${amount}, ${formatTime(at)})`,
+        ...entries.map(entryLine),
+      ];
     }),
   ]);
 }
@@ -61,8 +76,14 @@ function list(io: Io, asJson: boolean): number {
 async function revoke(io: Io, { key, folder }: Project): Promise<number> {
   const refusal = await io.whyNoHuman();
   if (refusal !== null) return refuse(io, refusal);
-  if (key === null || folder === null || !revokeTrust(stateDirectory(io.env), { key, folder }))
+  if (
+    key === null ||
+    folder === null ||
+    !revokeTrust(stateDirectory(io.env), { key, folder })
+  )
     return refuse(io, 'Nothing of this project was accepted.');
-  printLines(io, [`Nothing of ${shown(folder, 300)} is trusted any more, from your next message on.`]);
+  printLines(io, [
+    `Nothing of ${shown(folder, 300)} is trusted any more, from your next message on.`,
+  ]);
   return 0;
 }

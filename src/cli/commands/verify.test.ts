@@ -6,7 +6,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type CommandBench, createCommandBench } from '../../../test/support/command-bench.ts';
+import {
+  type CommandBench,
+  createCommandBench,
+} from '../../../test/support/command-bench.ts';
 import { protectPolicy } from '../../checks/protected-paths.ts';
 import { type CheckSpec, createCommandCheck } from '../../core/check-specs.ts';
 import type { Policy } from '../../core/policy.ts';
@@ -25,7 +28,8 @@ beforeEach(() => {
 
 afterEach(() => bench.close());
 
-const shell = (id: string, line: string): CheckSpec => createCommandCheck(id, { shell: line });
+const shell = (id: string, line: string): CheckSpec =>
+  createCommandCheck(id, { shell: line });
 const look: CheckSpec = {
   kind: 'human',
   id: 'look',
@@ -34,16 +38,26 @@ const look: CheckSpec = {
   timeoutMs: 1,
 };
 
-function policyOf(specs: readonly CheckSpec[], goalChecks: readonly string[] = []): Policy {
+function policyOf(
+  specs: readonly CheckSpec[],
+  goalChecks: readonly string[] = [],
+): Policy {
   const checks = Object.fromEntries(specs.map((spec) => [spec.id, spec]));
   return { settings: defaultSettings, goalChecks, checks };
 }
 
 type Item = readonly [title: string, ...checks: string[]];
 
-async function addSession(policy: Policy, items: readonly Item[] = []): Promise<ScriptedHost> {
+async function addSession(
+  policy: Policy,
+  items: readonly Item[] = [],
+): Promise<ScriptedHost> {
   const checker = { run: async () => {} };
-  const host = await bench.host({ sessionId: 'alpha-0001', policy: () => policy, checker });
+  const host = await bench.host({
+    sessionId: 'alpha-0001',
+    policy: () => policy,
+    checker,
+  });
   await host.open();
   await host.says('Work');
   await host.happens({
@@ -98,9 +112,10 @@ describe('verify: a session', () => {
   });
 
   it('V1: records what it saw as evidence and leaves the plan as it is', async () => {
-    await addSession(policyOf([shell('unit', 'true'), shell('own', 'echo no; exit 1')], ['unit']), [
-      ['Write it', 'own'],
-    ]);
+    await addSession(
+      policyOf([shell('unit', 'true'), shell('own', 'echo no; exit 1')], ['unit']),
+      [['Write it', 'own']],
+    );
     const before = await plan();
     expect((await bench.run('verify', 'alpha')).code).toBe(1);
     expect(await plan()).toEqual(before);
@@ -143,13 +158,20 @@ describe('verify: a session', () => {
   });
 
   it('V1: a check that passes only when it is run again is flaky and exits 3', async () => {
-    const odd = shell('odd', 'if [ -e .git/seen ]; then exit 0; else touch .git/seen; exit 1; fi');
+    const odd = shell(
+      'odd',
+      'if [ -e .git/seen ]; then exit 0; else touch .git/seen; exit 1; fi',
+    );
     await addSession(policyOf([odd], ['odd']));
     const { code, out } = await bench.run('verify');
     expect(code).toBe(3);
     expect(out).toContain('passed only when run again (flaky)');
-    expect(out).toContain('Flaky: 1 of 1 check. A check that passes only sometimes proves nothing.');
-    expect(await evidence()).toMatchObject([{ check: 'odd', result: 'passed', flaky: true }]);
+    expect(out).toContain(
+      'Flaky: 1 of 1 check. A check that passes only sometimes proves nothing.',
+    );
+    expect(await evidence()).toMatchObject([
+      { check: 'odd', result: 'passed', flaky: true },
+    ]);
   });
 
   it('V1: a check for a human waits and exits 3; asking is no answer and leaves no evidence', async () => {
@@ -182,7 +204,8 @@ describe('verify: a session', () => {
     const texts = { [join(bench.project, '.gitignore')]: '' };
     await addSession({ ...policy, ignoreRules: { excludesFile: '/dev/null', texts } });
     writeFileSync(join(bench.project, 'secret.txt'), 'x');
-    const said = 'These files are ignored only since your message, so they count: secret.txt.';
+    const said =
+      'These files are ignored only since your message, so they count: secret.txt.';
     expect((await bench.run('verify')).out).not.toContain(said);
     writeFileSync(join(bench.project, '.gitignore'), 'secret.txt\n');
     expect((await bench.run('verify')).out).toContain(said);
@@ -200,7 +223,9 @@ describe('verify: a session', () => {
   });
 
   it('V1: cancelled todos are not asked for proof', async () => {
-    const host = await addSession(policyOf([shell('bad', 'false')]), [['Write it', 'bad']]);
+    const host = await addSession(policyOf([shell('bad', 'false')]), [
+      ['Write it', 'bad'],
+    ]);
     const changes = { status: 'cancelled', reason: 'not wanted' } as const;
     await host.happens({ type: 'todo-updated', actor: 'human', todoId: 't0', changes });
     expect((await bench.run('verify')).code).toBe(3);
@@ -216,7 +241,9 @@ describe('verify: a session', () => {
   });
 
   it('C3: --json is one document with every result', async () => {
-    await addSession(policyOf([shell('unit', 'echo fine'), look], ['unit']), [['Write it', 'look']]);
+    await addSession(policyOf([shell('unit', 'echo fine'), look], ['unit']), [
+      ['Write it', 'look'],
+    ]);
     const { code, out } = await bench.run('verify', '--json');
     expect(code).toBe(3);
     expect(out.indexOf('\n')).toBe(out.length - 1);
@@ -236,22 +263,31 @@ describe('verify: a session', () => {
           exitCode: 0,
           tail: 'fine',
         },
-        { check: 'look', goal: false, todos: [{ id: 't0', title: 'Write it' }], result: 'waiting' },
+        {
+          check: 'look',
+          goal: false,
+          todos: [{ id: 't0', title: 'Write it' }],
+          result: 'waiting',
+        },
       ],
     });
   });
 
   it('security: hostile titles, names and outputs have no power over the terminal, and a secret stays secret', async () => {
-    const evil = 'x\u001b]52;c;aGk=\u0007\u001b[2J\u009b0m\nINJECTED\r\u202Eesrever\u0000\u007f';
+    const evil =
+      'x\u001b]52;c;aGk=\u0007\u001b[2J\u009b0m\nINJECTED\r\u202Eesrever\u0000\u007f';
     bench.env['SOME_TOKEN'] = 'hunter2-hunter2';
     const bad = createCommandCheck(evil, [
       process.execPath,
       '-e',
       'process.stdout.write("\\u001b[2J\\rINJECTED hunter2-hunter2\\u0007\\n".repeat(99)); process.exit(1)',
     ]);
-    await addSession(policyOf([bad, { ...look, id: 'q', question: evil }], ['q']), [[evil, evil]]);
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this looks for
-    const powers = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
+    await addSession(policyOf([bad, { ...look, id: 'q', question: evil }], ['q']), [
+      [evil, evil],
+    ]);
+    const powers =
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this looks for
+      /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
     for (const extra of [[], ['--json']]) {
       const { code, out, err } = await bench.run('verify', ...extra);
       expect(code).toBe(1);
@@ -264,12 +300,20 @@ describe('verify: a session', () => {
 
   it('C4: on a terminal the running check is one line that is painted over', async () => {
     await addSession(policyOf([shell('unit', 'true')], ['unit']));
-    const { out } = await bench.runWith({ isTTY: true, env: { ...bench.env, NO_COLOR: '1' } }, 'verify');
+    const { out } = await bench.runWith(
+      { isTTY: true, env: { ...bench.env, NO_COLOR: '1' } },
+      'verify',
+    );
     // A busy machine paints more than once.
     const painted = out.replaceAll('\r\u001b[2K', '|');
-    expect(painted).toMatch(/(?:\|\[1\/1\] running unit, \d+ s)+\|✓ check "unit" passed/u);
+    expect(painted).toMatch(
+      /(?:\|\[1\/1\] running unit, \d+ s)+\|✓ check "unit" passed/u,
+    );
     expect(out).not.toContain('running unit\n');
-    const dumb = await bench.runWith({ isTTY: true, env: { ...bench.env, TERM: 'dumb' } }, 'verify');
+    const dumb = await bench.runWith(
+      { isTTY: true, env: { ...bench.env, TERM: 'dumb' } },
+      'verify',
+    );
     expect(dumb.out).not.toContain('\u001b');
   });
 });
@@ -309,14 +353,21 @@ describe('verify: a plan file', () => {
       '- [ ] One\n  check: ghost\n- [ ] Two\n  check: touch ran\n',
       'no check named "ghost"',
     ],
-    ['has a check that cannot be read', '- [ ] One\n  check: ``\n- [ ] Two\n  check: touch ran\n', 'line 2'],
-  ])('V3: a file that %s is wrong configuration, and nothing runs', async (_what, text, sentence) => {
-    if (text !== null) write('PLAN.md', text);
-    const { code, out, err } = await bench.run('verify', '--plan', 'PLAN.md');
-    expect({ code, out }).toEqual({ code: 2, out: '' });
-    expect(err).toContain(sentence);
-    expect(existsSync(join(bench.project, 'ran'))).toBe(false);
-  });
+    [
+      'has a check that cannot be read',
+      '- [ ] One\n  check: ``\n- [ ] Two\n  check: touch ran\n',
+      'line 2',
+    ],
+  ])(
+    'V3: a file that %s is wrong configuration, and nothing runs',
+    async (_what, text, sentence) => {
+      if (text !== null) write('PLAN.md', text);
+      const { code, out, err } = await bench.run('verify', '--plan', 'PLAN.md');
+      expect({ code, out }).toEqual({ code: 2, out: '' });
+      expect(err).toContain(sentence);
+      expect(existsSync(join(bench.project, 'ran'))).toBe(false);
+    },
+  );
 
   it('V1: a file without checks has nothing to verify', async () => {
     write('PLAN.md', '- [x] Write it\n');
@@ -348,7 +399,9 @@ describe('verify: neither', () => {
     const cwd = join(bench.project, '..');
     const { code, out } = await bench.runWith({ cwd }, 'verify');
     expect(code).toBe(3);
-    expect(out).toContain('Nothing to verify: there are no sessions yet in this directory');
+    expect(out).toContain(
+      'Nothing to verify: there are no sessions yet in this directory',
+    );
   });
 
   it('C1: a broken configuration exits 2, an unknown session 1', async () => {
@@ -370,14 +423,19 @@ describe('verify: as a process', () => {
       goal: ['first', 'slow'],
     });
     const program = fileURLToPath(new URL('../bin.ts', import.meta.url));
-    const child = spawn(process.execPath, ['--no-warnings', program, 'verify', '--json'], {
-      cwd: bench.project,
-      env: { PATH: process.env['PATH'], ...bench.env },
-    });
+    const child = spawn(
+      process.execPath,
+      ['--no-warnings', program, 'verify', '--json'],
+      {
+        cwd: bench.project,
+        env: { PATH: process.env['PATH'], ...bench.env },
+      },
+    );
     let out = '';
     child.stdout.on('data', (chunk) => (out += chunk));
     const pidFile = join(bench.project, '.git', 'pid');
-    for (let waited = 0; waited < 20_000 && !hasText(pidFile); waited += 20) await sleep(20);
+    for (let waited = 0; waited < 20_000 && !hasText(pidFile); waited += 20)
+      await sleep(20);
     const pid = Number(readFileSync(pidFile, 'utf8'));
     expect(isAlive(pid)).toBe(true);
     const closed = once(child, 'close');

@@ -45,7 +45,10 @@ export const verify: Command = {
     'A check that fails is run once more. Exit codes: 0 all passed, 1 a check failed, 3 nothing to verify, a check that\npassed only when it was run again, or one that waits for a human, 2 wrong usage or configuration, 130 interrupted.',
   ],
   options: {
-    plan: { value: 'FILE', summary: 'The checks of this plan file (see docs/plan-files.md).' },
+    plan: {
+      value: 'FILE',
+      summary: 'The checks of this plan file (see docs/plan-files.md).',
+    },
     ...jsonOption,
   },
   async run(given, io) {
@@ -68,19 +71,26 @@ export const verify: Command = {
 function targetHere(io: Io, file: string | null): VerifyTarget {
   const directory = realpathSync(io.cwd);
   const wrong = (problems: readonly string[]): UntildoneError => {
-    const sentences = problems.map((problem) => `${shown(file ?? '', 200)}: ${shown(problem, 300)}.`);
-    return new UntildoneError('invalid-config', `${sentences.join('\n')}\nNothing was run.`);
+    const sentences = problems.map(
+      (problem) => `${shown(file ?? '', 200)}: ${shown(problem, 300)}.`,
+    );
+    return new UntildoneError(
+      'invalid-config',
+      `${sentences.join('\n')}\nNothing was run.`,
+    );
   };
   const parsed = file === null ? null : readPlanFile(resolve(io.cwd, file));
   if (parsed?.ok === false) throw wrong(parsed.problems);
   const { warnings = [], items = [], goalChecks } = parsed?.plan ?? {};
-  for (const warning of warnings) complain(io, `warning: ${shown(file ?? '', 200)}: ${shown(warning, 300)}`);
+  for (const warning of warnings)
+    complain(io, `warning: ${shown(file ?? '', 200)}: ${shown(warning, 300)}`);
   const policy = readConfiguration(io, directory);
   const { names = [], specs = [] } = parsed === null ? {} : planChecks(parsed.plan);
   const lines = Object.fromEntries(specs.map((spec) => [spec.id, spec]));
   const { checks } = addChecks(policy, { goalChecks: [], checks: lines });
   // Names are compared without letter case, as all names in a configuration.
-  const specOf = (id: string) => findCheck(checks, id) ?? findCheck(checks, id.trim().toLowerCase());
+  const specOf = (id: string) =>
+    findCheck(checks, id) ?? findCheck(checks, id.trim().toLowerCase());
   const problems = names
     .filter((name) => specOf(name) === undefined)
     .map((name) => {
@@ -101,12 +111,21 @@ function readConfiguration(io: Io, directory: string): Policy {
   // Whoever says `verify` means the files as they are.
   const result = readPolicyFor(io, directory, undefined, 'all');
   if (!result.ok)
-    throw new UntildoneError('invalid-config', result.problems.map(policyProblemSentence).join('\n'));
-  for (const warning of result.warnings) complain(io, `warning: ${problemSentence(warning)}`);
+    throw new UntildoneError(
+      'invalid-config',
+      result.problems.map(policyProblemSentence).join('\n'),
+    );
+  for (const warning of result.warnings)
+    complain(io, `warning: ${problemSentence(warning)}`);
   return result.policy;
 }
 
-async function verifyTarget(given: Arguments, io: Io, target: VerifyTarget, store: Store | null) {
+async function verifyTarget(
+  given: Arguments,
+  io: Io,
+  target: VerifyTarget,
+  store: Store | null,
+) {
   const json = given.has('json');
   const ending = new AbortController();
   const onInterrupt = (): void => ending.abort();
@@ -116,14 +135,17 @@ async function verifyTarget(given: Arguments, io: Io, target: VerifyTarget, stor
   // With --json standard output holds the document alone.
   const shownTo = json ? { ...io, isTTY: false, stdout: { write: () => {} } } : io;
   const where = `${nameOf(target)} in ${shown(target.directory, 200)}`;
-  if (wanted.length > 0) printWrapped(shownTo, [`${count(wanted.length, 'check')} of ${where}`]);
+  if (wanted.length > 0)
+    printWrapped(shownTo, [`${count(wanted.length, 'check')} of ${where}`]);
   const progress = createProgress(shownTo, wanted.length);
   try {
     const place = { clock: io.clock, environment: io.env, store, signal: ending.signal };
     const results = await runWanted(target, { ...place, ...progress });
     const result = overallResult(target, results);
     progress.close();
-    tell(io, json, toJson(target, results, result), () => summary(target, results, result));
+    tell(io, json, toJson(target, results, result), () =>
+      summary(target, results, result),
+    );
     return exitCodes[result];
   } finally {
     progress.close();
@@ -132,7 +154,10 @@ async function verifyTarget(given: Arguments, io: Io, target: VerifyTarget, stor
   }
 }
 
-function overallResult({ wanted }: VerifyTarget, results: readonly VerifiedCheck[]): VerifyResult {
+function overallResult(
+  { wanted }: VerifyTarget,
+  results: readonly VerifiedCheck[],
+): VerifyResult {
   if (wanted.length === 0) return 'nothing';
   if (results.length < wanted.length) return 'interrupted';
   const worst = (['failed', 'waiting', 'flaky'] as const).find((bad) =>
@@ -160,7 +185,8 @@ function createProgress(io: Io, total: number) {
   return {
     close,
     onStarted: (wanted: WantedCheck, index: number) => begin('running', wanted, index),
-    onRepeated: (wanted: WantedCheck, index: number) => begin('failed, running once more:', wanted, index),
+    onRepeated: (wanted: WantedCheck, index: number) =>
+      begin('failed, running once more:', wanted, index),
     onEnded({ wanted, result, ...seen }: VerifiedCheck) {
       close();
       const { id: check } = wanted;
@@ -182,18 +208,28 @@ function createProgress(io: Io, total: number) {
 }
 
 /** `the goal`, `the goal and 3 todos`, `3 todos`, or the title of the only todo. */
-export function describePurpose({ forGoal, todos }: Pick<WantedCheck, 'forGoal' | 'todos'>): string {
+export function describePurpose({
+  forGoal,
+  todos,
+}: Pick<WantedCheck, 'forGoal' | 'todos'>): string {
   const [only, second] = todos;
-  const of = only && (second === undefined ? `“${shown(only.title, 60)}”` : count(todos.length, 'todo'));
+  const of =
+    only &&
+    (second === undefined ? `“${shown(only.title, 60)}”` : count(todos.length, 'todo'));
   return [forGoal ? 'the goal' : '', of].filter(Boolean).join(' and ');
 }
 
-function summary(target: VerifyTarget, results: readonly VerifiedCheck[], overall: VerifyResult): string[] {
+function summary(
+  target: VerifyTarget,
+  results: readonly VerifiedCheck[],
+  overall: VerifyResult,
+): string[] {
   const { uncovered, edited, hidden, session, source, wanted } = target;
   const all = count(wanted.length, 'check');
   const number = (one: VerifiedCheck['result']): number =>
     results.filter(({ result }) => result === one).length;
-  const how = session === null ? 'It is answered in a session.' : '`untildone approve` answers it.';
+  const how =
+    session === null ? 'It is answered in a session.' : '`untildone approve` answers it.';
   const nothing =
     source === 'configuration'
       ? 'there are no sessions yet in this directory, and its configuration names no check on the goal'
@@ -202,10 +238,19 @@ function summary(target: VerifyTarget, results: readonly VerifiedCheck[], overal
   const sentences: readonly (readonly [applies: boolean | number, sentence: string])[] = [
     [overall === 'nothing', `Nothing to verify: ${nothing}.`],
     [overall === 'passed', `Passed: ${all}.`],
-    [overall === 'interrupted', `Interrupted: ${wanted.length - results.length} of ${all} did not end.`],
+    [
+      overall === 'interrupted',
+      `Interrupted: ${wanted.length - results.length} of ${all} did not end.`,
+    ],
     [number('failed'), `Failed: ${number('failed')} of ${all}.`],
-    [uncovered, `${count(uncovered, 'todo')} without a check: only the agent’s word covers that.`],
-    [number('waiting'), `${count(number('waiting'), 'check')} for a human without an answer. ${how}`],
+    [
+      uncovered,
+      `${count(uncovered, 'todo')} without a check: only the agent’s word covers that.`,
+    ],
+    [
+      number('waiting'),
+      `${count(number('waiting'), 'check')} for a human without an answer. ${how}`,
+    ],
     [
       number('flaky'),
       `Flaky: ${number('flaky')} of ${all}. A check that passes only sometimes proves nothing.`,
@@ -220,10 +265,21 @@ function summary(target: VerifyTarget, results: readonly VerifiedCheck[], overal
   return overall === 'nothing' ? lines : ['', ...lines];
 }
 
-function toJson(target: VerifyTarget, results: readonly VerifiedCheck[], result: VerifyResult) {
+function toJson(
+  target: VerifyTarget,
+  results: readonly VerifiedCheck[],
+  result: VerifyResult,
+) {
   const { source, session, file, directory, wanted, uncovered, edited } = target;
   return {
-    ...{ result, exitCode: exitCodes[result], source, session: session?.id ?? null, file, directory },
+    ...{
+      result,
+      exitCode: exitCodes[result],
+      source,
+      session: session?.id ?? null,
+      file,
+      directory,
+    },
     ...{ wanted: wanted.length, uncovered, edited },
     checks: results.map(({ wanted: { id, spec, forGoal, todos }, ...seen }) => ({
       ...{ check: id, kind: spec?.kind ?? null, goal: forGoal, todos },

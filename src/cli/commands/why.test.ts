@@ -38,7 +38,9 @@ describe('why', () => {
       /^alpha-0001 “Build the parser”, \d+ s ago, decision 4 of 6: sent back to work\. Todos are still open: the agent is told to go on /u,
     );
     expect(refused[1]).toBe('  rule     none of 39 lets the agent stop, so it goes on');
-    expect(refused[2]).toContain('open 1, total 3, continuations 2, stagnant 2, next Document it');
+    expect(refused[2]).toContain(
+      'open 1, total 3, continuations 2, stagnant 2, next Document it',
+    );
     expect(refused[4]).toMatch(
       /^ {2}sent {5}“\[TODO CONTINUATION\] 2\/4 completed, 1 remaining, 1 blocked\. /u,
     );
@@ -66,7 +68,9 @@ describe('why', () => {
       text: expect.stringContaining('[TODO CONTINUATION] 1/4 completed'),
     });
     const one = await bench.run('why', '--decision', '6');
-    expect(one.out, 'one decision by its number has no list').not.toContain('sent back to work 4 times');
+    expect(one.out, 'one decision by its number has no list').not.toContain(
+      'sent back to work 4 times',
+    );
   });
 
   it('V6: the list has the refusals of the explained turn alone', async () => {
@@ -104,12 +108,19 @@ describe('why', () => {
     const place = { host: 'codex', hook: 'Stop', sessionId: 'alpha-0001', stopOf: null };
     const at = bench.clock.now() - 1000;
     appendFailure(bench.env, new Error('The store is locked.'), { ...place, at: 1 });
-    expect((await bench.run('why')).out, 'an earlier one is over').not.toContain('could not decide');
+    expect((await bench.run('why')).out, 'an earlier one is over').not.toContain(
+      'could not decide',
+    );
     appendFailure(bench.env, new Error('The store is locked.'), { ...place, at });
-    const told = 'Since then, 1 s ago: may stop. untildone could not decide: The store is locked.';
+    const told =
+      'Since then, 1 s ago: may stop. untildone could not decide: The store is locked.';
     expect(linesOf((await bench.run('why')).out).at(-2)).toBe(told);
-    expect(JSON.parse((await bench.run('why', '--json')).out).undecided).toMatchObject({ at });
-    expect((await bench.run('why', '--decision', '4')).out).not.toContain('could not decide');
+    expect(JSON.parse((await bench.run('why', '--json')).out).undecided).toMatchObject({
+      at,
+    });
+    expect((await bench.run('why', '--decision', '4')).out).not.toContain(
+      'could not decide',
+    );
   });
 
   it('17: names the check that failed, and what it printed', async () => {
@@ -155,9 +166,24 @@ describe('why', () => {
     await host.open();
     await host.says('Work');
     await host.plans('Write it');
-    const seen = { flaky: false, fingerprint: null, timedOut: false, milliseconds: 200, exitCode: 1 };
-    const said = { sentence: 'npm test exited with 1 instead of 0 after 0.2 s.', tail: '' };
-    const row = { ...seen, ...said, sessionId: 'alpha-0001', check: '$ npm test', result: 'failed' } as const;
+    const seen = {
+      flaky: false,
+      fingerprint: null,
+      timedOut: false,
+      milliseconds: 200,
+      exitCode: 1,
+    };
+    const said = {
+      sentence: 'npm test exited with 1 instead of 0 after 0.2 s.',
+      tail: '',
+    };
+    const row = {
+      ...seen,
+      ...said,
+      sessionId: 'alpha-0001',
+      check: '$ npm test',
+      result: 'failed',
+    } as const;
     const at = bench.clock.now();
     const evidence = [null, 'todo-1'].map((todoId) => ({ ...row, todoId, at }));
     await (await bench.store()).record({ evidence });
@@ -169,11 +195,12 @@ describe('why', () => {
   it('V6: --rules prints them in order, the one that answered, and those that were not asked', async () => {
     await addStagnantSession(bench);
     const { out } = await bench.run('why', '--rules');
-    expect(out).toMatch(/^Decision 6 of 6, 2027-01-15 08:00:25, settings [0-9a-f]{32}$/mu);
-    const names = [...out.matchAll(/^ +\d+ {2}(\S+) +(silent|ANSWERED|not asked)/gm)].map((match) => [
-      match[1],
-      match[2],
-    ]);
+    expect(out).toMatch(
+      /^Decision 6 of 6, 2027-01-15 08:00:25, settings [0-9a-f]{32}$/mu,
+    );
+    const names = [...out.matchAll(/^ +\d+ {2}(\S+) +(silent|ANSWERED|not asked)/gm)].map(
+      (match) => [match[1], match[2]],
+    );
     const answered = stopRules.findIndex(({ name }) => name === 'stagnant');
     expect(names).toEqual(
       stopRules.map(({ name }, index) => [
@@ -188,7 +215,9 @@ describe('why', () => {
     const { out } = await bench.run('why', 'alpha', '--decision', '4', '--rules');
     expect(out).toContain('Decision 4 of 6');
     expect(out).not.toMatch(/ANSWERED/);
-    expect(out).toContain('No rule answered, so the agent goes on. The text that it got (firmness 3 of 3):');
+    expect(out).toContain(
+      'No rule answered, so the agent goes on. The text that it got (firmness 3 of 3):',
+    );
     expect(out).toMatch(/standard +CHOSEN/);
     expect(out).toContain('  │ [TODO CONTINUATION] 2/4 completed');
     const none = await bench.run('why', 'alpha', '--decision', '7');
@@ -207,7 +236,9 @@ describe('why', () => {
       decision: { reason: 'stagnant', outcome: 'stagnant' },
     });
     expect(answer.rules).toHaveLength(stopRules.length);
-    expect(answer.rules.filter(({ mark }: { mark: string }) => mark === 'answered')).toHaveLength(1);
+    expect(
+      answer.rules.filter(({ mark }: { mark: string }) => mark === 'answered'),
+    ).toHaveLength(1);
   });
 
   it('G9: a continuation that no host took is answered by a rule of the list, too', async () => {

@@ -33,18 +33,28 @@ export const why = sessionCommand({
     'With --rules: every rule in the order in which they are asked. Rules before the one that answered had nothing to\nsay; those after it were not asked.',
   ],
   options: {
-    decision: { value: 'N', summary: 'The Nth decision of the session instead of the last.' },
+    decision: {
+      value: 'N',
+      summary: 'The Nth decision of the session instead of the last.',
+    },
     rules: { summary: 'All rules in order, and the whole text.' },
   },
   check: (given) => numberOf(given, 'decision'),
   async answer({ given, io, store, session }) {
     const json = await explain(store, session, numberOf(given, 'decision'), io);
     const rules = given.has('rules') ? ['', ...ruleLines(json, io)] : [];
-    const undecided = json.undecided === null ? [] : [`Since then, ${describeUndecided(json.undecided, io)}`];
+    const undecided =
+      json.undecided === null
+        ? []
+        : [`Since then, ${describeUndecided(json.undecided, io)}`];
     const later = describeLaterHold(session, io.clock.now());
-    if (later !== null) undecided.push(`Since then: ${shown(later, 300)}. The outcome stays.`);
+    if (later !== null)
+      undecided.push(`Since then: ${shown(later, 300)}. The outcome stays.`);
     const refused = refusalLines(session, json, io);
-    return { json, lines: [...refused, ...fiveLines(session, json, io), ...undecided, ...rules] };
+    return {
+      json,
+      lines: [...refused, ...fiveLines(session, json, io), ...undecided, ...rules],
+    };
   },
 });
 
@@ -63,8 +73,10 @@ async function explain(store: Store, session: State, wanted: number | null, io: 
   const [newest] = await store.decisions(session.id, 1);
   const latest = newest?.sequence ?? 0;
   const number = wanted ?? (await findTurnDecision(store, session))?.sequence ?? latest;
-  const failed = wanted === null ? (failedStops(io.env, session.id).at(-1) ?? null) : null;
-  const untried = failed === null ? 'the agent has not tried to stop.' : describeUndecided(failed, io);
+  const failed =
+    wanted === null ? (failedStops(io.env, session.id).at(-1) ?? null) : null;
+  const untried =
+    failed === null ? 'the agent has not tried to stop.' : describeUndecided(failed, io);
   const none = `${name} has no decision yet: ${untried}`;
   if (latest === 0) throw new UntildoneError('unknown-session', none);
   const tooHigh = `${name} has ${latest} decisions; there is no decision ${number}.`;
@@ -73,15 +85,24 @@ async function explain(store: Store, session: State, wanted: number | null, io: 
   const missing = `Decision ${number} of ${nameSession(session)} is missing from the store.`;
   if (stored?.sequence !== number) throw new UntildoneError('store-corrupt', missing);
   const { answer, reason, textKind } = stored.decision;
-  const rules = stopRules.map(({ name: rule, asks }, index) => ({ number: index + 1, name: rule, asks }));
+  const rules = stopRules.map(({ name: rule, asks }, index) => ({
+    number: index + 1,
+    name: rule,
+    asks,
+  }));
   const isOurs = answer === 'continue' || rules.some((rule) => rule.name === reason);
   const kinds = textKind === null ? [] : textKinds.map(({ kind }) => ({ kind }));
   return {
     ...{ ...stored, latest },
     /** A later stop that could not be decided, so that the agent was let go. */
-    undecided: failed !== null && failed.at > stored.at ? { at: failed.at, message: failed.message } : null,
+    undecided:
+      failed !== null && failed.at > stored.at
+        ? { at: failed.at, message: failed.message }
+        : null,
     /** Empty: the reason is none of these rules, but one of another version. */
-    rules: isOurs ? marked(rules, (rule) => rule.name === reason, 'silent', 'answered') : [],
+    rules: isOurs
+      ? marked(rules, (rule) => rule.name === reason, 'silent', 'answered')
+      : [],
     /** Which text a continuation carried; empty for other answers. */
     texts: marked(kinds, ({ kind }) => kind === textKind, 'does not apply', 'chosen'),
     /** The refusals before it in the same turn, the oldest first; empty if the decision was asked for by its number. */
@@ -91,10 +112,16 @@ async function explain(store: Store, session: State, wanted: number | null, io: 
 }
 
 /** In the order in which they are asked. */
-function marked<Item>(items: readonly Item[], isIt: (item: Item) => boolean, before: string, it: string) {
+function marked<Item>(
+  items: readonly Item[],
+  isIt: (item: Item) => boolean,
+  before: string,
+  it: string,
+) {
   const found = items.findIndex(isIt);
   const last = found === -1 ? items.length : found;
-  const mark = (index: number): string => (index < last ? before : index === last ? it : 'not asked');
+  const mark = (index: number): string =>
+    index < last ? before : index === last ? it : 'not asked';
   return items.map((item, index) => ({ ...item, mark: mark(index) }));
 }
 
@@ -105,7 +132,10 @@ function fiveLines(session: State, explained: Explained, io: Io): string[] {
   const answer = createPaint(io)('bold', describeAnswer({ ...decision, textKind: null }));
   const until = decision.dueAt === null ? '' : ` Until ${formatTime(decision.dueAt)}.`;
   const answered = rules.find(({ mark }) => mark === 'answered');
-  const asks = answered === undefined ? '' : `, ${answered.number} of ${rules.length}: ${answered.asks}`;
+  const asks =
+    answered === undefined
+      ? ''
+      : `, ${answered.number} of ${rules.length}: ${answered.asks}`;
   const rule =
     decision.answer === 'continue'
       ? `none of ${rules.length} lets the agent stop, so it goes on`
@@ -114,7 +144,10 @@ function fiveLines(session: State, explained: Explained, io: Io): string[] {
     `${nameSession(session)}, ${formatAge(at, io.clock.now())}${order}: ${answer}. ${shown(decision.sentence, 300)}${until}`,
     ...fields([
       ['rule', rule],
-      ['numbers', Object.entries(decision.inputs).map(describeInput).join(', ') || 'none'],
+      [
+        'numbers',
+        Object.entries(decision.inputs).map(describeInput).join(', ') || 'none',
+      ],
       ['check', describeFailures(failedChecks) || 'none failed'],
       ['sent', text === null ? 'nothing' : `“${shown(text, longestText)}”`],
     ]),
@@ -128,7 +161,8 @@ function refusalLines(session: State, { refusals }: Explained, io: Io): string[]
     `${nameSession(session)} was sent back to work ${times} in this turn:`,
     ...refusals.map(({ at, sentence, text }) => {
       const unmarked = text?.replace(`[${continuationMarker}] `, '');
-      const sent = unmarked === undefined ? '' : ` Sent: “${shown(unmarked, longestRefusal)}”`;
+      const sent =
+        unmarked === undefined ? '' : ` Sent: “${shown(unmarked, longestRefusal)}”`;
       return `  ${formatClock(at, io.clock.now())}  ${shown(sentence, 200)}${sent}`;
     }),
     '',
@@ -138,7 +172,10 @@ function refusalLines(session: State, { refusals }: Explained, io: Io): string[]
 function describeFailures(failed: Explained['failedChecks']): string {
   const names = failed.map(({ check }) => checkName(shown(check, 80)));
   const sameOutputs = findSameOutput(
-    failed.map(({ sentence, tail }, index) => ({ name: names[index] ?? '', tail: `${sentence}\n${tail}` })),
+    failed.map(({ sentence, tail }, index) => ({
+      name: names[index] ?? '',
+      tail: `${sentence}\n${tail}`,
+    })),
   );
   const each = failed.map(({ check, sentence, tail, failedBefore }, index) => {
     // If the sentence begins with the name of the check, `whyNotPassed` cuts that off, and "it" stands for it.
@@ -146,14 +183,17 @@ function describeFailures(failed: Explained['failedChecks']): string {
     const why = shown(whyNotPassed({ check, sentence }), 160);
     const before = failedBefore ? ' It failed before the work began too.' : '';
     const sameAs = sameOutputs[index] ?? null;
-    const printed = sameAs === null ? describePrinted(tail) : ` It printed the same as ${sameAs}.`;
+    const printed =
+      sameAs === null ? describePrinted(tail) : ` It printed the same as ${sameAs}.`;
     return `${names[index]} failed: ${it}${why}${before}${printed}`;
   });
   return each.join('; ');
 }
 
 function describePrinted(tail: string): string {
-  const lines = pickFailedLines(tail, mostFailedLines).map((line) => `“${shown(line, 100)}”`);
+  const lines = pickFailedLines(tail, mostFailedLines).map(
+    (line) => `“${shown(line, 100)}”`,
+  );
   return lines.length === 0 ? '' : ` It printed ${lines.join(', ')}.`;
 }
 
@@ -162,18 +202,26 @@ const leastTime = 1e12;
 
 /** `withoutProgress` 3 → `without progress 3`. */
 function describeInput([name, value]: [string, Inputs[string]]): string {
-  const text = typeof value === 'boolean' ? (value ? 'yes' : 'no') : shown(String(value ?? 'none'));
+  const text =
+    typeof value === 'boolean' ? (value ? 'yes' : 'no') : shown(String(value ?? 'none'));
   const isTime = typeof value === 'number' && value >= leastTime;
-  const spaced = shown(name, 40).replace(/[A-Z]/gu, (letter) => ` ${letter.toLowerCase()}`);
+  const spaced = shown(name, 40).replace(
+    /[A-Z]/gu,
+    (letter) => ` ${letter.toLowerCase()}`,
+  );
   return `${spaced} ${isTime ? formatTime(value) : text}`;
 }
 
-function ruleLines({ decision, sequence, at, policyHash, latest, rules, texts, text }: Explained, io: Io) {
+function ruleLines(
+  { decision, sequence, at, policyHash, latest, rules, texts, text }: Explained,
+  io: Io,
+) {
   const paint = createPaint(io);
   const width = Math.max(...rules.map(({ name }) => name.length));
   const line = (head: string, mark: string, rest = ''): string => {
     const isIt = mark === 'answered' || mark === 'chosen';
-    const said = `${head}  ${(isIt ? mark.toUpperCase() : mark).padEnd(9)}${rest}`.trimEnd();
+    const said =
+      `${head}  ${(isIt ? mark.toUpperCase() : mark).padEnd(9)}${rest}`.trimEnd();
     return paint(isIt ? 'bold' : 'dim', said);
   };
   const level = decision.level === null ? '' : ` (firmness ${decision.level} of 3)`;
@@ -185,7 +233,9 @@ function ruleLines({ decision, sequence, at, policyHash, latest, rules, texts, t
     ...rules.map(({ number, name, asks, mark }) =>
       line(`${String(number).padStart(4)}  ${name.padEnd(width)}`, mark, `  ${asks}`),
     ),
-    ...(texts.length === 0 ? [] : [`No rule answered, so the agent goes on. The text that it got${level}:`]),
+    ...(texts.length === 0
+      ? []
+      : [`No rule answered, so the agent goes on. The text that it got${level}:`]),
     ...texts.map(({ kind, mark }) => line(`      ${kind.padEnd(16)}`, mark)),
     ...(text === null ? [] : text.split('\n').map((each) => `  │ ${shown(each, 1000)}`)),
   ];

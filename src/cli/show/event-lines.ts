@@ -8,7 +8,15 @@ import { shortId } from '../describe-session.ts';
 import { formatAge } from '../describe-time.ts';
 import type { Style } from '../print.ts';
 import type { SessionStateSeen, ViewEvent, ViewEventOf } from './events.ts';
-import { changeSize, cleanLines, type Entry, failedLinesOf, type Page, upTo, wrap } from './page.ts';
+import {
+  changeSize,
+  cleanLines,
+  type Entry,
+  failedLinesOf,
+  type Page,
+  upTo,
+  wrap,
+} from './page.ts';
 import type { CallView, FileChange, ViewState } from './state.ts';
 import { summaryLines } from './summary.ts';
 import * as words from './words.ts';
@@ -33,7 +41,9 @@ const usageEvery = 10;
 
 /** Calls of the plan's own tools show in the plan, and a worker's in the lines about it. */
 export function isPlanTool(tool: string): boolean {
-  return /^(?:(?:create|list|complete|update)_todo|todo_(?:write|read|pause|verify)|delegate)$/u.test(tool);
+  return /^(?:(?:create|list|complete|update)_todo|todo_(?:write|read|pause|verify)|delegate)$/u.test(
+    tool,
+  );
 }
 
 /** One that failed is told in people's words, not by the name that the machine has for it. */
@@ -41,12 +51,20 @@ export function toolName(tool: string): string {
   return !isPlanTool(tool) ? tool : tool === 'delegate' ? 'worker' : 'plan';
 }
 
-export function knownCall({ calls }: ViewState, { callId, tool, sessionId }: EventOf<'tool-ended'>) {
-  const call = calls.findLast((each) => each.callId === callId && (each.workerId ?? sessionId) === sessionId);
+export function knownCall(
+  { calls }: ViewState,
+  { callId, tool, sessionId }: EventOf<'tool-ended'>,
+) {
+  const call = calls.findLast(
+    (each) => each.callId === callId && (each.workerId ?? sessionId) === sessionId,
+  );
   return call ?? { tool, input: null, changes: [] as readonly FileChange[] };
 }
 
-export function callLine(page: Page, { tool, input }: Pick<CallView, 'tool' | 'input'>): string {
+export function callLine(
+  page: Page,
+  { tool, input }: Pick<CallView, 'tool' | 'input'>,
+): string {
   const { signs, width } = page;
   const name = page.clip(toolName(tool), longestName);
   const taken = displayWidth(`${signs.call} ${name} ${signs.failed}`) - 1;
@@ -59,7 +77,11 @@ export function callLine(page: Page, { tool, input }: Pick<CallView, 'tool' | 'i
 /** The result of a call: `✓ 12 ms`, `✓ +12 −3 · 6 ms`, `✗ exit 1 · 279 ms`; a failed command is a failed one. */
 export function callResult(
   page: Page,
-  { ok, output, milliseconds }: Pick<EventOf<'tool-ended'>, 'ok' | 'output' | 'milliseconds'>,
+  {
+    ok,
+    output,
+    milliseconds,
+  }: Pick<EventOf<'tool-ended'>, 'ok' | 'output' | 'milliseconds'>,
   changes: readonly FileChange[],
   isKnown = true,
 ): string {
@@ -68,13 +90,20 @@ export function callResult(
   const status = ok || exit === undefined ? '' : `exit ${exit}`;
   const about = changes.length > 0 ? changeSize(page, changes) : status;
   // Of a call whose start nobody told it is not known how long it took.
-  const took = isKnown || milliseconds > 0 ? paint('dim', words.formatShort(milliseconds)) : '';
+  const took =
+    isKnown || milliseconds > 0 ? paint('dim', words.formatShort(milliseconds)) : '';
   const parts = isNarrow(page) && about !== '' ? [about] : [about, took];
-  const rest = parts.filter((part) => part !== '').join(` ${paint('dim', signs.separator)} `);
+  const rest = parts
+    .filter((part) => part !== '')
+    .join(` ${paint('dim', signs.separator)} `);
   return `${ok ? paint('green', signs.ok) : paint('red', signs.failed)} ${rest}`.trimEnd();
 }
 
-function toolEndedLines(page: Page, state: ViewState, event: EventOf<'tool-ended'>): string[] {
+function toolEndedLines(
+  page: Page,
+  state: ViewState,
+  event: EventOf<'tool-ended'>,
+): string[] {
   if (event.ok && isPlanTool(event.tool)) return [];
   const call = knownCall(state, event);
   const line = `${callLine(page, call)} ${callResult(page, event, call.changes, 'at' in call)}`;
@@ -82,7 +111,10 @@ function toolEndedLines(page: Page, state: ViewState, event: EventOf<'tool-ended
   // The first line that says what went wrong; the exit code stands beside the call already.
   const complaint = output
     .split('\n')
-    .find((each) => each.trim() !== '' && !/^Exit code \d+\.$|^\(no output\)$/u.test(each.trim()));
+    .find(
+      (each) =>
+        each.trim() !== '' && !/^Exit code \d+\.$|^\(no output\)$/u.test(each.trim()),
+    );
   if (complaint === undefined) return [line];
   return [line, ...page.entry({ indent: 4, text: complaint, style: 'red', cut: true })];
 }
@@ -112,7 +144,10 @@ export function checkLines(
   const how = flaky ? 'passed only when run again (flaky)' : ended;
   const took = result === 'waiting' ? '' : ` (${words.formatShort(milliseconds)})`;
   const why = failsAsBefore ? '' : words.whyNotPassed(event);
-  const printed = printsSameAs === null ? '' : ` It printed the same as ${nameCheck(page, printsSameAs)}.`;
+  const printed =
+    printsSameAs === null
+      ? ''
+      : ` It printed the same as ${nameCheck(page, printsSameAs)}.`;
   const text = `${nameCheck(page, check)} ${how}${took}${why === '' ? '' : `: ${why}`}${printed}`;
   const isShown = (result === 'failed' || result === 'cannot-start') && same === null;
   return [
@@ -123,12 +158,20 @@ export function checkLines(
 }
 
 /** How this check or another one failed before with the same output; null: the output is new, or there is none. */
-function findSameFailure(event: EndedCheck, results: ReadonlyMap<string, EndedCheck>): EndedCheck | null {
+function findSameFailure(
+  event: EndedCheck,
+  results: ReadonlyMap<string, EndedCheck>,
+): EndedCheck | null {
   if (event.result !== 'failed') return null;
   const key = outputKey(event.tail);
-  const isSame = (other: EndedCheck): boolean => other.result === 'failed' && outputKey(other.tail) === key;
+  const isSame = (other: EndedCheck): boolean =>
+    other.result === 'failed' && outputKey(other.tail) === key;
   const before = results.get(event.check);
-  if (before !== undefined && isSame(before) && words.whyNotPassed(before) === words.whyNotPassed(event))
+  if (
+    before !== undefined &&
+    isSame(before) &&
+    words.whyNotPassed(before) === words.whyNotPassed(event)
+  )
     return before;
   const others = key === '' ? [] : [...results.values()];
   return others.find((other) => other.check !== event.check && isSame(other)) ?? null;
@@ -138,7 +181,11 @@ const nameCheck = (page: Page, check: string): string =>
   words.checkName(check, (name) => page.clip(name, longestCheck));
 
 /** Everything the first time, afterwards a bar and what changed; nothing when nothing changed. */
-export function planLines(page: Page, before: readonly TodoView[], todos: readonly TodoView[]): string[] {
+export function planLines(
+  page: Page,
+  before: readonly TodoView[],
+  todos: readonly TodoView[],
+): string[] {
   const draw = (todo: TodoView): string => todoLine(page, todo);
   const head = wrap(planHead(page, todos), page.width).map((line, index) =>
     index === 0 ? line : `  ${line}`,
@@ -148,7 +195,8 @@ export function planLines(page: Page, before: readonly TodoView[], todos: readon
   const changed = changedTodos(before, todos);
   const [first, ...others] = changed;
   if (first === undefined) return before.length === todos.length ? [] : head;
-  if (changed.length > 2 || isNarrow(page)) return [...head, ...upTo(page, changed, shownAfterwards, draw)];
+  if (changed.length > 2 || isNarrow(page))
+    return [...head, ...upTo(page, changed, shownAfterwards, draw)];
   // One line for a todo that was finished, and one for the next.
   const lead = barAndCount(page, todos);
   const line = todoLine(page, first, displayWidth(lead) + 1);
@@ -156,14 +204,23 @@ export function planLines(page: Page, before: readonly TodoView[], todos: readon
 }
 
 /** What came of them; a todo that was begun or planned stands in the living part. */
-function todoOutcomes(page: Page, before: readonly TodoView[], todos: readonly TodoView[]): string[] {
+function todoOutcomes(
+  page: Page,
+  before: readonly TodoView[],
+  todos: readonly TodoView[],
+): string[] {
   const isTold = ({ status, verification, dropped }: TodoView): boolean =>
-    dropped || verification === 'failed' || !(status === 'pending' || status === 'in_progress');
+    dropped ||
+    verification === 'failed' ||
+    !(status === 'pending' || status === 'in_progress');
   const told = before.length === 0 ? [] : changedTodos(before, todos).filter(isTold);
   return told.map((todo) => todoLine(page, todo));
 }
 
-function changedTodos(before: readonly TodoView[], todos: readonly TodoView[]): TodoView[] {
+function changedTodos(
+  before: readonly TodoView[],
+  todos: readonly TodoView[],
+): TodoView[] {
   const seen = ({ title, status, verification, dropped }: TodoView): string =>
     JSON.stringify([title.slice(0, longestTitle * 2), status, verification, dropped]);
   const known = new Map(before.map((todo) => [todo.id, seen(todo)]));
@@ -184,11 +241,18 @@ export function planHead(page: Page, todos: readonly TodoView[]): string {
 /** The bar is full only when everything is completed, empty only when nothing is; one cell for whatever there is. */
 function barAndCount({ signs, paint }: Page, todos: readonly TodoView[]): string {
   const done = todos.filter(({ status }) => status === 'completed');
-  const checked = done.filter((todo) => words.standingOf(todo, false) === 'checked').length;
+  const checked = done.filter(
+    (todo) => words.standingOf(todo, false) === 'checked',
+  ).length;
   const cells = (amount: number): number =>
-    amount >= todos.length ? barCells : Math.min(barCells - 1, Math.ceil((amount / todos.length) * barCells));
+    amount >= todos.length
+      ? barCells
+      : Math.min(barCells - 1, Math.ceil((amount / todos.length) * barCells));
   const filled = cells(done.length);
-  const proved = Math.min(cells(checked), checked < done.length ? Math.max(0, filled - 1) : filled);
+  const proved = Math.min(
+    cells(checked),
+    checked < done.length ? Math.max(0, filled - 1) : filled,
+  );
   const bar = [
     paint('green', signs.checked.repeat(proved)),
     paint('yellow', signs.claimed.repeat(filled - proved)),
@@ -201,17 +265,32 @@ function barAndCount({ signs, paint }: Page, todos: readonly TodoView[]): string
 export function todoLine(page: Page, todo: TodoView, taken = 2): string {
   const [mark, markStyle] = words.todoMarks[todo.status];
   const remark = words.remarkOf(todo);
-  const room = page.width === null ? Infinity : page.width - taken - mark.length - 1 - displayWidth(remark);
+  const room =
+    page.width === null
+      ? Infinity
+      : page.width - taken - mark.length - 1 - displayWidth(remark);
   const title = page.clip(todo.title, Math.max(8, Math.min(longestTitle, room)));
   const style: { style?: Style } = todo.status === 'in_progress' ? { style: 'bold' } : {};
-  return page.entry({ mark, markStyle, text: `${title}${remark}`, indent: 2, cut: true, ...style }).join('');
+  return page
+    .entry({ mark, markStyle, text: `${title}${remark}`, indent: 2, cut: true, ...style })
+    .join('');
 }
 
 type Lines = {
-  readonly [Type in ViewEvent['type']]?: (page: Page, event: ViewEventOf<Type>, state: ViewState) => string[];
+  readonly [Type in ViewEvent['type']]?: (
+    page: Page,
+    event: ViewEventOf<Type>,
+    state: ViewState,
+  ) => string[];
 };
 
-function told(page: Page, sign: keyof Page['signs'], markStyle: Style, text: string, more?: Partial<Entry>) {
+function told(
+  page: Page,
+  sign: keyof Page['signs'],
+  markStyle: Style,
+  text: string,
+  more?: Partial<Entry>,
+) {
   return page.entry({ mark: page.signs[sign], markStyle, text, ...more });
 }
 
@@ -221,14 +300,18 @@ const lines: Lines = {
     const what = goal ?? (resumed ? session : 'the plan as given');
     const about = `${what === session ? '' : `${session}, `}model ${model}, permissions ${permissions}`;
     return [
-      ...told(page, 'start', 'green', `${resumed ? 'resumed' : 'goal'}: ${what}`, { style: 'bold' }),
+      ...told(page, 'start', 'green', `${resumed ? 'resumed' : 'goal'}: ${what}`, {
+        style: 'bold',
+      }),
       ...page.entry({ indent: 2, text: about }),
       ...page.entry({ indent: 2, text: `folder ${directory}` }),
     ];
   },
   // A pause may have been lifted elsewhere.
   'step-started': (page, _event, { wait }) =>
-    wait?.reason === 'paused-by-human' ? told(page, 'notice', 'yellow', 'Resumed by you.') : [],
+    wait?.reason === 'paused-by-human'
+      ? told(page, 'notice', 'yellow', 'Resumed by you.')
+      : [],
   'tool-ended': (page, event, state) => toolEndedLines(page, state, event),
   'plan-changed': (page, { todos }, state) => planLines(page, state.todos, todos),
   continuation: (page, event, state) => {
@@ -239,7 +322,9 @@ const lines: Lines = {
     const mark = isRefused ? page.signs.refused : page.signs.continuation;
     // The line that must not be overlooked: bold, in colour, mark and text.
     const entry = page.entry({ mark, text: sentence + then, style });
-    return entry.map((line) => page.paint('bold', line.replace(mark, page.paint(style, mark))));
+    return entry.map((line) =>
+      page.paint('bold', line.replace(mark, page.paint(style, mark))),
+    );
   },
   waiting: (page, { at, reason, sentence, until }, { wait }) => {
     // An error that is tried again has said so.
@@ -260,7 +345,8 @@ const lines: Lines = {
     const who = `worker ${page.clip(agentType, longestName)}`;
     const took = words.formatShort(milliseconds);
     // What it reports is its word: no tick.
-    if (result === 'done') return told(page, 'notice', 'yellow', `${who} reported after ${took}`);
+    if (result === 'done')
+      return told(page, 'notice', 'yellow', `${who} reported after ${took}`);
     return told(page, 'failed', 'red', `${who}: ${result} after ${took}. ${sentence}`);
   },
   'permission-asked': (page, event) => wantedLines(page, event),
@@ -290,7 +376,9 @@ const lines: Lines = {
   },
   usage: (page, { total }, { counted }) => {
     if ((counted + 1) % usageEvery !== 0) return [];
-    const parts = [words.describeTokens(total), words.describeCost(total.cost)].filter((part) => part !== '');
+    const parts = [words.describeTokens(total), words.describeCost(total.cost)].filter(
+      (part) => part !== '',
+    );
     return page.entry({ text: `so far: ${parts.join('; ')}`, style: 'dim' });
   },
   compacted: (page, { messagesBefore, messagesAfter }) => {
@@ -299,7 +387,12 @@ const lines: Lines = {
   },
   'run-ended': (page, event, state) => summaryLines(page, event, state),
   'permission-withdrawn': (page) =>
-    told(page, 'notice', 'yellow', 'The permission is no longer asked for; nobody answered.'),
+    told(
+      page,
+      'notice',
+      'yellow',
+      'The permission is no longer asked for; nobody answered.',
+    ),
   'session-state': (page, event, { session }) => {
     const describe = (seen: SessionStateSeen): string =>
       [`${nameSeen(seen, 60)}: ${seen.words}`, ...seen.waits].join('; ');
@@ -309,27 +402,42 @@ const lines: Lines = {
 };
 
 /** Of a session that runs elsewhere: whose it is, and which (V11). */
-export function nameSeen({ host, sessionId, title }: SessionStateSeen, longest: number): string {
+export function nameSeen(
+  { host, sessionId, title }: SessionStateSeen,
+  longest: number,
+): string {
   return `${host} ${shortId(sessionId)}${title === null ? '' : ` “${title.slice(0, longest)}”`}`;
 }
 
 /** `state`: before the event. `forView`: above a living part that shows the plan, what runs and what is asked. */
-export function eventLines(page: Page, state: ViewState, event: ViewEvent, forView: boolean): string[] {
+export function eventLines(
+  page: Page,
+  state: ViewState,
+  event: ViewEvent,
+  forView: boolean,
+): string[] {
   // The table pairs each type with the lines of exactly that type; the compiler cannot follow the pairing.
   const draw = lines[event.type] as
     | ((page: Page, event: ViewEvent, state: ViewState) => string[])
     | undefined;
   if (draw === undefined) return [];
   if (!forView) return draw(page, event, state);
-  if (event.type === 'usage' || event.type === 'session-state' || event.type === 'permission-withdrawn')
+  if (
+    event.type === 'usage' ||
+    event.type === 'session-state' ||
+    event.type === 'permission-withdrawn'
+  )
     return [];
   if (event.type === 'plan-changed') return todoOutcomes(page, state.todos, event.todos);
   // While it is asked, the question stands in the living part; here it stands with its answer. One that does not fit
   // there is told at once: what is allowed must be shown whole.
   if (event.type === 'permission-asked' && isShort(event.subject)) return [];
   const isSettled = (requestId: string): boolean =>
-    event.type === 'run-ended' || (event.type === 'permission-answered' && event.requestId === requestId);
-  const settled = state.permissions.filter((each) => isShort(each.subject) && isSettled(each.requestId));
+    event.type === 'run-ended' ||
+    (event.type === 'permission-answered' && event.requestId === requestId);
+  const settled = state.permissions.filter(
+    (each) => isShort(each.subject) && isSettled(each.requestId),
+  );
   const questions = settled.flatMap((each) => wantedLines(page, each));
   // The living part says which key goes on here; the hint is for those who have none.
   if (event.type === 'waiting' && event.reason === 'paused-by-human')

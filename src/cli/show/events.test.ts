@@ -34,12 +34,15 @@ function accepts(part: JsonSchema, value: unknown): boolean {
   if (anyOf !== undefined && among(anyOf) === 0) return false;
   if (oneOf !== undefined && among(oneOf) !== 1) return false;
   if (typeof value === 'number' && minimum !== undefined && value < minimum) return false;
-  if (Array.isArray(value)) return items === undefined || value.every((item) => accepts(items, item));
+  if (Array.isArray(value))
+    return items === undefined || value.every((item) => accepts(items, item));
   return typeof value !== 'object' || value === null || acceptsObject(part, value);
 }
 
 function resolve(reference: string): JsonSchema {
-  const found = (schema['$defs'] as Record<string, JsonSchema>)[reference.replace('#/$defs/', '')];
+  const found = (schema['$defs'] as Record<string, JsonSchema>)[
+    reference.replace('#/$defs/', '')
+  ];
   if (found === undefined) throw new Error(`${reference} leads nowhere`);
   return found;
 }
@@ -48,7 +51,8 @@ function isOfType(type: string, value: unknown): boolean {
   if (type === 'integer') return Number.isInteger(value);
   if (type === 'null') return value === null;
   if (type === 'array') return Array.isArray(value);
-  if (type === 'object') return typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (type === 'object')
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
   return typeof value === type;
 }
 
@@ -58,7 +62,9 @@ function acceptsObject(part: JsonSchema, value: object): boolean {
   if (required.some((name) => !Object.hasOwn(value, name))) return false;
   return Object.entries(value).every(([name, inner]) => {
     const known = properties[name];
-    return known === undefined ? part['additionalProperties'] !== false : accepts(known, inner);
+    return known === undefined
+      ? part['additionalProperties'] !== false
+      : accepts(known, inner);
   });
 }
 
@@ -69,11 +75,16 @@ function lines(): Record<string, unknown>[] {
   return writes.map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-const documentation = readFileSync(new URL('../../../docs/run-events.md', import.meta.url), 'utf8');
+const documentation = readFileSync(
+  new URL('../../../docs/run-events.md', import.meta.url),
+  'utf8',
+);
 
 describe('the schema of the events', () => {
   it('the sample run has every type of event', () => {
-    expect(new Set(sampleRun.map(({ type }) => type))).toEqual(new Set(Object.keys(eventFields)));
+    expect(new Set(sampleRun.map(({ type }) => type))).toEqual(
+      new Set(Object.keys(eventFields)),
+    );
   });
 
   it.each(lines().map((line) => [line['type'], line] as const))(
@@ -99,17 +110,26 @@ describe('the schema of the events', () => {
   it('refuses words that are none of ours', () => {
     const ended = lines().find(({ type }) => type === 'run-ended') ?? {};
     expect(accepts(schema, { ...ended, outcome: 'finished' })).toBe(false);
-    expect(accepts(schema, { ...ended, continuations: [{ textKind: 'nudge', count: 1 }] })).toBe(false);
+    expect(
+      accepts(schema, { ...ended, continuations: [{ textKind: 'nudge', count: 1 }] }),
+    ).toBe(false);
     expect(accepts(schema, { ...ended, steps: -1 })).toBe(false);
   });
 });
 
 describe('docs/run-events.md', () => {
-  it.each(Object.entries(eventFields))('describes %s with each of its fields', (type, fields) => {
-    const row = documentation.split('\n').find((line) => line.startsWith(`| \`${type}\` |`)) ?? '';
-    const named = [...(row.split(' | ')[1] ?? '').matchAll(/`(\w+)`/g)].map(([, name]) => name);
-    expect(named).toEqual(Object.keys(fields));
-  });
+  it.each(Object.entries(eventFields))(
+    'describes %s with each of its fields',
+    (type, fields) => {
+      const row =
+        documentation.split('\n').find((line) => line.startsWith(`| \`${type}\` |`)) ??
+        '';
+      const named = [...(row.split(' | ')[1] ?? '').matchAll(/`(\w+)`/g)].map(
+        ([, name]) => name,
+      );
+      expect(named).toEqual(Object.keys(fields));
+    },
+  );
 
   it('shows lines that the schema accepts', () => {
     const example = /```ndjson\n([\s\S]*?)```/.exec(documentation)?.[1] ?? '';
@@ -145,11 +165,18 @@ describe('a run as NDJSON', () => {
 
   it('starts every line with the same four fields', () => {
     const line = written([event(0, { type: 'notice', sentence: 'x' })]).join('');
-    expect(line).toMatch(/^\{"v":1,"type":"notice","at":\d+,"sessionId":"0198c7e4","sentence":"x"\}\n$/);
+    expect(line).toMatch(
+      /^\{"v":1,"type":"notice","at":\d+,"sessionId":"0198c7e4","sentence":"x"\}\n$/,
+    );
   });
 
   it('keeps the field of a call without an input', () => {
-    const call = event(0, { type: 'tool-started', callId: '1', tool: 'list_jobs', input: undefined });
+    const call = event(0, {
+      type: 'tool-started',
+      callId: '1',
+      tool: 'list_jobs',
+      input: undefined,
+    });
     expect(JSON.parse(written([call]).join(''))).toHaveProperty('input', null);
   });
 });

@@ -5,7 +5,9 @@ import type { RecordedEvent } from '../../agent/event-stream.ts';
 import { escapeJsonLine } from '../../core/safe-text.ts';
 import type { StateName } from '../describe-session.ts';
 
-type Seen<Type extends string, Body> = Readonly<{ type: Type; at: number; sessionId: string } & Body>;
+type Seen<Type extends string, Body> = Readonly<
+  { type: Type; at: number; sessionId: string } & Body
+>;
 
 /** How a session stands in the store; told whenever that changed (`attach`). */
 export type SessionStateSeen = Seen<
@@ -45,10 +47,15 @@ export type ViewEvent =
   /** A check that only a human can answer; null: it was answered or given up. */
   | Readonly<{ type: 'check-question'; question: string | null }>;
 
-export type ViewEventOf<Type extends ViewEvent['type']> = Extract<ViewEvent, { type: Type }>;
+export type ViewEventOf<Type extends ViewEvent['type']> = Extract<
+  ViewEvent,
+  { type: Type }
+>;
 
 /** One event a line, exactly its fields and the version of the format: nothing is left out, cut or reworded. */
-export function createJsonPrinter(write: (text: string) => unknown): (event: SessionEvent) => void {
+export function createJsonPrinter(
+  write: (text: string) => unknown,
+): (event: SessionEvent) => void {
   return ({ type, at, sessionId, ...fields }) => {
     const whole = { v: formatVersion, type, at, sessionId, ...fields };
     write(`${escapeJsonLine(JSON.stringify(whole, keepField))}\n`);

@@ -35,7 +35,11 @@ const looks: readonly Look[] = [
 
 function printed(events: readonly AgentEvent[], look: Look): string {
   const writes: string[] = [];
-  const { print } = createLinePrinter({ look, ...look, write: (text) => writes.push(text) });
+  const { print } = createLinePrinter({
+    look,
+    ...look,
+    write: (text) => writes.push(text),
+  });
   for (const event of events) print(event);
   return writes.join('');
 }
@@ -61,13 +65,16 @@ describe('Must hold 6: a hostile run', () => {
     },
   );
 
-  it.each(Object.entries(floods))('%s in every field is shown in no time', (_name, flood) => {
-    const events = sampleRun.map((event) => poison(event, flood));
-    const began = process.cpuUsage();
-    for (const look of looks.slice(1, 4)) expectIntact(printed(events, look), look);
-    // Of the processor, since a busy machine makes anything wait; what it guards against takes minutes.
-    expect(process.cpuUsage(began).user / 1000).toBeLessThan(15_000);
-  });
+  it.each(Object.entries(floods))(
+    '%s in every field is shown in no time',
+    (_name, flood) => {
+      const events = sampleRun.map((event) => poison(event, flood));
+      const began = process.cpuUsage();
+      for (const look of looks.slice(1, 4)) expectIntact(printed(events, look), look);
+      // Of the processor, since a busy machine makes anything wait; what it guards against takes minutes.
+      expect(process.cpuUsage(began).user / 1000).toBeLessThan(15_000);
+    },
+  );
 
   it.each(Object.entries(attacks))(
     '%s leaves JSON that means the same and acts on nothing',
@@ -89,15 +96,21 @@ describe('Must hold 6: a hostile run', () => {
     const events = sampleRun.map((event) => poison(event, attacks['fake lines'] ?? ''));
     for (const look of looks) {
       const lines = printed(events, look).split('\n');
-      const outcomes = lines.filter((line) => line.replace(ours, '').startsWith('outcome: '));
+      const outcomes = lines.filter((line) =>
+        line.replace(ours, '').startsWith('outcome: '),
+      );
       expect(outcomes).toHaveLength(1);
       expect(outcomes[0]).toContain('blocked');
-      expect(lines.filter((line) => /^(?:\[x\]|plan \[[█#]{8})/u.test(line.replace(ours, '')))).toEqual([]);
+      expect(
+        lines.filter((line) => /^(?:\[x\]|plan \[[█#]{8})/u.test(line.replace(ours, ''))),
+      ).toEqual([]);
     }
   });
 
   it('a megabyte in any field but the answer is cut, and takes no time', () => {
-    const events = sampleRun.filter(({ type }) => type !== 'text').map((event) => poison(event, megabyte));
+    const events = sampleRun
+      .filter(({ type }) => type !== 'text')
+      .map((event) => poison(event, megabyte));
     const began = performance.now();
     for (const look of looks) expect(printed(events, look).length).toBeLessThan(60_000);
     expect(performance.now() - began).toBeLessThan(10_000);
@@ -113,7 +126,9 @@ describe('Must hold 6: a hostile run', () => {
         (cuts, look) => {
           const at = [0, ...cuts.toSorted((one, other) => one - other), hostile.length];
           const pieces = at.slice(1).map((end, index) => hostile.slice(at[index], end));
-          const texts = pieces.map((text) => ({ ...start, type: 'text', text }) as AgentEvent);
+          const texts = pieces.map(
+            (text) => ({ ...start, type: 'text', text }) as AgentEvent,
+          );
           const end = { ...start, type: 'notice', sentence: 'x' } as AgentEvent;
           const whole = { ...start, type: 'text', text: hostile } as AgentEvent;
           expect(printed([...texts, end], look)).toBe(printed([whole, end], look));

@@ -23,30 +23,43 @@ const control = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/u;
 const ours = /\u001b\[(?:1|2|22|31|32|33|39)m/gu;
 
 describe('Must hold 6: a hostile run in the live view', () => {
-  it.each(Object.entries(attacks))('%s in every field reaches no terminal', (_name, attack) => {
-    for (const unicode of [true, false]) {
-      let told = '';
-      const write = (text: string): void => {
-        told += text;
-      };
-      const look = { columns: 60, color: true, unicode, forView: true, render: renderMarkdown };
-      const printer = createLinePrinter({ look, ...look, write });
-      let state = { ...createState('run', 0), isExpanded: true };
-      for (const event of sampleRun) {
-        const hostile = poison(event, attack);
-        printer.print(hostile);
-        state = reduce(state, hostile);
-        state = pressKey(state, { name: 'text', text: attack, isControl: false }, 0).state;
-        const lines = `${told}\n${drawn(state, printer.speech(), unicode)}`.split('\n');
-        told = '';
-        for (const line of lines) {
-          const rest = line.replace(ours, '');
-          expect(control.exec(rest), rest).toBeNull();
-          if (!unicode) expect(/[^\x20-\x7e]/.exec(rest), rest).toBeNull();
+  it.each(Object.entries(attacks))(
+    '%s in every field reaches no terminal',
+    (_name, attack) => {
+      for (const unicode of [true, false]) {
+        let told = '';
+        const write = (text: string): void => {
+          told += text;
+        };
+        const look = {
+          columns: 60,
+          color: true,
+          unicode,
+          forView: true,
+          render: renderMarkdown,
+        };
+        const printer = createLinePrinter({ look, ...look, write });
+        let state = { ...createState('run', 0), isExpanded: true };
+        for (const event of sampleRun) {
+          const hostile = poison(event, attack);
+          printer.print(hostile);
+          state = reduce(state, hostile);
+          state = pressKey(
+            state,
+            { name: 'text', text: attack, isControl: false },
+            0,
+          ).state;
+          const lines = `${told}\n${drawn(state, printer.speech(), unicode)}`.split('\n');
+          told = '';
+          for (const line of lines) {
+            const rest = line.replace(ours, '');
+            expect(control.exec(rest), rest).toBeNull();
+            if (!unicode) expect(/[^\x20-\x7e]/.exec(rest), rest).toBeNull();
+          }
         }
       }
-    }
-  });
+    },
+  );
 
   it('a megabyte in every field is drawn in no time', () => {
     const began = performance.now();

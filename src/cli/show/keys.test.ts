@@ -37,8 +37,18 @@ const asked = event(0, {
   pattern: 'npm publish *',
   choices: ['once', 'session', 'no'],
 });
-const countdown = event(0, { type: 'waiting', reason: 'rate-limited', sentence: 'Wait.', until: now + 5000 });
-const paused = event(0, { type: 'waiting', reason: 'paused-by-human', sentence: 'Paused.', until: null });
+const countdown = event(0, {
+  type: 'waiting',
+  reason: 'rate-limited',
+  sentence: 'Wait.',
+  until: now + 5000,
+});
+const paused = event(0, {
+  type: 'waiting',
+  reason: 'paused-by-human',
+  sentence: 'Paused.',
+  until: null,
+});
 
 describe('keys in a run', () => {
   it('C3: what is typed is a message, sent by Enter, edited like a shell line', () => {
@@ -63,7 +73,9 @@ describe('keys in a run', () => {
   });
 
   it('C3: Ctrl-C interrupts whatever is written or asked', () => {
-    expect(press(view('run', asked), [type('x'), control('c')]).acts).toEqual([{ act: 'interrupt' }]);
+    expect(press(view('run', asked), [type('x'), control('c')]).acts).toEqual([
+      { act: 'interrupt' },
+    ]);
   });
 
   it.each([
@@ -73,8 +85,13 @@ describe('keys in a run', () => {
   ])('S7: %j and Enter answer a question that was seen', (said, remembered) => {
     const state = view('run', asked);
     const sent = [type(said), key('return')];
-    expect(press(state, sent, now + 800).acts).toEqual([{ act: 'answer', requestId: '7', remembered }]);
-    expect(press(state, sent, now + 100)).toMatchObject({ acts: [], state: { input: { text: said } } });
+    expect(press(state, sent, now + 800).acts).toEqual([
+      { act: 'answer', requestId: '7', remembered },
+    ]);
+    expect(press(state, sent, now + 100)).toMatchObject({
+      acts: [],
+      state: { input: { text: said } },
+    });
   });
 
   it('S7: letters grant nothing, and a message that begins with one goes to the agent', () => {
@@ -82,13 +99,17 @@ describe('keys in a run', () => {
     for (const words of ['stop', 'no tabs please', 'and the docs']) {
       const typed = press(state, Array.from(words, type), now + 5000);
       expect(typed).toMatchObject({ acts: [], state: { input: { text: words } } });
-      expect(press(typed.state, [key('return')], now + 5000).acts).toEqual([{ act: 'say', text: words }]);
+      expect(press(typed.state, [key('return')], now + 5000).acts).toEqual([
+        { act: 'say', text: words },
+      ]);
     }
   });
 
   it('S7: only what the question offers can be answered, and what is near an answer is sent to nobody', () => {
     for (const word of ['a', 'ok', 'yep'])
-      expect(press(view('run', asked), [type(word), key('return')], now + 900).acts).toEqual([]);
+      expect(
+        press(view('run', asked), [type(word), key('return')], now + 900).acts,
+      ).toEqual([]);
   });
 
   it('C3: any key pauses a countdown, and what was typed is kept; keys that only look do not', () => {
@@ -109,7 +130,10 @@ describe('keys in a run', () => {
   });
 
   it('V1: a check that only a human can answer takes the line as its answer', () => {
-    const state = view('run', { type: 'check-question', question: 'Does it look right?' });
+    const state = view('run', {
+      type: 'check-question',
+      question: 'Does it look right?',
+    });
     expect(press(state, [type('too dark'), key('return')]).acts).toEqual([
       { act: 'reply', text: 'too dark' },
     ]);
@@ -138,7 +162,9 @@ describe('keys in a session that runs elsewhere', () => {
   } as const;
 
   it('C3: p, r, x and q pause, resume, stop and leave', () => {
-    const acts = ['p', 'r', 'x', 'q'].map((letter) => press(view('attach'), [type(letter)]).acts[0]?.act);
+    const acts = ['p', 'r', 'x', 'q'].map(
+      (letter) => press(view('attach'), [type(letter)]).acts[0]?.act,
+    );
     expect(acts).toEqual(['pause', 'resume', 'stop', 'interrupt']);
     expect(press(view('attach'), [control('c')]).acts).toEqual([{ act: 'interrupt' }]);
     expect(press(view('attach'), [type('z'), key('return')]).acts).toEqual([]);
@@ -154,9 +180,15 @@ describe('keys in a session that runs elsewhere', () => {
   });
 
   it('C3: any other key stops a countdown; q only leaves', () => {
-    expect(press(view('attach', counting), [type(' ')], now + 500).acts).toEqual([{ act: 'stop' }]);
-    expect(press(view('attach', counting), [type('q')], now + 500).acts).toEqual([{ act: 'interrupt' }]);
-    expect(press(view('attach', counting), [key('downArrow')], now + 500).acts).toEqual([]);
+    expect(press(view('attach', counting), [type(' ')], now + 500).acts).toEqual([
+      { act: 'stop' },
+    ]);
+    expect(press(view('attach', counting), [type('q')], now + 500).acts).toEqual([
+      { act: 'interrupt' },
+    ]);
+    expect(press(view('attach', counting), [key('downArrow')], now + 500).acts).toEqual(
+      [],
+    );
   });
 });
 
@@ -173,7 +205,9 @@ describe('scrolling', () => {
     expect(planWindow(state)).toEqual({ first: 248, shown: 8, last: 492 });
     expect(press(state, [key('home')]).state.scroll).toBe(0);
     expect(press(state, [key('end')]).state.scroll).toBe(492);
-    expect(press(state, [key('end'), key('downArrow'), key('pageDown')]).state.scroll).toBe(492);
+    expect(
+      press(state, [key('end'), key('downArrow'), key('pageDown')]).state.scroll,
+    ).toBe(492);
     expect(press(state, [key('upArrow'), key('pageUp')]).state.scroll).toBe(239);
     expect(press(state, [key('home'), key('tab')]).state.scroll).toBeNull();
   });

@@ -7,7 +7,15 @@ import { emptyInput, type InputView, planWindow, type ViewState } from './state.
 
 /** By the names that Ink has for them. */
 export const namedKeys = [
-  ...(['return', 'escape', 'backspace', 'delete', 'tab', 'upArrow', 'downArrow'] as const),
+  ...([
+    'return',
+    'escape',
+    'backspace',
+    'delete',
+    'tab',
+    'upArrow',
+    'downArrow',
+  ] as const),
   ...(['leftArrow', 'rightArrow', 'pageUp', 'pageDown', 'home', 'end'] as const),
 ] satisfies readonly (keyof Key)[];
 
@@ -23,7 +31,11 @@ export type ViewAct =
   /** Ctrl-C: ends the run, or only the look at one that runs elsewhere. */
   | { readonly act: 'interrupt' }
   | { readonly act: 'say'; readonly text: string }
-  | { readonly act: 'answer'; readonly requestId: string; readonly remembered: PermissionChoice }
+  | {
+      readonly act: 'answer';
+      readonly requestId: string;
+      readonly remembered: PermissionChoice;
+    }
   /** The answer to a check that only a human can answer. */
   | { readonly act: 'reply'; readonly text: string }
   | { readonly act: 'pause' | 'resume' | 'stop' };
@@ -37,17 +49,23 @@ export function perform(hand: Hand, act: ViewAct): unknown {
 }
 
 type Pressed = Readonly<{ state: ViewState; acts: readonly ViewAct[] }>;
-const pressed = (state: ViewState, ...acts: readonly ViewAct[]): Pressed => ({ state, acts });
+const pressed = (state: ViewState, ...acts: readonly ViewAct[]): Pressed => ({
+  state,
+  acts,
+});
 
 /** A question takes no answer before it was seen for this long: what was meant for an older one must grant nothing. */
 const seenMs = 700;
 
 export function pressKey(state: ViewState, key: KeyPress, now: number): Pressed {
   if (key.isControl && key.text === 'c') return pressed(state, { act: 'interrupt' });
-  if (key.isControl && key.text === 'o') return pressed({ ...state, isExpanded: !state.isExpanded });
+  if (key.isControl && key.text === 'o')
+    return pressed({ ...state, isExpanded: !state.isExpanded });
   const scrolled = scroll(state, key);
   if (scrolled !== null) return pressed(scrolled);
-  return state.kind === 'attach' ? pressAttached(state, key, now) : pressRunning(state, key, now);
+  return state.kind === 'attach'
+    ? pressAttached(state, key, now)
+    : pressRunning(state, key, now);
 }
 
 /** Counts down to something that happens by itself. */
@@ -64,7 +82,11 @@ export function isArmed({ permissions: [first] }: ViewState, now: number): boole
   return first !== undefined && now - first.at >= seenMs;
 }
 
-function pressAttached(state: ViewState, { name, text, isControl }: KeyPress, now: number): Pressed {
+function pressAttached(
+  state: ViewState,
+  { name, text, isControl }: KeyPress,
+  now: number,
+): Pressed {
   const letter = name === 'text' && !isControl ? text : '';
   // Not `s`: that grants something where a permission is asked for.
   const acts = { p: 'pause', r: 'resume', x: 'stop', q: 'interrupt' } as const;
@@ -72,7 +94,9 @@ function pressAttached(state: ViewState, { name, text, isControl }: KeyPress, no
   if (act !== undefined) return pressed(state, { act });
   const answer = letter.length === 1 ? answerOf(state, letter, now) : null;
   if (answer !== null) return pressed(state, answer);
-  return isCountingDown({ ...state, now }) ? pressed(state, { act: 'stop' }) : pressed(state);
+  return isCountingDown({ ...state, now })
+    ? pressed(state, { act: 'stop' })
+    : pressed(state);
 }
 
 function pressRunning(state: ViewState, key: KeyPress, now: number): Pressed {
@@ -94,7 +118,11 @@ function enter(state: ViewState, now: number): Pressed {
   const isMeant = readPermission(text) !== null || isNearAnswer(text);
   if (state.permissions.length > 0 && isMeant) return pressed(state);
   const said: readonly ViewAct[] = text === '' ? [] : [{ act: 'say', text }];
-  return pressed(emptied, ...said, ...(isPaused(state) ? [{ act: 'resume' } as const] : []));
+  return pressed(
+    emptied,
+    ...said,
+    ...(isPaused(state) ? [{ act: 'resume' } as const] : []),
+  );
 }
 
 /** What answers the first question; null: this does not, or it takes no answer yet. */
@@ -114,11 +142,18 @@ function scroll(state: ViewState, { name }: KeyPress): ViewState | null {
   const { first, shown, last } = planWindow(state);
   const isWriting = state.input.text !== '';
   const rows: Readonly<Partial<Record<KeyPress['name'], number>>> = {
-    ...{ upArrow: first - 1, downArrow: first + 1, pageUp: first - shown, pageDown: first + shown },
+    ...{
+      upArrow: first - 1,
+      downArrow: first + 1,
+      pageUp: first - shown,
+      pageDown: first + shown,
+    },
     ...(isWriting ? {} : { home: 0, end: last }),
   };
   const row = rows[name];
-  return row === undefined ? null : { ...state, scroll: Math.min(last, Math.max(0, row)) };
+  return row === undefined
+    ? null
+    : { ...state, scroll: Math.min(last, Math.max(0, row)) };
 }
 
 /** A pasted file is not a message; what is longer is cut. */
@@ -129,26 +164,35 @@ const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' });
 function editLine(input: InputView, { name, text, isControl }: KeyPress): InputView {
   const { text: line, cursor } = input;
   const [before, after] = [line.slice(0, cursor), line.slice(cursor)];
-  const back = cursor === 0 ? 0 : (graphemes.segment(line).containing(cursor - 1)?.index ?? 0);
-  const ahead = cursor + (graphemes.segment(line).containing(cursor)?.segment.length ?? 0);
+  const back =
+    cursor === 0 ? 0 : (graphemes.segment(line).containing(cursor - 1)?.index ?? 0);
+  const ahead =
+    cursor + (graphemes.segment(line).containing(cursor)?.segment.length ?? 0);
   const kept = before.replace(/\S+\s*$/u, '');
-  const added = name === 'text' ? text.slice(0, Math.max(0, longestLine - line.length)) : '';
-  const edits: Readonly<Record<string, readonly [line: string, cursor: number]>> = isControl
-    ? // As shells have it: to the start, to the end, the line gone, a word gone.
-      {
-        a: [line, 0],
-        e: [line, line.length],
-        u: [after, 0],
-        k: [before, cursor],
-        w: [kept + after, kept.length],
-      }
-    : {
-        text: [before + added + after, cursor + added.length],
-        backspace: [line.slice(0, back) + after, back],
-        delete: [before + line.slice(ahead), cursor],
-        ...{ leftArrow: [line, back], rightArrow: [line, ahead], home: [line, 0], end: [line, line.length] },
-        escape: ['', 0],
-      };
+  const added =
+    name === 'text' ? text.slice(0, Math.max(0, longestLine - line.length)) : '';
+  const edits: Readonly<Record<string, readonly [line: string, cursor: number]>> =
+    isControl
+      ? // As shells have it: to the start, to the end, the line gone, a word gone.
+        {
+          a: [line, 0],
+          e: [line, line.length],
+          u: [after, 0],
+          k: [before, cursor],
+          w: [kept + after, kept.length],
+        }
+      : {
+          text: [before + added + after, cursor + added.length],
+          backspace: [line.slice(0, back) + after, back],
+          delete: [before + line.slice(ahead), cursor],
+          ...{
+            leftArrow: [line, back],
+            rightArrow: [line, ahead],
+            home: [line, 0],
+            end: [line, line.length],
+          },
+          escape: ['', 0],
+        };
   const key = isControl ? text : name;
   const edited = Object.hasOwn(edits, key) ? edits[key] : undefined;
   return edited === undefined ? input : { text: edited[0], cursor: edited[1] };

@@ -25,7 +25,12 @@ function taken(...events: readonly AgentEvent[]) {
 const text = (piece: string): AgentEvent => event(1, { type: 'text', text: piece });
 const planned = (...todos: Parameters<typeof todoView>[]): AgentEvent => {
   const views = todos.map((todo) => todoView(...todo));
-  return event(1, { type: 'plan-changed', todos: views, completed: 0, total: views.length });
+  return event(1, {
+    type: 'plan-changed',
+    todos: views,
+    completed: 0,
+    total: views.length,
+  });
 };
 
 describe('what stays in the scrollback', () => {
@@ -66,7 +71,9 @@ describe('what stays in the scrollback', () => {
   it('C3: a paused run names one way to go on: the key in the living part', () => {
     const sentence =
       'Paused by you. Run `untildone resume` in another terminal to go on; Ctrl-C ends the run.';
-    const lines = taken(event(1, { type: 'waiting', reason: 'paused-by-human', sentence, until: null }));
+    const lines = taken(
+      event(1, { type: 'waiting', reason: 'paused-by-human', sentence, until: null }),
+    );
     expect(lines.finished()).toEqual(['… waiting: Paused by you.']);
   });
 
@@ -91,7 +98,9 @@ describe('what stays in the scrollback', () => {
       }),
     );
     const told = lines.finished().join('\n');
-    expect(told).toMatch(/permission asked: shell[\s\S]*npm publish[\s\S]*\n.*not allowed/u);
+    expect(told).toMatch(
+      /permission asked: shell[\s\S]*npm publish[\s\S]*\n.*not allowed/u,
+    );
   });
 
   it('S7: a command that is too long for the living part stands above it at once, whole', () => {
@@ -111,11 +120,23 @@ describe('what stays in the scrollback', () => {
 
   it('C3: a call is told when it has ended; while it runs it stands in the living part', () => {
     const lines = taken(
-      event(1, { type: 'tool-started', callId: '1', tool: 'shell', input: { command: 'ls' } }),
+      event(1, {
+        type: 'tool-started',
+        callId: '1',
+        tool: 'shell',
+        input: { command: 'ls' },
+      }),
     );
     expect([lines.finished(), lines.open()]).toEqual([[], '']);
     lines.take(
-      event(2, { type: 'tool-ended', callId: '1', tool: 'shell', ok: true, output: '', milliseconds: 9 }),
+      event(2, {
+        type: 'tool-ended',
+        callId: '1',
+        tool: 'shell',
+        ok: true,
+        output: '',
+        milliseconds: 9,
+      }),
     );
     expect(lines.finished()).toEqual(['· shell ls ✓ 9 ms']);
   });

@@ -63,7 +63,9 @@ export function createLinePrinter(options: LineOptions) {
       said.text = said.text.replace(/^(?:[ ]{0,200}\n)+/u, '');
       if (said.text === '') return;
       const [done, rest] =
-        isEnd && said.text.length <= longestSpeech ? [said.text, ''] : splitSpeech(said.text);
+        isEnd && said.text.length <= longestSpeech
+          ? [said.text, '']
+          : splitSpeech(said.text);
       if (done === '') return;
       said.text = rest;
       const { width, signs, paint, unicode } = isOwn(sessionId) ? page : inner;
@@ -72,7 +74,10 @@ export function createLinePrinter(options: LineOptions) {
       const margin = paint('dim', signs.margin);
       const lines = render(text, page, width === null ? null : width - 2);
       const { isGoing } = said;
-      put(sessionId, [...(isGoing ? [margin] : []), ...lines.map((line) => `${margin} ${line}`.trimEnd())]);
+      put(sessionId, [
+        ...(isGoing ? [margin] : []),
+        ...lines.map((line) => `${margin} ${line}`.trimEnd()),
+      ]);
       said.isGoing = /\n *\n$/u.test(done);
     }
   }
@@ -90,9 +95,12 @@ export function createLinePrinter(options: LineOptions) {
       speak(sessionId, true);
       speech.delete(sessionId);
       const workerId = isOwn(sessionId) ? null : sessionId;
-      const lost = state.calls.filter((call) => call.ended === null && call.workerId === workerId);
+      const lost = state.calls.filter(
+        (call) => call.ended === null && call.workerId === workerId,
+      );
       if (!forView)
-        for (const call of lost) put(sessionId, [`${callLine(own, call)} ${own.paint('dim', 'no result')}`]);
+        for (const call of lost)
+          put(sessionId, [`${callLine(own, call)} ${own.paint('dim', 'no result')}`]);
     }
     if (event.type === 'worker-ended') {
       speak(event.workerId, true);
@@ -111,7 +119,10 @@ export function createLinePrinter(options: LineOptions) {
   }
 
   /** Of calls that run side by side only the first can have the open line. */
-  function beginCall({ sessionId, callId, tool, input }: EventOf<'tool-started'>, own: Page): void {
+  function beginCall(
+    { sessionId, callId, tool, input }: EventOf<'tool-started'>,
+    own: Page,
+  ): void {
     speak(sessionId, true);
     interrupt();
     const isBusy = state.calls.some(({ ended }) => ended === null);
@@ -155,8 +166,13 @@ function splitSpeech(text: string): readonly [done: string, rest: string] {
   }
   if (text.length <= longestSpeech) return ['', text];
   // Behind a line or a word, but never so early that no end is in sight.
-  const cut = [start.lastIndexOf('\n'), start.lastIndexOf(' ')].find((index) => index > longestSpeech / 2);
-  const at = cut === undefined ? longestSpeech - (/[\ud800-\udbff]$/.test(start) ? 1 : 0) : cut + 1;
+  const cut = [start.lastIndexOf('\n'), start.lastIndexOf(' ')].find(
+    (index) => index > longestSpeech / 2,
+  );
+  const at =
+    cut === undefined
+      ? longestSpeech - (/[\ud800-\udbff]$/.test(start) ? 1 : 0)
+      : cut + 1;
   // What is left of a block of code is code.
   const reopened = fence === '' || fence.length > longestFence ? '' : `${fence}\n`;
   return [text.slice(0, at), reopened + text.slice(at)];

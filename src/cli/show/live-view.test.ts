@@ -6,11 +6,13 @@ const key = (changes: Partial<Key> = {}): Key => changes as Key;
 
 describe('keys as a terminal sends them', () => {
   it('C3: letters that arrive at once are one text, and an Enter among them is an Enter', () => {
-    expect(keyPresses('go on\rnow', key()).map(({ name, text }) => [name, text])).toEqual([
-      ['text', 'go on'],
-      ['return', ''],
-      ['text', 'now'],
-    ]);
+    expect(keyPresses('go on\rnow', key()).map(({ name, text }) => [name, text])).toEqual(
+      [
+        ['text', 'go on'],
+        ['return', ''],
+        ['text', 'now'],
+      ],
+    );
   });
 
   it('knows the named keys, and letters with Ctrl or Alt are no text', () => {
@@ -18,7 +20,9 @@ describe('keys as a terminal sends them', () => {
       { name: 'pageDown', text: '', isControl: false },
     ]);
     expect(keyPresses('\r', key({ return: true }))).toMatchObject([{ name: 'return' }]);
-    expect(keyPresses('c', key({ ctrl: true }))).toEqual([{ name: 'text', text: 'c', isControl: true }]);
+    expect(keyPresses('c', key({ ctrl: true }))).toEqual([
+      { name: 'text', text: 'c', isControl: true },
+    ]);
     expect(keyPresses('y', key({ meta: true }))).toMatchObject([{ isControl: true }]);
     expect(keyPresses('y', key({ eventType: 'release' }))).toEqual([]);
   });
@@ -34,7 +38,9 @@ describe('a terminal that gets narrower', () => {
 
   it('C3: xterm and screen cut lines off instead, unless tmux stands between', () => {
     expect(breaksLines({ TERM: 'xterm-256color' })).toBe(true);
-    expect(breaksLines({ TERM: 'xterm-256color', XTERM_VERSION: 'XTerm(390)' })).toBe(false);
+    expect(breaksLines({ TERM: 'xterm-256color', XTERM_VERSION: 'XTerm(390)' })).toBe(
+      false,
+    );
     expect(breaksLines({ TERM: 'screen' })).toBe(false);
     expect(breaksLines({ TERM: 'screen', TMUX: '/tmp/x' })).toBe(true);
   });

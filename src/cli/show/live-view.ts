@@ -1,7 +1,16 @@
 // The live view on a terminal: events in, the screen drawn by Ink, keys out as acts (C3). It never decides anything,
 // and a failure of its own ends the view and nothing else: whoever opened it goes on with plain lines.
 import displayWidth from 'fast-string-width';
-import { Box, type Key, render, renderToString, Static, Text, useInput, usePaste } from 'ink';
+import {
+  Box,
+  type Key,
+  render,
+  renderToString,
+  Static,
+  Text,
+  useInput,
+  usePaste,
+} from 'ink';
 import { Fragment, createElement as h, type ReactElement, type ReactNode } from 'react';
 import type { HumanAnswer } from '../../checks/checker.ts';
 import { messageOf } from '../../core/error.ts';
@@ -9,7 +18,14 @@ import { readApproval } from '../ask-at-terminal.ts';
 import type { Io } from '../io.ts';
 import { complain } from '../print.ts';
 import type { ViewEvent } from './events.ts';
-import { type Hand, type KeyPress, namedKeys, perform, pressKey, type ViewAct } from './keys.ts';
+import {
+  type Hand,
+  type KeyPress,
+  namedKeys,
+  perform,
+  pressKey,
+  type ViewAct,
+} from './keys.ts';
 import { createLinePrinter, linesOf } from './lines.ts';
 import { renderMarkdown } from './markdown.ts';
 import { printedOutput, type RunOutput } from './output.ts';
@@ -34,7 +50,13 @@ const idleMs = 1000;
 /** Whoever looks at another's session shall not be felt: a slower spinner is enough there. */
 const attachedMs = 480;
 
-export function openLiveView({ kind, io, hand, onFailure, draw = drawLiving }: LiveViewOptions) {
+export function openLiveView({
+  kind,
+  io,
+  hand,
+  onFailure,
+  draw = drawLiving,
+}: LiveViewOptions) {
   const { stdin, stdout } = process;
   const { clock } = io;
   const look = lookOf({ isTTY: true, env: io.env });
@@ -43,7 +65,12 @@ export function openLiveView({ kind, io, hand, onFailure, draw = drawLiving }: L
   const told: string[] = [];
   const taken = (): string => told.splice(0).join('');
   const write = (text: string): unknown => told.push(text);
-  const printer = createLinePrinter({ look, forView: true, render: renderMarkdown, write });
+  const printer = createLinePrinter({
+    look,
+    forView: true,
+    render: renderMarkdown,
+    write,
+  });
   let state = sized(createState(kind, clock.now()));
   let drawn: ViewState | null = null;
   /** Finished lines, several in one text; only ever added to. */
@@ -55,7 +82,11 @@ export function openLiveView({ kind, io, hand, onFailure, draw = drawLiving }: L
   let afterwards = '';
 
   function sized(before: ViewState): ViewState {
-    return reduce(before, { type: 'resized', columns: stdout.columns ?? 80, rows: stdout.rows ?? 24 });
+    return reduce(before, {
+      type: 'resized',
+      columns: stdout.columns ?? 80,
+      rows: stdout.rows ?? 24,
+    });
   }
 
   const living = (): ReactNode => draw(page, state, printer.speech());
@@ -143,8 +174,12 @@ export function openLiveView({ kind, io, hand, onFailure, draw = drawLiving }: L
     guarded(() => {
       const columns = stdout.columns ?? 80;
       if (columns < state.columns && breaksLines(io.env)) {
-        const before = renderToString(h(Fragment, null, shown), { columns: state.columns });
-        stdout.write('\u001b[2K\u001b[1A'.repeat(surplusRows(before.split('\n'), columns)));
+        const before = renderToString(h(Fragment, null, shown), {
+          columns: state.columns,
+        });
+        stdout.write(
+          '\u001b[2K\u001b[1A'.repeat(surplusRows(before.split('\n'), columns)),
+        );
       }
       state = sized(state);
     });
@@ -198,23 +233,34 @@ function isMoving({ session, wait, outcome, stopping }: ViewState): boolean {
 
 /** Rows that drawn lines take beyond one each, once the terminal has broken them at `columns`; Ink knows nothing of it. */
 export function surplusRows(lines: readonly string[], columns: number): number {
-  const rows = (line: string): number => Math.max(1, Math.ceil(displayWidth(line) / Math.max(1, columns)));
+  const rows = (line: string): number =>
+    Math.max(1, Math.ceil(displayWidth(line) / Math.max(1, columns)));
   return lines.reduce((surplus, line) => surplus + rows(line) - 1, 0);
 }
 
 /** xterm itself and screen cut lines off instead; there is no surplus then, and erasing would eat what was said. */
-export function breaksLines(environment: Readonly<Record<string, string | undefined>>): boolean {
+export function breaksLines(
+  environment: Readonly<Record<string, string | undefined>>,
+): boolean {
   if ((environment['XTERM_VERSION'] ?? '') !== '') return false;
-  return !(environment['TERM'] ?? '').startsWith('screen') || (environment['TMUX'] ?? '') !== '';
+  return (
+    !(environment['TERM'] ?? '').startsWith('screen') ||
+    (environment['TMUX'] ?? '') !== ''
+  );
 }
 
-type Screen = Readonly<{ finished: string[]; living: ReactNode; onKey: (key: KeyPress) => void }>;
+type Screen = Readonly<{
+  finished: string[];
+  living: ReactNode;
+  onKey: (key: KeyPress) => void;
+}>;
 
 /** The thin layer over Ink: finished lines above, the living part below, keys in. */
 function InkScreen({ finished, living, onKey }: Screen): ReactElement {
   useInput((input, key) => keyPresses(input, key).forEach(onKey));
   usePaste((text) => onKey({ name: 'text', text, isControl: false }));
-  const children = (lines: string, index: number): ReactElement => h(Text, { key: index }, lines);
+  const children = (lines: string, index: number): ReactElement =>
+    h(Text, { key: index }, lines);
   const above = h(Static<string>, { items: finished, children });
   return h(Fragment, null, above, h(Box, { flexDirection: 'column' }, living));
 }
@@ -228,7 +274,11 @@ export function keyPresses(input: string, key: Key): KeyPress[] {
   const parts = input.split(/([\r\n])/u).filter((part) => part !== '');
   return parts.map((text): KeyPress => {
     const isEnter = text === '\r' || text === '\n';
-    return { name: isEnter ? 'return' : 'text', text: isEnter ? '' : text, isControl: false };
+    return {
+      name: isEnter ? 'return' : 'text',
+      text: isEnter ? '' : text,
+      isControl: false,
+    };
   });
 }
 
@@ -244,7 +294,10 @@ export function openRunView(io: Io, hand: Hand, open = openLiveView): RunOutput 
     hand: { ...hand, reply: ({ text }) => answerCheck(readApproval(text)) },
     onFailure: (error) => {
       lines = printedOutput(io, linesOf(io, renderMarkdown));
-      complain(io, `The live view broke (${messageOf(error)}); the run goes on, in lines.`);
+      complain(
+        io,
+        `The live view broke (${messageOf(error)}); the run goes on, in lines.`,
+      );
       answerCheck(null);
     },
   });
@@ -267,7 +320,8 @@ export function openRunView(io: Io, hand: Hand, open = openLiveView): RunOutput 
     complaints: {
       write(text) {
         if (lines !== null) io.stderr.write(text);
-        else for (const line of text.split('\n')) if (line.trim() !== '') view.notice(line);
+        else
+          for (const line of text.split('\n')) if (line.trim() !== '') view.notice(line);
       },
     },
     close: () => view.close(),

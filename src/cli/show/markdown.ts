@@ -27,7 +27,12 @@ function blocks(tokens: readonly Token[], page: Page, width: number | null): str
   return lines;
 }
 
-function block(token: Token, inner: readonly Token[], page: Page, width: number | null): string[] {
+function block(
+  token: Token,
+  inner: readonly Token[],
+  page: Page,
+  width: number | null,
+): string[] {
   const { signs, paint, color } = page;
   switch (token.type) {
     case 'heading_open': {
@@ -67,7 +72,9 @@ function less(width: number | null, by: number): number | null {
 /** `width` null: the lines fit already. */
 function inset(lines: readonly string[], lead: string, width: number | null): string[] {
   const room = less(width, 2);
-  return lines.flatMap((line) => (room === null ? [line] : wrapCode(line, room))).map((line) => lead + line);
+  return lines
+    .flatMap((line) => (room === null ? [line] : wrapCode(line, room)))
+    .map((line) => lead + line);
 }
 
 /** Code keeps its spaces. */
@@ -78,21 +85,31 @@ function wrapCode(line: string, room: number): string[] {
     : wrap(line, Math.max(8, room - indent.length)).map((part) => indent + part);
 }
 
-function list(token: Token, inner: readonly Token[], page: Page, width: number | null): string[] {
+function list(
+  token: Token,
+  inner: readonly Token[],
+  page: Page,
+  width: number | null,
+): string[] {
   const start = Number(token.attrGet('start') ?? 1);
   const lines: string[] = [];
   let number = start - 1;
   for (const [index, item] of inner.entries()) {
     if (item.type !== 'list_item_open' || item.level !== token.level + 1) continue;
     number += 1;
-    const mark = token.type === 'ordered_list_open' ? `${number}. ` : `${page.unicode ? '•' : '*'} `;
+    const mark =
+      token.type === 'ordered_list_open' ? `${number}. ` : `${page.unicode ? '•' : '*'} `;
     const drawn = blocks(
       inner.slice(index + 1, closingOf(inner, item, index)),
       page,
       less(width, mark.length),
     );
     const lead = ' '.repeat(mark.length);
-    lines.push(...(drawn.length === 0 ? [''] : drawn).map((line, at) => (at === 0 ? mark : lead) + line));
+    lines.push(
+      ...(drawn.length === 0 ? [''] : drawn).map(
+        (line, at) => (at === 0 ? mark : lead) + line,
+      ),
+    );
   }
   return lines;
 }
@@ -107,12 +124,16 @@ function table(inner: readonly Token[], page: Page, width: number | null): strin
   }
   const columns = Math.max(...rows.map((row) => row.length));
   // No room for columns: a row is a line.
-  if (width !== null && columns * 7 > width) return rows.flatMap((row) => wrap(row.join(' | '), width));
+  if (width !== null && columns * 7 > width)
+    return rows.flatMap((row) => wrap(row.join(' | '), width));
   const widths = Array.from({ length: columns }, (_, at) =>
     Math.max(1, ...rows.map((row) => displayWidth(row[at] ?? ''))),
   );
   const sum = (): number => widths.reduce((total, each) => total + each, 0);
-  const room = width === null ? Number.POSITIVE_INFINITY : Math.max(columns * 4, width - 3 * (columns - 1));
+  const room =
+    width === null
+      ? Number.POSITIVE_INFINITY
+      : Math.max(columns * 4, width - 3 * (columns - 1));
   while (sum() > room) {
     const widest = widths.indexOf(Math.max(...widths));
     widths[widest] = (widths[widest] ?? 1) - 1;
@@ -120,11 +141,13 @@ function table(inner: readonly Token[], page: Page, width: number | null): strin
   const between = ` ${paint('dim', signs.margin)} `;
   const [head = [], ...body] = rows.map((row) => {
     const cells = widths.map((each, column) => wrap(row[column] ?? '', each));
-    return Array.from({ length: Math.max(...cells.map((cell) => cell.length)) }, (_, line) =>
-      widths
-        .map((each, column) => padded(cells[column]?.[line] ?? '', each))
-        .join(between)
-        .trimEnd(),
+    return Array.from(
+      { length: Math.max(...cells.map((cell) => cell.length)) },
+      (_, line) =>
+        widths
+          .map((each, column) => padded(cells[column]?.[line] ?? '', each))
+          .join(between)
+          .trimEnd(),
     );
   });
   const rule = paint('dim', signs.rule.repeat(sum() + 3 * (columns - 1)));
@@ -151,13 +174,21 @@ function inline(token: Token | undefined, page: Page): string {
     if (weight !== undefined) depth[weight as keyof typeof depth] += child.nesting;
     if (child.type === 'softbreak' || child.type === 'hardbreak') return '\n';
     if (child.type === 'code_inline') return color ? paint('bold', text) : `\`${text}\``;
-    if (child.type === 'link_open') links.push(clean(String(child.attrGet('href') ?? ''), page));
+    if (child.type === 'link_open')
+      links.push(clean(String(child.attrGet('href') ?? ''), page));
     if (child.type === 'link_close') {
       const target = links.pop() ?? '';
-      return target === '' || (token?.content ?? '').startsWith('<') ? '' : paint('dim', ` (${target})`);
+      return target === '' || (token?.content ?? '').startsWith('<')
+        ? ''
+        : paint('dim', ` (${target})`);
     }
-    if (child.type !== 'text' && child.type !== 'html_inline') return child.type === 'image' ? text : '';
-    return depth.strong > 0 ? paint('bold', text) : depth.s > 0 ? paint('dim', text) : text;
+    if (child.type !== 'text' && child.type !== 'html_inline')
+      return child.type === 'image' ? text : '';
+    return depth.strong > 0
+      ? paint('bold', text)
+      : depth.s > 0
+        ? paint('dim', text)
+        : text;
   });
   return parts.join('');
 }

@@ -36,14 +36,26 @@ export interface OutputChoice {
 
 /** Drawing needs a terminal that can move its cursor, and one to read keys from. */
 export function drawsView(io: Io, { json, plain }: OutputChoice): boolean {
-  return io.isTTY && process.stdin.isTTY === true && !json && !plain && io.env['TERM'] !== 'dumb';
+  return (
+    io.isTTY &&
+    process.stdin.isTTY === true &&
+    !json &&
+    !plain &&
+    io.env['TERM'] !== 'dumb'
+  );
 }
 
 /** Markdown is laid out on a terminal; a log and another program get it as it was said. Only what is used is loaded. */
-export async function createPrinter(io: Io, json: boolean): Promise<(event: SessionEvent) => void> {
+export async function createPrinter(
+  io: Io,
+  json: boolean,
+): Promise<(event: SessionEvent) => void> {
   if (json) return createJsonPrinter((text) => io.stdout.write(text));
   const { linesOf, plainSpeech } = await import('./lines.ts');
-  return linesOf(io, io.isTTY ? (await import('./markdown.ts')).renderMarkdown : plainSpeech);
+  return linesOf(
+    io,
+    io.isTTY ? (await import('./markdown.ts')).renderMarkdown : plainSpeech,
+  );
 }
 
 export function printedOutput(io: Io, print: (event: AgentEvent) => void): RunOutput {
@@ -61,7 +73,11 @@ export function printedOutput(io: Io, print: (event: AgentEvent) => void): RunOu
 
 type Question =
   | { readonly requestId: string }
-  | { readonly requestId: null; readonly text: string; answer(said: HumanAnswer | null): void };
+  | {
+      readonly requestId: null;
+      readonly text: string;
+      answer(said: HumanAnswer | null): void;
+    };
 
 /**
  * What is typed is the answer to the question that is open, or a message to the agent, which takes it up after the running
@@ -109,20 +125,23 @@ export function plainTerminalOutput(
       return perform(hand, { act: 'answer', requestId: question.requestId, remembered });
     if (question !== undefined && line.trim() === '')
       return 'Left open; y, s, a or n here, or `untildone approve` elsewhere.';
-    if (question === undefined || !isNearAnswer(line)) return perform(hand, { act: 'say', text: line });
+    if (question === undefined || !isNearAnswer(line))
+      return perform(hand, { act: 'say', text: line });
     io.stderr.write(`${notUnderstood(line)} It was not sent to the agent.\n`);
     return prompt();
   }
 
   lines.on('line', async (line) => {
     // The run goes on without what was typed; whoever typed it must know.
-    const failed = (error: unknown) => `untildone: That was not taken: ${oneLine(messageOf(error), 200)}`;
+    const failed = (error: unknown) =>
+      `untildone: That was not taken: ${oneLine(messageOf(error), 200)}`;
     const sentence = await hear(line).catch(failed);
     if (typeof sentence === 'string') io.stderr.write(`${sentence}\n`);
   });
   // Nobody is there any more: what waits for this terminal is left open.
   lines.on('close', () => {
-    for (const question of questions.splice(0)) if (question.requestId === null) question.answer(null);
+    for (const question of questions.splice(0))
+      if (question.requestId === null) question.answer(null);
   });
 
   return {
@@ -133,7 +152,11 @@ export function plainTerminalOutput(
         ({ requestId }) => requestId !== null && requestId === about?.requestId,
       );
       // Nobody pressed Enter behind the prompt.
-      if (answered !== undefined && answered === questions[0] && about?.by === 'elsewhere')
+      if (
+        answered !== undefined &&
+        answered === questions[0] &&
+        about?.by === 'elsewhere'
+      )
         io.stderr.write('\n');
       printed.emit(event);
       if (answered !== undefined) end(answered);
@@ -141,7 +164,11 @@ export function plainTerminalOutput(
     },
     ask: (text) =>
       new Promise((answer) =>
-        add({ requestId: null, text: oneLine(visibleLines(text).join(' '), 500), answer }),
+        add({
+          requestId: null,
+          text: oneLine(visibleLines(text).join(' '), 500),
+          answer,
+        }),
       ),
     async close() {
       lines.close();

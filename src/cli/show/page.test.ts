@@ -35,7 +35,9 @@ describe('ASCII', () => {
   });
 
   it('Must hold 6: has no byte that another terminal could read as a command', () => {
-    const all = Array.from({ length: 0x1_0000 }, (_, code) => String.fromCharCode(code)).join(' ');
+    const all = Array.from({ length: 0x1_0000 }, (_, code) =>
+      String.fromCharCode(code),
+    ).join(' ');
     expect(/[^\n\x20-\x7e]/.exec(cleanLine(all, all.length, false))).toBeNull();
   });
 });
@@ -45,7 +47,9 @@ describe('the locale', () => {
     expect(isUnicodeLocale({ LANG: 'de_DE.UTF-8' })).toBe(true);
     expect(isUnicodeLocale({ LANG: 'C.utf8' })).toBe(true);
     expect(isUnicodeLocale({ LANG: 'en_US.UTF-8', LC_ALL: 'C' })).toBe(false);
-    expect(isUnicodeLocale({ LC_CTYPE: 'de_DE.ISO-8859-1', LANG: 'de_DE.UTF-8' })).toBe(false);
+    expect(isUnicodeLocale({ LC_CTYPE: 'de_DE.ISO-8859-1', LANG: 'de_DE.UTF-8' })).toBe(
+      false,
+    );
     expect(isUnicodeLocale({ LC_ALL: '', LANG: '' })).toBe(true);
     expect(isUnicodeLocale({})).toBe(true);
   });

@@ -11,7 +11,10 @@ import { createPaint, hasColor, type Style } from '../print.ts';
 /** The text itself, or its start and the ellipsis, in at most `width` columns. */
 export function cutToWidth(text: string, width: number, ellipsis: string): string {
   const mark = displayWidth(ellipsis) < width ? ellipsis : '';
-  const { index, truncated } = truncatedWidth(text, { limit: Math.max(1, width), ellipsis: mark });
+  const { index, truncated } = truncatedWidth(text, {
+    limit: Math.max(1, width),
+    ellipsis: mark,
+  });
   if (!truncated) return text;
   // Never half a character.
   const end = /[\ud800-\udbff]/.test(text.charAt(index - 1)) ? index - 1 : index;
@@ -32,7 +35,9 @@ export function cleanLine(text: string, maxLength: number, unicode: boolean): st
 
 /** A stranger's text in its lines. */
 export function cleanLines(text: string, unicode: boolean): string {
-  const broken = text.replace(/\r\n?|[\v\f\u0085\u2028\u2029]/gu, '\n').replaceAll('\t', '    ');
+  const broken = text
+    .replace(/\r\n?|[\v\f\u0085\u2028\u2029]/gu, '\n')
+    .replaceAll('\t', '    ');
   const clean = stripTerminalControls(broken);
   return unicode ? clean : toAscii(clean);
 }
@@ -44,8 +49,28 @@ export function lastLines(text: string, most: number, unicode: boolean): string[
 }
 
 const spellings: Readonly<Record<string, string>> = {
-  ...{ '…': '...', '→': '->', '‐': '-', '‑': '-', '–': '-', '—': '-', '−': '-', '·': '-' },
-  ...{ '‘': "'", '’': "'", '‚': "'", '“': '"', '”': '"', '„': '"', '‹': '<', '›': '>', '«': '<<', '»': '>>' },
+  ...{
+    '…': '...',
+    '→': '->',
+    '‐': '-',
+    '‑': '-',
+    '–': '-',
+    '—': '-',
+    '−': '-',
+    '·': '-',
+  },
+  ...{
+    '‘': "'",
+    '’': "'",
+    '‚': "'",
+    '“': '"',
+    '”': '"',
+    '„': '"',
+    '‹': '<',
+    '›': '>',
+    '«': '<<',
+    '»': '>>',
+  },
   ...{ '•': '*', '×': 'x', ß: 'ss' },
 };
 
@@ -59,15 +84,63 @@ export function toAscii(text: string): string {
 
 /** All but the hand, which is to be seen, are one column wide: terminals disagree about the width of emoji. */
 const unicodeSigns = {
-  ...{ start: '»', call: '·', ok: '✓', failed: '✗', refused: '✋', continuation: '↻', waiting: '…' },
-  ...{ error: '!', notice: '•', margin: '│', checked: '█', claimed: '▒', open: '░', ellipsis: '…' },
-  ...{ arrow: '→', separator: '·', minus: '−', prompt: '›', cursor: '▏', rule: '─', scroll: '↑↓' },
+  ...{
+    start: '»',
+    call: '·',
+    ok: '✓',
+    failed: '✗',
+    refused: '✋',
+    continuation: '↻',
+    waiting: '…',
+  },
+  ...{
+    error: '!',
+    notice: '•',
+    margin: '│',
+    checked: '█',
+    claimed: '▒',
+    open: '░',
+    ellipsis: '…',
+  },
+  ...{
+    arrow: '→',
+    separator: '·',
+    minus: '−',
+    prompt: '›',
+    cursor: '▏',
+    rule: '─',
+    scroll: '↑↓',
+  },
 };
 
 const asciiSigns: typeof unicodeSigns = {
-  ...{ start: '>', call: '-', ok: 'ok', failed: 'failed', refused: '!!', continuation: '>>', waiting: '..' },
-  ...{ error: '!', notice: '*', margin: '|', checked: '#', claimed: '=', open: '.', ellipsis: '...' },
-  ...{ arrow: '->', separator: '-', minus: '-', prompt: '>', cursor: '_', rule: '-', scroll: 'up/down' },
+  ...{
+    start: '>',
+    call: '-',
+    ok: 'ok',
+    failed: 'failed',
+    refused: '!!',
+    continuation: '>>',
+    waiting: '..',
+  },
+  ...{
+    error: '!',
+    notice: '*',
+    margin: '|',
+    checked: '#',
+    claimed: '=',
+    open: '.',
+    ellipsis: '...',
+  },
+  ...{
+    arrow: '->',
+    separator: '-',
+    minus: '-',
+    prompt: '>',
+    cursor: '_',
+    rule: '-',
+    scroll: 'up/down',
+  },
 };
 
 /** How a terminal looks. */
@@ -93,7 +166,9 @@ export function lookOf({ isTTY, env }: Pick<Io, 'isTTY' | 'env'>): Look {
  * A locale that names another encoding (or plain `C`) is believed: to a Latin-1 terminal some bytes of UTF-8 are
  * control characters. Where nothing is said at all (containers, Windows) UTF-8 is by far the likelier.
  */
-export function isUnicodeLocale(env: Readonly<Record<string, string | undefined>>): boolean {
+export function isUnicodeLocale(
+  env: Readonly<Record<string, string | undefined>>,
+): boolean {
   const locale = env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || '';
   return locale === '' || /utf-?8/i.test(locale);
 }
@@ -127,12 +202,18 @@ export function createPage(look: Look, less = 0) {
   const paint = createPaint(color);
   /** A stranger's text on one line, cut to a width. */
   const clip = (text: string, room: number): string =>
-    cutToWidth(cleanLine(text, Math.max(longestEntry, room * 2), unicode), room, signs.ellipsis);
+    cutToWidth(
+      cleanLine(text, Math.max(longestEntry, room * 2), unicode),
+      room,
+      signs.ellipsis,
+    );
   const page = {
     /** Null: not wrapped. */
     get width(): number | null {
       const { columns } = look;
-      return columns === null || columns < 1 ? null : Math.max(narrowest, Math.floor(columns) - less);
+      return columns === null || columns < 1
+        ? null
+        : Math.max(narrowest, Math.floor(columns) - less);
     },
     unicode,
     color,
@@ -140,13 +221,24 @@ export function createPage(look: Look, less = 0) {
     paint,
     clip,
     /** A mark, and beside it a text in as many lines as it needs. */
-    entry({ mark = '', markStyle, text, style, indent = 0, hang = 0, cut = false }: Entry): string[] {
+    entry({
+      mark = '',
+      markStyle,
+      text,
+      style,
+      indent = 0,
+      hang = 0,
+      cut = false,
+    }: Entry): string[] {
       const lead = mark === '' ? indent : indent + displayWidth(mark) + 1;
       const room = page.width === null ? null : Math.max(1, page.width - lead - hang);
-      const whole = cut ? clip(text, room ?? cutWithoutWidth) : cleanLine(text, longestEntry, unicode);
+      const whole = cut
+        ? clip(text, room ?? cutWithoutWidth)
+        : cleanLine(text, longestEntry, unicode);
       const shownMark = markStyle === undefined ? mark : paint(markStyle, mark);
       return wrap(whole, room).map((line, index) => {
-        const first = mark === '' ? ' '.repeat(lead) : `${' '.repeat(indent)}${shownMark} `;
+        const first =
+          mark === '' ? ' '.repeat(lead) : `${' '.repeat(indent)}${shownMark} `;
         const start = index > 0 ? ' '.repeat(lead + hang) : first;
         return `${start}${style === undefined ? line : paint(style, line)}`.trimEnd();
       });
@@ -165,22 +257,38 @@ export function changeSize(
   { paint, signs }: Page,
   changes: readonly { readonly added: number; readonly removed: number }[],
 ): string {
-  const sum = (of: 'added' | 'removed'): number => changes.reduce((total, change) => total + change[of], 0);
-  const parts = [sum('added') > 0 || sum('removed') === 0 ? paint('green', `+${sum('added')}`) : ''];
+  const sum = (of: 'added' | 'removed'): number =>
+    changes.reduce((total, change) => total + change[of], 0);
+  const parts = [
+    sum('added') > 0 || sum('removed') === 0 ? paint('green', `+${sum('added')}`) : '',
+  ];
   if (sum('removed') > 0) parts.push(paint('red', `${signs.minus}${sum('removed')}`));
   return parts.filter((part) => part !== '').join(' ');
 }
 
 /** The first `most` of them, and how many more there are. */
-export function upTo<T>(page: Page, items: readonly T[], most: number, draw: (item: T) => string | string[]) {
+export function upTo<T>(
+  page: Page,
+  items: readonly T[],
+  most: number,
+  draw: (item: T) => string | string[],
+) {
   const hidden = items.length - most;
-  const more = hidden > 0 ? page.entry({ indent: 2, text: `and ${hidden} more`, style: 'dim' }) : [];
+  const more =
+    hidden > 0 ? page.entry({ indent: 2, text: `and ${hidden} more`, style: 'dim' }) : [];
   return [...items.slice(0, most).flatMap(draw), ...more];
 }
 
 /** The lines of a failed check's output that say what failed, behind a margin. */
 export function failedLinesOf(page: Page, output: string, most: number): string[] {
   return pickFailedLines(output, most).flatMap((text) =>
-    page.entry({ mark: page.signs.margin, markStyle: 'red', indent: 2, text, style: 'dim', cut: true }),
+    page.entry({
+      mark: page.signs.margin,
+      markStyle: 'red',
+      indent: 2,
+      text,
+      style: 'dim',
+      cut: true,
+    }),
   );
 }

@@ -10,13 +10,18 @@ function openTerminal() {
   const heard: string[] = [];
   const hand: { -readonly [Act in keyof Hand]: Hand[Act] } = {
     say: async ({ text }) => void heard.push(`say ${text}`),
-    answer: async ({ requestId, remembered }) => void heard.push(`answer ${requestId} ${remembered}`),
+    answer: async ({ requestId, remembered }) =>
+      void heard.push(`answer ${requestId} ${remembered}`),
   };
   let shown = '';
   const input = new PassThrough();
   const { clock } = createCommandBench();
   const io = {
-    ...{ stdout: { write: () => {} }, stderr: { write: (text: string) => (shown += text) }, env: {} },
+    ...{
+      stdout: { write: () => {} },
+      stderr: { write: (text: string) => (shown += text) },
+      env: {},
+    },
     ...{ cwd: '/', isTTY: true, clock },
     ...{ whyNoHuman: async () => null, agentAbove: async () => null },
     agentSessions: async () => [],
@@ -31,7 +36,13 @@ function openTerminal() {
 
 const asked = (requestId: string) =>
   event(1, {
-    ...{ type: 'permission-asked', requestId, tool: 'shell', subject: 'x', pattern: '= x' },
+    ...{
+      type: 'permission-asked',
+      requestId,
+      tool: 'shell',
+      subject: 'x',
+      pattern: '= x',
+    },
     choices: ['once', 'session', 'always', 'no'],
   });
 
@@ -68,13 +79,16 @@ describe('a person at a plain terminal', () => {
   it.each([
     ['elsewhere', 1],
     ['terminal', 0],
-  ] as const)('C3: the prompt of a question that was answered %s gets %i line breaks', (by, breaks) => {
-    const { output, shown } = openTerminal();
-    output.emit(asked('r1'));
-    const answer = { granted: true, remembered: 'once', by } as const;
-    output.emit(event(2, { type: 'permission-answered', requestId: 'r1', ...answer }));
-    expect(shown().split('\n')).toHaveLength(breaks + 1);
-  });
+  ] as const)(
+    'C3: the prompt of a question that was answered %s gets %i line breaks',
+    (by, breaks) => {
+      const { output, shown } = openTerminal();
+      output.emit(asked('r1'));
+      const answer = { granted: true, remembered: 'once', by } as const;
+      output.emit(event(2, { type: 'permission-answered', requestId: 'r1', ...answer }));
+      expect(shown().split('\n')).toHaveLength(breaks + 1);
+    },
+  );
 
   it('C3: a bare Enter leaves a permission open, and other words go to the agent', async () => {
     const { output, type, heard, shown } = openTerminal();
@@ -86,16 +100,19 @@ describe('a person at a plain terminal', () => {
     expect(heard).toEqual(['say why do you need that?', 'answer r1 once']);
   });
 
-  it.each(['q', 'maybe', 'OK', '?'])('C3: %j is no answer, and is not sent to the agent', async (line) => {
-    const { output, type, heard, shown } = openTerminal();
-    output.emit(asked('r1'));
-    await type(line);
-    expect(heard).toEqual([]);
-    expect(shown()).toContain(`"${line}" was not understood`);
-    expect(shown().match(/Allow\?/gu)).toHaveLength(2);
-    await type('stop');
-    expect(heard).toEqual(['say stop']);
-  });
+  it.each(['q', 'maybe', 'OK', '?'])(
+    'C3: %j is no answer, and is not sent to the agent',
+    async (line) => {
+      const { output, type, heard, shown } = openTerminal();
+      output.emit(asked('r1'));
+      await type(line);
+      expect(heard).toEqual([]);
+      expect(shown()).toContain(`"${line}" was not understood`);
+      expect(shown().match(/Allow\?/gu)).toHaveLength(2);
+      await type('stop');
+      expect(heard).toEqual(['say stop']);
+    },
+  );
 
   it.each([
     ['y', { approved: true, reason: '' }],

@@ -4,7 +4,9 @@ import type { TodoView } from '../../agent/agent-event.ts';
 import { planHead, planLines } from './event-lines.ts';
 import { createPage } from './page.ts';
 
-function progress(columns: number | null = null): (todos: readonly TodoView[]) => string[] {
+function progress(
+  columns: number | null = null,
+): (todos: readonly TodoView[]) => string[] {
   const page = createPage({ columns, color: false, unicode: true });
   let before: readonly TodoView[] = [];
   return (todos) => {
@@ -24,7 +26,10 @@ describe('the plan while it is worked on', () => {
     const claimed = { ...a, status: 'completed' } as const;
     expect(show([claimed, b])).toEqual(['plan [▒▒▒▒░░░░] 1/2 [x] A (claimed)']);
     const checked = { ...claimed, verification: 'passed' } as const;
-    expect(show([checked, { ...b, title: 'C' }])).toEqual(['plan [████░░░░] 1/2 [x] A (checked)', '  [>] C']);
+    expect(show([checked, { ...b, title: 'C' }])).toEqual([
+      'plan [████░░░░] 1/2 [x] A (checked)',
+      '  [>] C',
+    ]);
   });
 
   it('has no room for both on a narrow terminal, and cuts the title on a wider one', () => {
@@ -34,7 +39,10 @@ describe('the plan while it is worked on', () => {
       show([long, b]);
       return show([{ ...long, status: 'completed' }, b]);
     };
-    expect(shown(40)).toEqual(['plan [▒▒▒▒░░░░] 1/2, 1 only claimed', `  [x] ${'x'.repeat(23)}… (claimed)`]);
+    expect(shown(40)).toEqual([
+      'plan [▒▒▒▒░░░░] 1/2, 1 only claimed',
+      `  [x] ${'x'.repeat(23)}… (claimed)`,
+    ]);
     expect(shown(60)).toEqual([`plan [▒▒▒▒░░░░] 1/2 [x] ${'x'.repeat(25)}… (claimed)`]);
   });
 
@@ -52,11 +60,17 @@ describe('the plan while it is worked on', () => {
       { ...b, verification: 'failed' },
       { ...a, id: 'c', status: 'completed', verification: 'running' },
     ]);
-    expect(lines.slice(1)).toEqual(['  [ ] A (dropped)', '  [>] B (check failed)', '  [x] A (check runs)']);
+    expect(lines.slice(1)).toEqual([
+      '  [ ] A (dropped)',
+      '  [>] B (check failed)',
+      '  [x] A (check runs)',
+    ]);
   });
 
   it('keeps a long plan short', () => {
-    const todos = Array.from({ length: 100 }, (_, index) => todoView(`${index}`, `Todo ${index}`));
+    const todos = Array.from({ length: 100 }, (_, index) =>
+      todoView(`${index}`, `Todo ${index}`),
+    );
     const show = progress();
     const first = show(todos);
     expect(first).toHaveLength(42);
@@ -85,9 +99,14 @@ describe('the plan while it is worked on', () => {
           verification: index < checked ? 'passed' : 'none',
         }),
       );
-      const head = planHead(createPage({ columns: null, color: false, unicode: true }), todos);
+      const head = planHead(
+        createPage({ columns: null, color: false, unicode: true }),
+        todos,
+      );
       expect(head).toContain(`plan [${bar}] ${completed}/${total}`);
-      expect(head.includes(`${completed - checked} only claimed`)).toBe(completed > checked);
+      expect(head.includes(`${completed - checked} only claimed`)).toBe(
+        completed > checked,
+      );
     },
   );
 

@@ -19,7 +19,14 @@ const started = event(0, {
 const call = (callId: string): AgentEvent =>
   event(1, { type: 'tool-started', callId, tool: 'shell', input: { command: callId } });
 const ended = (callId: string): AgentEvent =>
-  event(3, { type: 'tool-ended', callId, tool: 'shell', ok: true, output: 'out', milliseconds: 2000 });
+  event(3, {
+    type: 'tool-ended',
+    callId,
+    tool: 'shell',
+    ok: true,
+    output: 'out',
+    milliseconds: 2000,
+  });
 const checkStarted = event(1, { type: 'check-started', check: 'npm test', todoId: 'a' });
 const checkEnded = event(2, {
   type: 'check-ended',
@@ -35,7 +42,12 @@ const checkEnded = event(2, {
 describe('what the live view knows', () => {
   it('C3: knows every event of a run, and at its end nothing runs, waits or asks', () => {
     const state = stateAfter(...sampleRun);
-    expect(state).toMatchObject({ outcome: 'blocked', wait: null, held: '', continuations: 2 });
+    expect(state).toMatchObject({
+      outcome: 'blocked',
+      wait: null,
+      held: '',
+      continuations: 2,
+    });
     expect(state).toMatchObject({ calls: [], checks: [], workers: [], permissions: [] });
     expect(state.todos).toHaveLength(4);
     expect(state.usage?.inputTokens).toBe(48_210);
@@ -59,14 +71,16 @@ describe('what the live view knows', () => {
 
   it('keeps the end of held text only, however much of it there is', () => {
     const flood = event(1, { type: 'text-held', text: 'x'.repeat(1_000_000) });
-    expect(stateAfter(flood, flood, event(1, { type: 'text-held', text: 'end' })).held).toMatch(
-      /^x{3997}end$/,
-    );
+    expect(
+      stateAfter(flood, flood, event(1, { type: 'text-held', text: 'end' })).held,
+    ).toMatch(/^x{3997}end$/);
   });
 
   it('remembers the last calls, running or ended, and no more than twenty', () => {
     const two = stateAfter(call('1'), call('2'), ended('1'));
-    expect(two.calls.map(({ callId, ended }) => [callId, ended?.milliseconds ?? null])).toEqual([
+    expect(
+      two.calls.map(({ callId, ended }) => [callId, ended?.milliseconds ?? null]),
+    ).toEqual([
       ['2', null],
       ['1', 2000],
     ]);
@@ -95,14 +109,27 @@ describe('what the live view knows', () => {
 
   it('C3: a wait ends when the agent moves, and a pause is one', () => {
     const waiting = stateAfter(
-      event(1, { type: 'waiting', reason: 'paused-by-human', sentence: 'Paused.', until: null }),
+      event(1, {
+        type: 'waiting',
+        reason: 'paused-by-human',
+        sentence: 'Paused.',
+        until: null,
+      }),
     );
-    expect(waiting.wait).toEqual({ reason: 'paused-by-human', sentence: 'Paused.', until: null });
+    expect(waiting.wait).toEqual({
+      reason: 'paused-by-human',
+      sentence: 'Paused.',
+      until: null,
+    });
     expect(reduce(waiting, event(2, { type: 'step-started', step: 2 })).wait).toBeNull();
-    const retried = stateAfter(event(1, { type: 'error', kind: 'overload', sentence: 'Busy.', retryAt: 9 }));
+    const retried = stateAfter(
+      event(1, { type: 'error', kind: 'overload', sentence: 'Busy.', retryAt: 9 }),
+    );
     expect(retried.wait).toEqual({ reason: 'overload', sentence: 'Busy.', until: 9 });
     expect(
-      stateAfter(event(1, { type: 'error', kind: 'other', sentence: 'No.', retryAt: null })).wait,
+      stateAfter(
+        event(1, { type: 'error', kind: 'other', sentence: 'No.', retryAt: null }),
+      ).wait,
     ).toBeNull();
   });
 
@@ -122,7 +149,14 @@ describe('what the live view knows', () => {
       inside(event(2, { type: 'step-started', step: 3 })),
       inside(call('1')),
       inside(event(2, { type: 'text-held', text: 'mine' })),
-      inside(event(2, { type: 'plan-changed', todos: [todoView('x', 'x')], completed: 0, total: 1 })),
+      inside(
+        event(2, {
+          type: 'plan-changed',
+          todos: [todoView('x', 'x')],
+          completed: 0,
+          total: 1,
+        }),
+      ),
     );
     expect(state).toMatchObject({ step: 7, held: '', todos: [] });
     expect(state.workers).toMatchObject([{ workerId: 'w1', step: 3 }]);
@@ -155,7 +189,10 @@ describe('what the live view knows', () => {
     const state = stateAfter(asked('1'), asked('2'), asked('1'));
     expect(state.permissions.map(({ requestId }) => requestId)).toEqual(['2', '1']);
     const answer = { granted: true, remembered: 'once', by: 'elsewhere' } as const;
-    const next = reduce(state, event(2, { type: 'permission-answered', requestId: '2', ...answer }));
+    const next = reduce(
+      state,
+      event(2, { type: 'permission-answered', requestId: '2', ...answer }),
+    );
     expect(next.permissions.map(({ requestId }) => requestId)).toEqual(['1']);
   });
 

@@ -71,7 +71,11 @@ export type ViewState = Readonly<typeof nothing> & {
   readonly now: number;
 };
 
-export const createState = (kind: ViewState['kind'], now: number): ViewState => ({ ...nothing, kind, now });
+export const createState = (kind: ViewState['kind'], now: number): ViewState => ({
+  ...nothing,
+  kind,
+  now,
+});
 
 /** Enough to look back over a step or two; their outputs are cut already. */
 const rememberedCalls = 20;
@@ -96,14 +100,22 @@ type Check = Pick<Of<'check-started'>, 'check' | 'todoId'>;
 const withoutCheck = ({ checks }: ViewState, { check, todoId }: Check) => ({
   checks: checks.filter((other) => other.check !== check || other.todoId !== todoId),
 });
-const withoutQuestion = ({ permissions }: ViewState, { requestId }: { readonly requestId: string }) => ({
+const withoutQuestion = (
+  { permissions }: ViewState,
+  { requestId }: { readonly requestId: string },
+) => ({
   permissions: permissions.filter((asked) => asked.requestId !== requestId),
 });
 const withFile = ({ files }: ViewState, { path, isNew, added, removed }: FileChange) => {
   const before = files.get(path);
   if (before === undefined && files.size >= mostKept) return {};
-  const sum = { added: added + (before?.added ?? 0), removed: removed + (before?.removed ?? 0) };
-  return { files: new Map(files).set(path, { path, isNew: before?.isNew ?? isNew, ...sum }) };
+  const sum = {
+    added: added + (before?.added ?? 0),
+    removed: removed + (before?.removed ?? 0),
+  };
+  return {
+    files: new Map(files).set(path, { path, isNew: before?.isNew ?? isNew, ...sum }),
+  };
 };
 
 /** What each event changes; one that is not here changes nothing that is shown for longer than a line. */
@@ -118,7 +130,11 @@ const changes: { readonly [Type in ViewEvent['type']]?: Change<Type> } = {
           ...{ ...moves, step, said: '' },
           calls: calls.filter((call) => call.ended !== null || call.workerId !== null),
         }
-      : { workers: workers.map((each) => (each.workerId === workerId ? { ...each, step } : each)) },
+      : {
+          workers: workers.map((each) =>
+            each.workerId === workerId ? { ...each, step } : each,
+          ),
+        },
   text: ({ said }, { text }) => ({
     ...moves,
     said: (said + text.slice(0, longestSaid)).slice(0, longestSaid),
@@ -144,14 +160,22 @@ const changes: { readonly [Type in ViewEvent['type']]?: Change<Type> } = {
     ...{ held: '', error: sentence },
     wait: retryAt === null ? null : { reason: kind, sentence, until: retryAt },
   }),
-  'check-started': (state, event) => ({ checks: [...withoutCheck(state, event).checks, event] }),
+  'check-started': (state, event) => ({
+    checks: [...withoutCheck(state, event).checks, event],
+  }),
   'check-ended': (state, event) => {
     const results = new Map(state.results).set(event.check, event);
-    return { ...withoutCheck(state, event), results: results.size > mostKept ? state.results : results };
+    return {
+      ...withoutCheck(state, event),
+      results: results.size > mostKept ? state.results : results,
+    };
   },
   'check-cancelled': withoutCheck,
   usage: ({ counted }, { total }) => ({ usage: total, counted: counted + 1 }),
-  'worker-started': ({ workers }, event) => ({ ...moves, workers: [...workers, { ...event, step: 0 }] }),
+  'worker-started': ({ workers }, event) => ({
+    ...moves,
+    workers: [...workers, { ...event, step: 0 }],
+  }),
   'worker-ended': ({ workers, calls }, { workerId }) => ({
     workers: workers.filter((worker) => worker.workerId !== workerId),
     calls: calls.filter((call) => call.workerId !== workerId || call.ended !== null),
@@ -165,13 +189,31 @@ const changes: { readonly [Type in ViewEvent['type']]?: Change<Type> } = {
     queued: Math.max(0, queued + (state === 'queued' ? 1 : -1)),
   }),
   'run-ended': (_, { outcome, todos, usage }) => ({
-    ...{ ...moves, outcome, todos, usage, calls: [], checks: [], workers: [], permissions: [] },
+    ...{
+      ...moves,
+      outcome,
+      todos,
+      usage,
+      calls: [],
+      checks: [],
+      workers: [],
+      permissions: [],
+    },
     checkQuestion: null,
   }),
   'session-state': ({ calls }, event) => ({
-    ...{ sessionId: event.sessionId, model: event.model, startedAt: event.turnSince, session: event },
-    wait: event.until === null ? null : { reason: event.state, sentence: event.words, until: event.until },
-    calls: event.state === 'running' ? calls : calls.filter(({ ended }) => ended !== null),
+    ...{
+      sessionId: event.sessionId,
+      model: event.model,
+      startedAt: event.turnSince,
+      session: event,
+    },
+    wait:
+      event.until === null
+        ? null
+        : { reason: event.state, sentence: event.words, until: event.until },
+    calls:
+      event.state === 'running' ? calls : calls.filter(({ ended }) => ended !== null),
   }),
   tick: (_, { at }) => ({ now: at }),
   resized: (_, { columns, rows }) => ({ columns, rows }),
@@ -185,7 +227,9 @@ function withCall(
   workerId: string | null,
 ): readonly CallView[] {
   const { callId, tool, at } = event;
-  const known = calls.find((call) => call.callId === callId && call.workerId === workerId);
+  const known = calls.find(
+    (call) => call.callId === callId && call.workerId === workerId,
+  );
   const unknown = { callId, workerId, tool, input: null, at, changes: [], ended: null };
   const call = known ?? unknown;
   const next: CallView =
@@ -202,9 +246,11 @@ const ofWorkers =
   /^(?:step-started|tool-.*|file-changed|usage|worker-ended|permission-(?:asked|answered)|waiting|error)$/u;
 
 export function reduce(state: ViewState, event: ViewEvent): ViewState {
-  const timed = 'at' in event && event.at > state.now ? { ...state, now: event.at } : state;
+  const timed =
+    'at' in event && event.at > state.now ? { ...state, now: event.at } : state;
   const sessionId = 'sessionId' in event ? event.sessionId : null;
-  const workerId = timed.workers.find((worker) => worker.workerId === sessionId)?.workerId ?? null;
+  const workerId =
+    timed.workers.find((worker) => worker.workerId === sessionId)?.workerId ?? null;
   if (workerId !== null && !ofWorkers.test(event.type)) return timed;
   // The table pairs each type with the change of exactly that type; the compiler cannot follow the pairing.
   const change = changes[event.type] as Change<ViewEvent['type']> | undefined;
@@ -227,6 +273,7 @@ export function planWindow({ todos, scroll, rows }: ViewState) {
 /** The current todo with what was done before it: two thirds of the window are for what comes. */
 function around(todos: ViewState['todos'], shown: number): number {
   const running = todos.findIndex(({ status }) => status === 'in_progress');
-  const next = running === -1 ? todos.findIndex(({ status }) => status === 'pending') : running;
+  const next =
+    running === -1 ? todos.findIndex(({ status }) => status === 'pending') : running;
   return next === -1 ? todos.length - shown : next - Math.floor(shown / 3);
 }

@@ -31,8 +31,13 @@ function summary(changes: Partial<RunEnded>, known: Partial<ViewState> = {}): st
   return summaryLines(page, ended, { ...createState('run', 0), ...known });
 }
 
-function todoLines(todos: readonly TodoView[], changes: Partial<RunEnded> = {}): string[] {
-  return summary({ todos, outcome: 'claimed', ...changes }).filter((line) => line.startsWith('  ['));
+function todoLines(
+  todos: readonly TodoView[],
+  changes: Partial<RunEnded> = {},
+): string[] {
+  return summary({ todos, outcome: 'claimed', ...changes }).filter((line) =>
+    line.startsWith('  ['),
+  );
 }
 
 describe('the summary of a run', () => {
@@ -50,7 +55,11 @@ describe('the summary of a run', () => {
   );
 
   it('V1, V8: what is only claimed says with which command it could be proved', () => {
-    const claimed = { outcome: 'claimed', exitCode: 3, sentence: 'There is nothing to verify.' } as const;
+    const claimed = {
+      outcome: 'claimed',
+      exitCode: 3,
+      sentence: 'There is nothing to verify.',
+    } as const;
     expect(summary({ reason: 'no-plan', ...claimed })).toEqual([
       '',
       'outcome: claimed',
@@ -73,7 +82,9 @@ describe('the summary of a run', () => {
     const sentence = `The step ended in an error. ${error}`;
     const lines = summary({ outcome: 'failed', reason: 'failed', sentence }, { error });
     expect(lines.join('\n')).not.toContain(error);
-    expect(summary({ outcome: 'failed', reason: 'failed', sentence }).join('\n')).toContain(error);
+    expect(
+      summary({ outcome: 'failed', reason: 'failed', sentence }).join('\n'),
+    ).toContain(error);
   });
 
   it('V1: each todo that is not proved is named, with the reason or the agent’s own words', () => {
@@ -81,7 +92,11 @@ describe('the summary of a run', () => {
     expect(
       todoLines([
         todoView('a', 'A', { ...completed, verification: 'passed', outcome: 'Said so.' }),
-        todoView('b', 'B', { ...completed, verification: 'claimed', outcome: 'Said so.' }),
+        todoView('b', 'B', {
+          ...completed,
+          verification: 'claimed',
+          outcome: 'Said so.',
+        }),
         todoView('c', 'C', { ...completed, verification: 'running' }),
         todoView('d', 'D', { ...completed, verification: 'failed' }),
         todoView('e', 'E', { status: 'blocked', reason: 'No token.' }),
@@ -105,34 +120,49 @@ describe('the summary of a run', () => {
   it('V1: a goal check covers todos without a check of their own only when the run is done by it', () => {
     const todos = [todoView('a', 'A', { status: 'completed' })];
     expect(todoLines(todos, { outcome: 'done' })).toEqual([]);
-    expect(summary({ todos, outcome: 'done' })).toContain('1 todo: 1 checked by the goal check');
+    expect(summary({ todos, outcome: 'done' })).toContain(
+      '1 todo: 1 checked by the goal check',
+    );
     expect(todoLines(todos, { outcome: 'claimed' })).toEqual(['  [x] A (claimed)']);
-    expect(todoLines(todos, { outcome: 'done', reason: 'no-plan' })).toEqual(['  [x] A (claimed)']);
+    expect(todoLines(todos, { outcome: 'done', reason: 'no-plan' })).toEqual([
+      '  [x] A (claimed)',
+    ]);
   });
 
   it('first-use 23: what the sentence says is not said again by a count', () => {
     const todos = [todoView('a', 'A', { status: 'completed' })];
-    const told = (outcome: 'claimed' | 'stagnant') => summary({ todos, outcome }).join('\n');
+    const told = (outcome: 'claimed' | 'stagnant') =>
+      summary({ todos, outcome }).join('\n');
     expect(told('claimed')).not.toContain('1 todo:');
     expect(told('stagnant')).toContain('1 todo: 1 claimed, not checked');
   });
 
   it('S8: of a long plan the open todos are never among those left out', () => {
     const todos = Array.from({ length: 200 }, (_, index) =>
-      todoView(`${index}`, `Todo ${index}`, { status: 'completed', verification: 'passed' }),
+      todoView(`${index}`, `Todo ${index}`, {
+        status: 'completed',
+        verification: 'passed',
+      }),
     ).concat(
       Array.from({ length: 50 }, (_, index) =>
         todoView(`c${index}`, `Said ${index}`, { status: 'completed' }),
       ),
-      [todoView('x', 'The open one'), todoView('y', 'The blocked one', { status: 'blocked' })],
+      [
+        todoView('x', 'The open one'),
+        todoView('y', 'The blocked one', { status: 'blocked' }),
+      ],
     );
     const lines = summary({ todos, outcome: 'stagnant' });
-    expect(lines).toContain('252 todos: 200 checked · 50 claimed, not checked · 1 blocked · 1 open');
+    expect(lines).toContain(
+      '252 todos: 200 checked · 50 claimed, not checked · 1 blocked · 1 open',
+    );
     expect(lines).toContain('  [ ] The open one');
     expect(lines).toContain('  [!] The blocked one → no reason given');
     expect(lines).toContain('  and 12 more: 12 claimed, not checked');
     expect(lines.filter((line) => line.startsWith('  ['))).toHaveLength(40);
-    expect(lines.indexOf('  [x] Said 0 (claimed)')).toBeLessThan(lines.indexOf('  [ ] The open one'));
+    expect(lines.indexOf('  [x] Said 0 (claimed)')).toBeLessThan(
+      lines.indexOf('  [ ] The open one'),
+    );
   });
 
   it('T3: names the left-over todos of earlier turns, at most ten', () => {
@@ -151,13 +181,17 @@ describe('the summary of a run', () => {
         { textKind: 'dropped-todos', count: 1 },
       ],
     });
-    expect(lines).toContain('1 step, 1 tool call, sent back 3 times, 4 s; 900 tokens in, 40 out');
+    expect(lines).toContain(
+      '1 step, 1 tool call, sent back 3 times, 4 s; 900 tokens in, 40 out',
+    );
   });
 });
 
 describe('what a human needs at the end', () => {
   it('V8, first-use 8: a failed check is named, with the end of its output unless that stands above', () => {
-    const failedChecks = [{ check: 'npm test', tail: 'started\n\u001b[31m2 tests\u001b[0m failed' }];
+    const failedChecks = [
+      { check: 'npm test', tail: 'started\n\u001b[31m2 tests\u001b[0m failed' },
+    ];
     const lines = summary({ outcome: 'stagnant', failedChecks });
     expect(lines).toContain('! check "npm test" failed');
     expect(lines).toContain('  │ 2 tests failed');
@@ -173,13 +207,16 @@ describe('what a human needs at the end', () => {
       ['parser.mjs', { path: 'parser.mjs', isNew: false, ...change }],
       ['a\u001b[2Jb', { path: 'a\u001b[2Jb', isNew: true, added: 1, removed: 0 }],
     ]);
-    const passed = { check: 'npm test', result: 'passed', flaky: false } as EventOf<'check-ended'>;
+    const passed = {
+      check: 'npm test',
+      result: 'passed',
+      flaky: false,
+    } as EventOf<'check-ended'>;
     const results = new Map([['npm test', passed]]);
     const done = summary({}, { files, results });
-    expect(done.slice(done.indexOf('2 changed files; proved by "npm test"')).slice(1, 3)).toEqual([
-      '  parser.mjs +12 −3',
-      '  ab +1 (new)',
-    ]);
+    expect(
+      done.slice(done.indexOf('2 changed files; proved by "npm test"')).slice(1, 3),
+    ).toEqual(['  parser.mjs +12 −3', '  ab +1 (new)']);
     expect(summary({ outcome: 'stagnant' }, { files, results })).toContain(
       '2 changed files; passed so far: "npm test"',
     );
@@ -191,7 +228,9 @@ describe('what a human needs at the end', () => {
   it('S8: finished work says how to see why, what is open how to go on, a permission how to answer', () => {
     expect(summary({ outcome: 'done' }).at(-1)).toBe('next: untildone why s');
     expect(summary({ outcome: 'aborted' }).at(-1)).toBe('next: untildone run --resume s');
-    expect(summary({ outcome: 'failed', reason: 'failed' }).at(-1)).toBe('next: untildone run --resume s');
+    expect(summary({ outcome: 'failed', reason: 'failed' }).at(-1)).toBe(
+      'next: untildone run --resume s',
+    );
     expect(summary({ outcome: 'paused', reason: 'permission-pending' }).at(-1)).toBe(
       'next: untildone approve s && untildone run --resume s',
     );
@@ -201,16 +240,32 @@ describe('what a human needs at the end', () => {
     ['stagnant', 'stagnant', '"what to change"   # it needs your words'],
     ['exhausted', 'max-continuations', '"go on"   # your words give it a new budget'],
     ['blocked', 'all-blocked', '"how to get past it"   # it needs your words'],
-    ['blocked', 'check-cannot-start', '--check "npm test"   # with a command that can start'],
+    [
+      'blocked',
+      'check-cannot-start',
+      '--check "npm test"   # with a command that can start',
+    ],
     ['paused', 'repeated-question', '"your answer"   # it waits for your words'],
     ['paused', 'paused-by-model', '"your answer"   # it waits for your words'],
-    ['paused', 'plan-not-resumed', '"finish what is left over"   # your words take it up'],
-  ] as const)('first-use 23: %s (%s) says which words take it up again', (outcome, reason, rest) => {
-    expect(summary({ outcome, reason }).at(-1)).toBe(`next: untildone run --resume s ${rest}`);
-  });
+    [
+      'paused',
+      'plan-not-resumed',
+      '"finish what is left over"   # your words take it up',
+    ],
+  ] as const)(
+    'first-use 23: %s (%s) says which words take it up again',
+    (outcome, reason, rest) => {
+      expect(summary({ outcome, reason }).at(-1)).toBe(
+        `next: untildone run --resume s ${rest}`,
+      );
+    },
+  );
 
   it('first-use 8: a check that cannot start is named; what it printed stands above', () => {
-    const broken = { check: '$ nosuch', result: 'cannot-start' } as EventOf<'check-ended'>;
+    const broken = {
+      check: '$ nosuch',
+      result: 'cannot-start',
+    } as EventOf<'check-ended'>;
     const ended = {
       outcome: 'blocked',
       reason: 'check-cannot-start',
@@ -228,7 +283,9 @@ describe('what a human needs at the end', () => {
   });
 
   it('S8: what is not kept has no command that takes it up again', () => {
-    expect(summary({ outcome: 'aborted', resumeCommand: '' }).join('\n')).not.toContain('next: ');
+    expect(summary({ outcome: 'aborted', resumeCommand: '' }).join('\n')).not.toContain(
+      'next: ',
+    );
   });
 
   it('V8: that a human stopped it is said once', () => {

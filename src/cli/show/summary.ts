@@ -28,7 +28,8 @@ const styles: Readonly<Record<Outcome, Style>> = {
 /** `state`: as it was before the end. */
 export function summaryLines(page: Page, event: RunEnded, state: ViewState): string[] {
   const { outcome } = event;
-  const plain = (text: string): string[] => (text === '' ? [] : page.entry({ hang: 2, text }));
+  const plain = (text: string): string[] =>
+    text === '' ? [] : page.entry({ hang: 2, text });
   const sentence = sentenceOf(event, state);
   // The decision's own sentence names the checks that failed before the work began too.
   const namesFailedBefore = sentence === event.sentence;
@@ -47,7 +48,10 @@ export function summaryLines(page: Page, event: RunEnded, state: ViewState): str
 }
 
 /** One sentence. What was said a moment ago, and what the last line says, is not said again. */
-function sentenceOf({ outcome, reason, sentence }: RunEnded, { error, results }: ViewState): string {
+function sentenceOf(
+  { outcome, reason, sentence }: RunEnded,
+  { error, results }: ViewState,
+): string {
   if (outcome === 'failed' && error !== null && sentence.includes(error))
     return 'The run ended with the error that is shown above.';
   if (reason === 'aborted') return 'Stopped by you; what was done so far is kept.';
@@ -63,15 +67,23 @@ function todoLines(page: Page, { todos, outcome, reason }: RunEnded): string[] {
   const goalPassed = outcome === 'done' && reason === 'nothing-open';
   const standing = (todo: TodoView): words.Standing => words.standingOf(todo, goalPassed);
   const rank = (todo: TodoView): number => words.standings.indexOf(standing(todo));
-  const tally = (some: readonly TodoView[]): string => words.tally(some.map(standing), page.signs.separator);
+  const tally = (some: readonly TodoView[]): string =>
+    words.tally(some.map(standing), page.signs.separator);
   // What is proved is counted; named is what a human may have to look at.
-  const unproved = todos.filter((todo) => rank(todo) < words.standings.indexOf('covered'));
-  const listed = new Set(unproved.toSorted((one, other) => rank(one) - rank(other)).slice(0, listedTodos));
+  const unproved = todos.filter(
+    (todo) => rank(todo) < words.standings.indexOf('covered'),
+  );
+  const listed = new Set(
+    unproved.toSorted((one, other) => rank(one) - rank(other)).slice(0, listedTodos),
+  );
   const hidden = unproved.filter((todo) => !listed.has(todo));
   // The sentence above has said it.
-  const isSaid = outcome === 'claimed' && todos.every((todo) => standing(todo) === 'claimed');
+  const isSaid =
+    outcome === 'claimed' && todos.every((todo) => standing(todo) === 'claimed');
   return [
-    ...(isSaid ? [] : page.entry({ hang: 2, text: `${count(todos.length, 'todo')}: ${tally(todos)}` })),
+    ...(isSaid
+      ? []
+      : page.entry({ hang: 2, text: `${count(todos.length, 'todo')}: ${tally(todos)}` })),
     ...todos.filter((todo) => listed.has(todo)).flatMap((todo) => todoEntry(page, todo)),
     ...(hidden.length === 0
       ? []
@@ -84,7 +96,11 @@ function todoEntry(page: Page, todo: TodoView): string[] {
   const { status, reason, outcome } = todo;
   const [mark, markStyle] = words.todoMarks[status];
   const isGivenUp = status === 'blocked' || status === 'cancelled';
-  const why = isGivenUp ? (reason ?? 'no reason given') : status === 'completed' ? (outcome ?? '') : '';
+  const why = isGivenUp
+    ? (reason ?? 'no reason given')
+    : status === 'completed'
+      ? (outcome ?? '')
+      : '';
   const told = why === '' ? '' : ` ${page.signs.arrow} ${page.clip(why, longestWhy)}`;
   const text = `${page.clip(todo.title, longestTitle)}${words.remarkOf(todo)}${told}`;
   return page.entry({ mark, markStyle, indent: 2, text });
@@ -101,8 +117,11 @@ function failedCheckLines(
   namesFailedBefore: boolean,
 ): string[] {
   const listed = failed.slice(0, listedOthers);
-  const name = (check: string): string => words.checkName(check, (text) => page.clip(text, longestTitle));
-  const sameOutputs = findSameOutput(listed.map(({ check, tail }) => ({ name: name(check), tail })));
+  const name = (check: string): string =>
+    words.checkName(check, (text) => page.clip(text, longestTitle));
+  const sameOutputs = findSameOutput(
+    listed.map(({ check, tail }) => ({ name: name(check), tail })),
+  );
   return listed.flatMap(({ check, tail, failedBefore = false }, index) => {
     const sameAs = sameOutputs[index] ?? null;
     const isAbove = results.has(check);
@@ -116,17 +135,29 @@ function failedCheckLines(
     const lines = entry('');
     if (tail === null) return lines;
     const { sentence, output } = readFailure(tail);
-    return [...lines, ...failedLinesOf(page, output.trim() === '' ? sentence : output, mostFailedLines)];
+    return [
+      ...lines,
+      ...failedLinesOf(page, output.trim() === '' ? sentence : output, mostFailedLines),
+    ];
   });
 }
 
 /** What the file tools changed. Commands may have changed more: nobody looks over their shoulder. */
-function fileLines(page: Page, { outcome }: RunEnded, { files, results }: ViewState): string[] {
+function fileLines(
+  page: Page,
+  { outcome }: RunEnded,
+  { files, results }: ViewState,
+): string[] {
   if (files.size === 0) return [];
-  const passed = [...results.values()].filter(({ result, flaky }) => result === 'passed' && !flaky);
-  const names = passed.slice(0, 3).map(({ check }) => `"${page.clip(bareCheck(check), 60)}"`);
+  const passed = [...results.values()].filter(
+    ({ result, flaky }) => result === 'passed' && !flaky,
+  );
+  const names = passed
+    .slice(0, 3)
+    .map(({ check }) => `"${page.clip(bareCheck(check), 60)}"`);
   const how = outcome === 'done' ? 'proved by' : 'passed so far:';
-  const proof = names.length === 0 ? 'no check passed in this run' : `${how} ${names.join(', ')}`;
+  const proof =
+    names.length === 0 ? 'no check passed in this run' : `${how} ${names.join(', ')}`;
   return [
     ...page.entry({ hang: 2, text: `${count(files.size, 'changed file')}; ${proof}` }),
     ...upTo(page, [...files.values()], listedOthers, (change) => {
@@ -140,7 +171,9 @@ function leftOverLines(page: Page, leftOver: readonly string[]): string[] {
   if (leftOver.length === 0) return [];
   const todo = { mark: '[ ]', markStyle: 'dim', indent: 2 } as const;
   return [
-    ...page.entry({ text: `left over from earlier turns: ${count(leftOver.length, 'todo')}` }),
+    ...page.entry({
+      text: `left over from earlier turns: ${count(leftOver.length, 'todo')}`,
+    }),
     ...upTo(page, leftOver, listedOthers, (title) =>
       page.entry({ ...todo, text: page.clip(title, longestTitle) }),
     ),
@@ -148,8 +181,15 @@ function leftOverLines(page: Page, leftOver: readonly string[]): string[] {
 }
 
 /** Where no answer ever came there is nothing to count. */
-function describeEffort({ steps, toolCalls, continuations, milliseconds, usage }: RunEnded): string {
-  const tokens = usage.inputTokens + usage.outputTokens === 0 ? '' : words.describeTokens(usage);
+function describeEffort({
+  steps,
+  toolCalls,
+  continuations,
+  milliseconds,
+  usage,
+}: RunEnded): string {
+  const tokens =
+    usage.inputTokens + usage.outputTokens === 0 ? '' : words.describeTokens(usage);
   if (tokens === '' && toolCalls === 0) return '';
   const back = continuations.reduce((sum, { count: amount }) => sum + amount, 0);
   const sent = back === 0 ? [] : [words.sentBack(back)];
@@ -159,7 +199,9 @@ function describeEffort({ steps, toolCalls, continuations, milliseconds, usage }
     ...sent,
     words.formatElapsed(milliseconds),
   ];
-  return [work.join(', '), tokens, words.describeCost(usage.cost)].filter((part) => part !== '').join('; ');
+  return [work.join(', '), tokens, words.describeCost(usage.cost)]
+    .filter((part) => part !== '')
+    .join('; ');
 }
 
 /** The one command to go on with, by reason or outcome; only a message of the human starts a session afresh that gave up. */
@@ -167,7 +209,10 @@ const commands: Readonly<Record<string, readonly [command: string, note?: string
   done: ['untildone why ID'],
   'permission-pending': ['untildone approve ID && RESUME'],
   // Every check passed before the work as well: one more such check would prove as little.
-  'no-change': ['RESUME --check "a check that fails before the work"', 'only such a check would show it'],
+  'no-change': [
+    'RESUME --check "a check that fails before the work"',
+    'only such a check would show it',
+  ],
   'check-cannot-start': ['RESUME --check "npm test"', 'with a command that can start'],
   claimed: ['RESUME --check "npm test"', 'with the command that proves it'],
   stagnant: ['RESUME "what to change"', 'it needs your words'],
@@ -179,7 +224,10 @@ const commands: Readonly<Record<string, readonly [command: string, note?: string
   'paused-by-model': ['RESUME "your answer"', 'it waits for your words'],
 };
 
-function nextLines(page: Page, { outcome, reason, sessionId, resumeCommand }: RunEnded): string[] {
+function nextLines(
+  page: Page,
+  { outcome, reason, sessionId, resumeCommand }: RunEnded,
+): string[] {
   if (resumeCommand === '') return [];
   const id = shortId(sessionId);
   const resume = page.clip(resumeCommand.replace(sessionId, id), 500);

@@ -21,7 +21,15 @@ interface Look {
 
 /** The living part as Ink lays it out. */
 function drawn(events: readonly ViewEvent[], look: Look = {}): string[] {
-  const { columns = 80, rows = 24, color = false, unicode = true, kind = 'run', speech = '', changes } = look;
+  const {
+    columns = 80,
+    rows = 24,
+    color = false,
+    unicode = true,
+    kind = 'run',
+    speech = '',
+    changes,
+  } = look;
   const size = { type: 'resized', columns, rows } as const;
   const state = [size, ...events].reduce<ViewState>(reduce, createState(kind, 0));
   const page = createPage({ columns, color, unicode }, 1);
@@ -30,7 +38,9 @@ function drawn(events: readonly ViewEvent[], look: Look = {}): string[] {
 }
 
 const todos = Array.from({ length: 500 }, (_, index) =>
-  todoView(`${index}`, `Todo ${index + 1}`, { status: index === 3 ? 'in_progress' : 'pending' }),
+  todoView(`${index}`, `Todo ${index + 1}`, {
+    status: index === 3 ? 'in_progress' : 'pending',
+  }),
 );
 const bigPlan = event(1, { type: 'plan-changed', todos, completed: 0, total: 500 });
 const held = event(2, { type: 'text-held', text: 'All done!\nEverything passes.' });
@@ -62,7 +72,15 @@ const worker = event(2, {
   todoId: '3',
   title: 'Write the parser',
 });
-const everything: readonly AgentEvent[] = [bigPlan, worker, running, check, held, asked, wait];
+const everything: readonly AgentEvent[] = [
+  bigPlan,
+  worker,
+  running,
+  check,
+  held,
+  asked,
+  wait,
+];
 
 describe('the living part', () => {
   it('C3: shows the plan with a bar, the current todo and how far it is', () => {
@@ -81,7 +99,12 @@ describe('the living part', () => {
   });
 
   it('C3: shows running calls, checks and workers with how long they take', () => {
-    const text = drawn([worker, running, check, { type: 'tick', at: held.at + 3000 }]).join('\n');
+    const text = drawn([
+      worker,
+      running,
+      check,
+      { type: 'tick', at: held.at + 3000 },
+    ]).join('\n');
     expect(text).toMatch(/\S shell 3\.0 s npm test/);
     expect(text).toMatch(/\S check 3\.0 s npm test/);
     expect(text).toMatch(/\S worker coder step 0, 3\.0 s Write the parser/);
@@ -116,11 +139,16 @@ describe('the living part', () => {
     );
     const later: ViewEvent = { type: 'tick', at: asked.at + 1000 };
     expect(drawn([asked], { color: true }).join('\n')).toContain('\u001b[2m[y] once');
-    expect(drawn([asked, later], { color: true }).join('\n')).toContain('\u001b[1m[y] once');
+    expect(drawn([asked, later], { color: true }).join('\n')).toContain(
+      '\u001b[1m[y] once',
+    );
   });
 
   it('S7: shows a pattern whole, however narrow the terminal is', () => {
-    const long = { ...asked, pattern: `npm run ${'deploy-'.repeat(6)}all *` } as AgentEvent;
+    const long = {
+      ...asked,
+      pattern: `npm run ${'deploy-'.repeat(6)}all *`,
+    } as AgentEvent;
     const text = drawn([long], { columns: 40 }).join('').replace(/\s+/gu, '');
     expect(text).toContain(`wouldallow:npmrun${'deploy-'.repeat(6)}all*`);
   });
@@ -131,10 +159,18 @@ describe('the living part', () => {
       'echo ok \u001b]0; touch b; echo \u0007',
       'echo ok \\x1b]0; touch b; echo \\x07',
     ],
-    ['a line that is written over', 'touch b\rnpm\u202e test', 'touch b\\rnpm\\u202e test'],
+    [
+      'a line that is written over',
+      'touch b\rnpm\u202e test',
+      'touch b\\rnpm\\u202e test',
+    ],
   ])('S7: %s is shown and not stripped from what is asked', (_name, subject, visible) => {
-    const text = drawn([{ ...asked, subject, pattern: `= ${subject}` } as AgentEvent]).join('\n');
-    expect(text).toContain(`… permission asked: shell\n  │ ${visible}\n  It holds characters`);
+    const text = drawn([
+      { ...asked, subject, pattern: `= ${subject}` } as AgentEvent,
+    ]).join('\n');
+    expect(text).toContain(
+      `… permission asked: shell\n  │ ${visible}\n  It holds characters`,
+    );
     expect(text).toContain(`s or a would allow: exactly ${visible}`);
     expect(text).not.toContain('only part of it');
   });
@@ -146,7 +182,9 @@ describe('the living part', () => {
 
   it('S7: a long command is not repeated by its keys, so that the question fits', () => {
     const subject = Array.from({ length: 30 }, (_, index) => `echo ${index}`).join('\n');
-    const lines = drawn([{ ...asked, subject, pattern: `= ${subject}` } as AgentEvent], { rows: 24 });
+    const lines = drawn([{ ...asked, subject, pattern: `= ${subject}` } as AgentEvent], {
+      rows: 24,
+    });
     expect(lines).toContain('… permission asked: shell');
     expect(lines).toContain('  │ echo 1');
     expect(lines).toContain('  This is only part of it; all of it is above.');
@@ -157,7 +195,9 @@ describe('the living part', () => {
     expect(drawn([{ type: 'stop-asked', how: 'after-step' }]).join('\n')).toContain(
       'Ctrl-C again stops at once',
     );
-    expect(drawn([{ type: 'stop-asked', how: 'now' }]).join('\n')).toContain('stopping at once');
+    expect(drawn([{ type: 'stop-asked', how: 'now' }]).join('\n')).toContain(
+      'stopping at once',
+    );
   });
 
   it('shows tokens, cost, steps and continuations', () => {

@@ -6,7 +6,15 @@ import { createElement as h, type ReactNode } from 'react';
 import { bareCheck } from '../../core/check-specs.ts';
 import { isShort, permissionAnswers, seen, wantedLines } from '../ask-at-terminal.ts';
 import { count, type Style } from '../print.ts';
-import { callLine, callResult, isPlanTool, nameSeen, planHead, todoLine, toolName } from './event-lines.ts';
+import {
+  callLine,
+  callResult,
+  isPlanTool,
+  nameSeen,
+  planHead,
+  todoLine,
+  toolName,
+} from './event-lines.ts';
 import { isArmed, isCountingDown, isPaused } from './keys.ts';
 import { renderMarkdown } from './markdown.ts';
 import { cleanLine, cleanLines, cutToWidth, lastLines, type Page } from './page.ts';
@@ -47,7 +55,10 @@ export function drawLiving(page: Page, state: ViewState, speech: string): ReactN
   return h(
     Box,
     { flexDirection: 'column', overflow: 'hidden', justifyContent: 'flex-end', ...size },
-    column({ flexShrink: 1, minHeight: 0, overflow: 'hidden', justifyContent: 'flex-end' }, activity),
+    column(
+      { flexShrink: 1, minHeight: 0, overflow: 'hidden', justifyContent: 'flex-end' },
+      activity,
+    ),
     column({ flexShrink: 0 }, [...rule, ...drawPlan(page, state), ...foot]),
   );
 }
@@ -69,7 +80,9 @@ function row(page: Page, pieces: readonly Piece[], indent = 0): ReactNode {
 
 /** Clean and painted text on one row. Ink's own mark for what was cut is no ASCII. */
 function cut(page: Page, text: string): ReactNode {
-  const shown = page.unicode ? text : cutToWidth(text, page.width ?? 80, page.signs.ellipsis);
+  const shown = page.unicode
+    ? text
+    : cutToWidth(text, page.width ?? 80, page.signs.ellipsis);
   return h(Text, { wrap: 'truncate' }, shown || ' ');
 }
 
@@ -80,8 +93,17 @@ function wrapped(page: Page, text: string, style: Style | null, indent = 2): Rea
 }
 
 function drawRule({ unicode, color }: Page): ReactNode {
-  const sides = { borderBottom: false, borderLeft: false, borderRight: false, width: '100%' } as const;
-  return h(Box, { borderStyle: unicode ? 'single' : 'classic', borderDimColor: color, ...sides });
+  const sides = {
+    borderBottom: false,
+    borderLeft: false,
+    borderRight: false,
+    width: '100%',
+  } as const;
+  return h(Box, {
+    borderStyle: unicode ? 'single' : 'classic',
+    borderDimColor: color,
+    ...sides,
+  });
 }
 
 const unicodeFrames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
@@ -99,21 +121,38 @@ function spinner({ unicode }: Page, now: number): string {
 function drawSaid(page: Page, { held }: ViewState, speech: string): ReactNode[] {
   const { signs, paint, unicode } = page;
   const text = cleanLines(speech.slice(-longestSpeech), unicode).trim();
-  const said = text === '' ? [] : renderMarkdown(text, page, (page.width ?? 80) - 2).slice(-speechLines);
+  const said =
+    text === ''
+      ? []
+      : renderMarkdown(text, page, (page.width ?? 80) - 2).slice(-speechLines);
   return [
     ...said.map((line) => `${paint('dim', signs.margin)} ${line}`),
-    ...lastLines(held, heldLines, unicode).map((line) => paint('dim', `${signs.margin} ${line}`)),
+    ...lastLines(held, heldLines, unicode).map((line) =>
+      paint('dim', `${signs.margin} ${line}`),
+    ),
   ].map((line) => cut(page, line));
 }
 
-function drawWorker(page: Page, { now }: ViewState, { agentType, title, at, step }: WorkerView): ReactNode {
+function drawWorker(
+  page: Page,
+  { now }: ViewState,
+  { agentType, title, at, step }: WorkerView,
+): ReactNode {
   const since = `step ${step}, ${words.formatShort(now - at)}`;
-  return row(page, [spinner(page, now), 'worker', [agentType, 'bold'], [since, 'dim'], title]);
+  return row(page, [
+    spinner(page, now),
+    'worker',
+    [agentType, 'bold'],
+    [since, 'dim'],
+    title,
+  ]);
 }
 
 function drawCalls(page: Page, state: ViewState): ReactNode[] {
   if (!state.isExpanded)
-    return state.calls.filter(({ ended }) => ended === null).map((call) => drawCall(page, state, call));
+    return state.calls
+      .filter(({ ended }) => ended === null)
+      .map((call) => drawCall(page, state, call));
   const last = state.calls.filter(({ tool }) => !isPlanTool(tool)).slice(-unfoldedCalls);
   if (last.length === 0) return [row(page, [['no tool calls yet', 'dim']])];
   return last.flatMap((call) => [drawCall(page, state, call), ...drawBody(page, call)]);
@@ -121,19 +160,35 @@ function drawCalls(page: Page, state: ViewState): ReactNode[] {
 
 function drawCall(page: Page, { now, workers }: ViewState, call: CallView): ReactNode {
   const { tool, input, ended, at, changes } = call;
-  if (ended !== null) return cut(page, `${callLine(page, call)} ${callResult(page, ended, changes)}`);
-  const worker = workers.find(({ workerId }) => workerId === call.workerId)?.agentType ?? '';
+  if (ended !== null)
+    return cut(page, `${callLine(page, call)} ${callResult(page, ended, changes)}`);
+  const worker =
+    workers.find(({ workerId }) => workerId === call.workerId)?.agentType ?? '';
   const took: Piece = [words.formatShort(now - at), 'dim'];
   const argument = words.tellingArgument(tool, input);
-  return row(page, [spinner(page, now), [worker, 'dim'], [toolName(tool), 'bold'], took, argument]);
+  return row(page, [
+    spinner(page, now),
+    [worker, 'dim'],
+    [toolName(tool), 'bold'],
+    took,
+    argument,
+  ]);
 }
 
 /** What it changed as a diff; of any other call what went in and what came out. */
 function drawBody(page: Page, { input, ended, changes }: CallView): ReactNode[] {
-  const given = input === null || input === undefined ? [] : [`in: ${JSON.stringify(input).slice(0, 2000)}`];
-  const output = cleanLines((ended?.output ?? '').slice(0, 4000), page.unicode).split('\n');
-  const diff = changes.flatMap(({ diff: text }) => cleanLines(text, page.unicode).split('\n'));
-  const lines = diff.length > 0 ? diff : [...given, ...output].filter((line) => line.trim() !== '');
+  const given =
+    input === null || input === undefined
+      ? []
+      : [`in: ${JSON.stringify(input).slice(0, 2000)}`];
+  const output = cleanLines((ended?.output ?? '').slice(0, 4000), page.unicode).split(
+    '\n',
+  );
+  const diff = changes.flatMap(({ diff: text }) =>
+    cleanLines(text, page.unicode).split('\n'),
+  );
+  const lines =
+    diff.length > 0 ? diff : [...given, ...output].filter((line) => line.trim() !== '');
   const shown = lines.slice(0, unfoldedLines).map((line) => {
     const style = diff.length === 0 ? 'dim' : (diffStyles[line.charAt(0)] ?? null);
     const text = `    ${diff.length === 0 ? cleanLine(line, longestPiece, page.unicode) : line.slice(0, longestPiece)}`;
@@ -143,12 +198,21 @@ function drawBody(page: Page, { input, ended, changes }: CallView): ReactNode[] 
   return more > 0 ? [...shown, row(page, [[`and ${more} more lines`, 'dim']], 4)] : shown;
 }
 
-const diffStyles: Readonly<Record<string, Style>> = { '+': 'green', '-': 'red', '@': 'dim' };
+const diffStyles: Readonly<Record<string, Style>> = {
+  '+': 'green',
+  '-': 'red',
+  '@': 'dim',
+};
 
 /** Those that run; what came of the others stands above. */
 function drawChecks(page: Page, { checks, now }: ViewState): ReactNode[] {
   return checks.map(({ check, at }) =>
-    row(page, [spinner(page, now), 'check', [words.formatShort(now - at), 'dim'], bareCheck(check)]),
+    row(page, [
+      spinner(page, now),
+      'check',
+      [words.formatShort(now - at), 'dim'],
+      bareCheck(check),
+    ]),
   );
 }
 
@@ -157,7 +221,8 @@ function drawPlan(page: Page, state: ViewState): ReactNode[] {
   if (todos.length === 0) return [];
   const { first, shown } = planWindow(state);
   const hidden = todos.length - shown;
-  const range = hidden === 0 ? '' : ` todos ${first + 1}-${first + shown} of ${todos.length}`;
+  const range =
+    hidden === 0 ? '' : ` todos ${first + 1}-${first + shown} of ${todos.length}`;
   const place = state.scroll === null || hidden === 0 ? range : `${range}, Tab goes back`;
   return [
     cut(page, `${planHead(page, todos)}${page.paint('dim', place)}`),
@@ -169,29 +234,49 @@ function drawPlan(page: Page, state: ViewState): ReactNode[] {
 function drawDoing(page: Page, state: ViewState): ReactNode[] {
   const { signs } = page;
   const { wait, now, session, kind } = state;
-  if (state.stopping === 'now') return [row(page, [[`${signs.error} stopping at once`, 'red']])];
+  if (state.stopping === 'now')
+    return [row(page, [[`${signs.error} stopping at once`, 'red']])];
   if (state.stopping === 'after-step')
-    return [row(page, [[`${signs.error} stopping after this step; Ctrl-C again stops at once`, 'yellow']])];
+    return [
+      row(page, [
+        [`${signs.error} stopping after this step; Ctrl-C again stops at once`, 'yellow'],
+      ]),
+    ];
   if (state.permissions.length > 0 || state.checkQuestion !== null) return [];
   const mark: Piece = [signs.waiting, 'yellow'];
   if (isPaused(state)) {
     const how = kind === 'attach' ? 'r resumes' : 'Enter goes on, Ctrl-C ends the run';
-    return [row(page, [mark, [session?.words ?? 'paused by you', 'yellow'], [how, 'dim']])];
+    return [
+      row(page, [mark, [session?.words ?? 'paused by you', 'yellow'], [how, 'dim']]),
+    ];
   }
   if (wait !== null && isCountingDown(state)) {
-    const left = words.formatElapsed(Math.ceil(((wait.until ?? now) - now) / 1000) * 1000);
+    const left = words.formatElapsed(
+      Math.ceil(((wait.until ?? now) - now) / 1000) * 1000,
+    );
     const key = kind === 'attach' ? 'press any key to stop' : 'press any key to pause';
-    return [row(page, [mark, [left, 'bold'], [key, 'yellow']]), row(page, [[wait.sentence, 'dim']], 2)];
+    return [
+      row(page, [mark, [left, 'bold'], [key, 'yellow']]),
+      row(page, [[wait.sentence, 'dim']], 2),
+    ];
   }
   if (wait !== null) return [row(page, [mark, 'waiting:', wait.sentence])];
   if (session !== null) {
-    const sign: Piece = session.state === 'running' ? spinner(page, now) : [signs.notice, 'yellow'];
-    const waits = session.waits.slice(0, 3).map((each) => row(page, [['waits for:', 'dim'], each], 2));
+    const sign: Piece =
+      session.state === 'running' ? spinner(page, now) : [signs.notice, 'yellow'];
+    const waits = session.waits
+      .slice(0, 3)
+      .map((each) => row(page, [['waits for:', 'dim'], each], 2));
     return [row(page, [sign, session.words]), ...waits];
   }
   if (state.outcome !== null) return [row(page, ['ended:', [state.outcome, 'bold']])];
-  const isBusy = state.calls.some(({ ended }) => ended === null) || state.workers.length > 0;
-  const word = isBusy ? 'working' : state.held === '' ? 'thinking' : 'deciding about the answer';
+  const isBusy =
+    state.calls.some(({ ended }) => ended === null) || state.workers.length > 0;
+  const word = isBusy
+    ? 'working'
+    : state.held === ''
+      ? 'thinking'
+      : 'deciding about the answer';
   return [row(page, [spinner(page, now), [word, 'dim']])];
 }
 
@@ -208,14 +293,23 @@ function drawPermission(page: Page, state: ViewState): ReactNode[] {
   const style = isArmed(state, state.now) ? 'bold' : 'dim';
   return [
     ...lines.map((line) => cut(page, line)),
-    ...(others === 0 ? [] : [row(page, [[`${count(others, 'other question')} after it`, 'dim']], 2)]),
-    h(Box, { flexWrap: 'wrap' }, ...[...keys, ...then].map((text) => wrapped(page, text, style))),
+    ...(others === 0
+      ? []
+      : [row(page, [[`${count(others, 'other question')} after it`, 'dim']], 2)]),
+    h(
+      Box,
+      { flexWrap: 'wrap' },
+      ...[...keys, ...then].map((text) => wrapped(page, text, style)),
+    ),
   ];
 }
 
 function drawCheckQuestion(page: Page, { checkQuestion }: ViewState): ReactNode[] {
   if (checkQuestion === null) return [];
-  const question = seen(page, checkQuestion.slice(0, longestPattern).replaceAll('\n', ' '));
+  const question = seen(
+    page,
+    checkQuestion.slice(0, longestPattern).replaceAll('\n', ' '),
+  );
   const asked = wrapped(page, `${page.paint('yellow', '?')} ${question}`, 'bold', 0);
   return [
     h(Box, { maxHeight: 4, overflow: 'hidden' }, asked),
@@ -229,13 +323,24 @@ function drawInput(page: Page, { kind, input, queued }: ViewState): ReactNode[] 
   const { prompt, cursor } = page.signs;
   if (input.text === '') {
     const hint =
-      queued > 0 ? `${count(queued, 'message')} to join at the next step` : 'type to steer, Enter sends';
-    return [cut(page, `${page.paint('bold', `${prompt} ${cursor}`)} ${page.paint('dim', hint)}`)];
+      queued > 0
+        ? `${count(queued, 'message')} to join at the next step`
+        : 'type to steer, Enter sends';
+    return [
+      cut(
+        page,
+        `${page.paint('bold', `${prompt} ${cursor}`)} ${page.paint('dim', hint)}`,
+      ),
+    ];
   }
   const before = typed(page, input.text.slice(0, input.cursor).slice(-longestPattern));
   const after = typed(page, input.text.slice(input.cursor).slice(0, longestPiece));
   const line = `${page.paint('bold', prompt)} ${before}${page.paint('bold', cursor)}${after}`;
-  const end = { overflow: 'hidden', justifyContent: 'flex-end', flexDirection: 'column' } as const;
+  const end = {
+    overflow: 'hidden',
+    justifyContent: 'flex-end',
+    flexDirection: 'column',
+  } as const;
   return [h(Box, { maxHeight: 3, ...end }, h(Text, null, line))];
 }
 

@@ -6,7 +6,10 @@ import { defaultSettings } from '../../core/settings.ts';
 import type { EvidenceRow } from '../../engine/host.ts';
 import { sha256 } from '../../engine/system.ts';
 import { createScriptedHost } from '../../simulated/scripted-host.ts';
-import { createSequentialIdentifiers, createSimulatedClock } from '../../simulated/simulated-clock.ts';
+import {
+  createSequentialIdentifiers,
+  createSimulatedClock,
+} from '../../simulated/simulated-clock.ts';
 import type { SessionEvent } from './events.ts';
 import { createSessionWatch } from './watch-session.ts';
 
@@ -21,7 +24,10 @@ async function watched(mode: 'asked' | 'told', host = 'opencode') {
     clock,
     identifiers: createSequentialIdentifiers(),
     hash: sha256,
-    policy: () => ({ settings: { ...defaultSettings, countdownSeconds: 5 }, goalChecks: [] }),
+    policy: () => ({
+      settings: { ...defaultSettings, countdownSeconds: 5 },
+      goalChecks: [],
+    }),
     descriptor: { host, directory: '/project' },
   });
   await session.open();
@@ -39,19 +45,30 @@ async function watched(mode: 'asked' | 'told', host = 'opencode') {
   return { clock, store, session, todos, look, tell };
 }
 
-const types = (events: readonly SessionEvent[]): string[] => events.map(({ type }) => type);
+const types = (events: readonly SessionEvent[]): string[] =>
+  events.map(({ type }) => type);
 
 describe('a session in the store, told as the events of a run', () => {
   it('C3: starts with the plan, what was said, and the state; then tells only what is new', async () => {
     const { look, session, todos } = await watched('asked');
     const first = await look();
     expect(types(first)).toEqual(['human-message', 'plan-changed', 'session-state']);
-    expect(first.at(-1)).toMatchObject({ host: 'opencode', agent: 'build', state: 'running', until: null });
+    expect(first.at(-1)).toMatchObject({
+      host: 'opencode',
+      agent: 'build',
+      state: 'running',
+      until: null,
+    });
     expect(await look()).toEqual([]);
     await session.works('edit');
     await session.completes(todos[0] ?? '');
     const next = await look();
-    expect(types(next)).toEqual(['tool-started', 'tool-ended', 'plan-changed', 'session-state']);
+    expect(types(next)).toEqual([
+      'tool-started',
+      'tool-ended',
+      'plan-changed',
+      'session-state',
+    ]);
     expect(next[0]).toMatchObject({ tool: 'edit', input: null });
     expect(next[2]).toMatchObject({ completed: 1, total: 2 });
   });
@@ -59,8 +76,14 @@ describe('a session in the store, told as the events of a run', () => {
   it('C3: events that wait in the inbox are told once, and not again when they are applied', async () => {
     const { look, session, store, clock } = await watched('asked');
     await look();
-    const event = { id: 'inbox-1', sessionId: session.sessionId, at: clock.now() } as const;
-    await store.append([{ ...event, type: 'tool-started', tool: 'Bash', access: 'write' }]);
+    const event = {
+      id: 'inbox-1',
+      sessionId: session.sessionId,
+      at: clock.now(),
+    } as const;
+    await store.append([
+      { ...event, type: 'tool-started', tool: 'Bash', access: 'write' },
+    ]);
 
     expect(types(await look())).toEqual(['tool-started', 'session-state']);
     await session.works('Read');
@@ -72,7 +95,10 @@ describe('a session in the store, told as the events of a run', () => {
     await look();
     await session.stops();
     const counting = await look();
-    expect(counting.at(-1)).toMatchObject({ type: 'session-state', state: 'counting-down' });
+    expect(counting.at(-1)).toMatchObject({
+      type: 'session-state',
+      state: 'counting-down',
+    });
     expect(counting.at(-1)).toMatchObject({
       until: clock.now() + 5000,
       words: 'counting down: the agent goes on',
@@ -80,7 +106,10 @@ describe('a session in the store, told as the events of a run', () => {
     await session.happens({ type: 'human-aborted', how: 'a key' });
     const stopped = await look();
     expect(stopped).toContainEqual(
-      expect.objectContaining({ type: 'notice', sentence: 'Stopped by the human (a key).' }),
+      expect.objectContaining({
+        type: 'notice',
+        sentence: 'Stopped by the human (a key).',
+      }),
     );
     expect(stopped.at(-1)).toMatchObject({ state: 'latched', until: null });
   });
@@ -131,7 +160,13 @@ describe('a session in the store, told as the events of a run', () => {
     await save({ id: 'run-2', state: 'running' });
     await look();
     await clock.advance(900);
-    const row = { sessionId, check: 'npm test', todoId: null, result: 'failed', flaky: false } as const;
+    const row = {
+      sessionId,
+      check: 'npm test',
+      todoId: null,
+      result: 'failed',
+      flaky: false,
+    } as const;
     const rest = {
       sentence: 'Exit code 1.',
       milliseconds: 900,
@@ -140,11 +175,17 @@ describe('a session in the store, told as the events of a run', () => {
       fingerprint: null,
     };
     await save({ id: 'run-2', state: 'finished' });
-    await store.record({ evidence: [{ ...row, ...rest, exitCode: 1, timedOut: false } as EvidenceRow] });
+    await store.record({
+      evidence: [{ ...row, ...rest, exitCode: 1, timedOut: false } as EvidenceRow],
+    });
 
     const ended = await look();
     expect(types(ended)).toEqual(['check-cancelled', 'check-ended', 'session-state']);
-    expect(ended[1]).toMatchObject({ result: 'failed', sentence: 'Exit code 1.', milliseconds: 900 });
+    expect(ended[1]).toMatchObject({
+      result: 'failed',
+      sentence: 'Exit code 1.',
+      milliseconds: 900,
+    });
   });
 
   it('C3: what our own agent told is told again as it was, with the plan of now', async () => {
@@ -152,18 +193,39 @@ describe('a session in the store, told as the events of a run', () => {
     await look();
     tell({ type: 'text', text: 'I ' });
     tell({ type: 'text', text: 'look.' });
-    tell({ type: 'tool-started', callId: 'c1', tool: 'shell', input: { command: 'npm test' } });
+    tell({
+      type: 'tool-started',
+      callId: 'c1',
+      tool: 'shell',
+      input: { command: 'npm test' },
+    });
     tell({ type: 'plan-changed', todos: [], completed: 0, total: 0 });
     await session.completes(todos[0] ?? '');
     const first = await look();
-    expect(types(first)).toEqual(['text', 'tool-started', 'plan-changed', 'session-state']);
+    expect(types(first)).toEqual([
+      'text',
+      'tool-started',
+      'plan-changed',
+      'session-state',
+    ]);
     expect(first[0]).toMatchObject({ text: 'I look.' });
     expect(first[1]).toMatchObject({ input: { command: 'npm test' } });
     expect(first[2]).toMatchObject({ completed: 1, total: 2 });
-    tell({ type: 'tool-ended', callId: 'c1', tool: 'shell', ok: false, output: 'no', milliseconds: 1700 });
+    tell({
+      type: 'tool-ended',
+      callId: 'c1',
+      tool: 'shell',
+      ok: false,
+      output: 'no',
+      milliseconds: 1700,
+    });
     tell({ type: 'text-held-back', text: 'All done!' });
     tell({ type: 'plan-changed', todos: [], completed: 0, total: 0 });
-    expect(types(await look())).toEqual(['tool-ended', 'text-held-back', 'session-state']);
+    expect(types(await look())).toEqual([
+      'tool-ended',
+      'text-held-back',
+      'session-state',
+    ]);
     expect(await look()).toEqual([]);
   });
 
@@ -174,7 +236,8 @@ describe('a session in the store, told as the events of a run', () => {
     tell({ type: 'check-started', check: 'npm test', todoId: null });
     tell({ type: 'tool-started', ...call('open'), input: null });
     tell({ type: 'tool-ended', ...call('over'), ok: true, output: '', milliseconds: 3 });
-    for (let step = 1; step <= 40; step += 1) tell({ type: 'notice', sentence: `step ${step}` });
+    for (let step = 1; step <= 40; step += 1)
+      tell({ type: 'notice', sentence: `step ${step}` });
     const told = await look();
     expect(types(told).slice(0, 2)).toEqual(['check-started', 'tool-started']);
     expect(told[1]).toMatchObject({ callId: 'open' });
@@ -183,7 +246,10 @@ describe('a session in the store, told as the events of a run', () => {
   });
 
   it('S4: a worker is told within the run that sent it, and alone where the worker is asked for', async () => {
-    const { look, tell, store, clock, session, todos } = await watched('asked', 'untildone');
+    const { look, tell, store, clock, session, todos } = await watched(
+      'asked',
+      'untildone',
+    );
     await look();
     const worker = { workerId: 'w1', agentType: 'tester', todoId: todos[0] ?? '' };
     tell({ type: 'worker-started', ...worker, title: 'Write alpha' });
@@ -193,7 +259,13 @@ describe('a session in the store, told as the events of a run', () => {
     expect(told[1]).toMatchObject({ sessionId: 'w1' });
     const parentId = session.sessionId;
     const own = createScriptedHost({
-      ...{ mode: 'asked', store, clock, identifiers: createSequentialIdentifiers('w'), hash: sha256 },
+      ...{
+        mode: 'asked',
+        store,
+        clock,
+        identifiers: createSequentialIdentifiers('w'),
+        hash: sha256,
+      },
       policy: () => ({ settings: defaultSettings, goalChecks: [] }),
       sessionId: 'w1',
       descriptor: { host: 'untildone', parentId, directory: '/project' },
@@ -205,12 +277,27 @@ describe('a session in the store, told as the events of a run', () => {
 
   it('S7: a question is told once, with its answer, and is withdrawn when the turn is over', async () => {
     const { look, tell, session } = await watched('asked', 'untildone');
-    const about = { tool: 'shell', subject: 'npm test', pattern: 'npm *', choices: ['once', 'no'] as const };
+    const about = {
+      tool: 'shell',
+      subject: 'npm test',
+      pattern: 'npm *',
+      choices: ['once', 'no'] as const,
+    };
     tell({ type: 'permission-asked', requestId: 'r1', ...about });
     expect(types(await look())).toContain('permission-asked');
-    tell({ type: 'permission-answered', requestId: 'r1', granted: true, remembered: 'once', by: 'terminal' });
+    tell({
+      type: 'permission-answered',
+      requestId: 'r1',
+      granted: true,
+      remembered: 'once',
+      by: 'terminal',
+    });
     tell({ type: 'permission-asked', requestId: 'r2', ...about });
-    expect(types(await look())).toEqual(['permission-answered', 'permission-asked', 'session-state']);
+    expect(types(await look())).toEqual([
+      'permission-answered',
+      'permission-asked',
+      'session-state',
+    ]);
     await session.happens({ type: 'human-aborted', how: 'Ctrl-C' });
     expect(await look()).toMatchObject([
       { type: 'permission-withdrawn', requestId: 'r2' },
@@ -222,15 +309,24 @@ describe('a session in the store, told as the events of a run', () => {
     const { look, tell, store, session } = await watched('asked', 'untildone');
     await look();
     const content = 'x'.repeat(1_000_000);
-    tell({ type: 'tool-started', callId: 'c1', tool: 'write_file', input: { path: 'a', content } });
+    tell({
+      type: 'tool-started',
+      callId: 'c1',
+      tool: 'write_file',
+      input: { path: 'a', content },
+    });
     tell({ type: 'text', text: 'word '.repeat(2000) });
     const told = await look();
     expect(JSON.stringify(told[0]).length).toBeLessThan(5000);
-    const said = told.flatMap((event) => (event.type === 'text' ? [event.text] : [])).join('');
+    const said = told
+      .flatMap((event) => (event.type === 'text' ? [event.text] : []))
+      .join('');
     expect(said, 'of what was said nothing is lost').toBe('word '.repeat(2000));
     const { sessionId } = session;
     const body = JSON.stringify({ type: 'notice', at: 1, sessionId, sentence: 'again' });
-    await store.record({ shown: Array.from({ length: 4100 }, () => ({ sessionId, body })) });
+    await store.record({
+      shown: Array.from({ length: 4100 }, () => ({ sessionId, body })),
+    });
     await store.record({ shown: [{ sessionId, body: '{"type":"of a newer version"}' }] });
     expect(types(await look())).not.toContain('of a newer version');
     const rows = await store.shown(sessionId, 0);

@@ -7,7 +7,12 @@ import { createHostReader } from '../../agent/host-record.ts';
 import type { Session, State } from '../../core/state.ts';
 import type { Clock } from '../../engine/host.ts';
 import type { Store } from '../../engine/store.ts';
-import { type DescribedState, describeState, describeWaits, isAtWork } from '../describe-session.ts';
+import {
+  type DescribedState,
+  describeState,
+  describeWaits,
+  isAtWork,
+} from '../describe-session.ts';
 import { describeCurrentState } from '../session-process.ts';
 import type { SessionEvent, SessionStateSeen } from './events.ts';
 
@@ -24,13 +29,18 @@ export function createSessionWatch(store: Store, sessionId: string, clock: Clock
   const asked = new Set<string>();
 
   /** Told where the run told it, with the plan of now; or at the end, where nobody told it. */
-  function withPlan(events: readonly SessionEvent[], { plan, id, updatedAt }: State): SessionEvent[] {
+  function withPlan(
+    events: readonly SessionEvent[],
+    { plan, id, updatedAt }: State,
+  ): SessionEvent[] {
     const view = planView(plan);
     const shown = JSON.stringify(view);
     const isNew = shown !== shownPlan && (plan.length > 0 || shownPlan !== '');
     shownPlan = shown;
     const told = isNew ? events.find(({ type }) => type === 'plan-changed') : undefined;
-    const kept = events.filter((event) => event === told || event.type !== 'plan-changed');
+    const kept = events.filter(
+      (event) => event === told || event.type !== 'plan-changed',
+    );
     if (!isNew || told !== undefined) return kept;
     return [...kept, { type: 'plan-changed', at: updatedAt, sessionId: id, ...view }];
   }
@@ -53,7 +63,12 @@ export function createSessionWatch(store: Store, sessionId: string, clock: Clock
     if (!isOver) return [];
     const left = [...asked];
     asked.clear();
-    return left.map((requestId) => ({ type: 'permission-withdrawn', at: clock.now(), sessionId, requestId }));
+    return left.map((requestId) => ({
+      type: 'permission-withdrawn',
+      at: clock.now(),
+      sessionId,
+      requestId,
+    }));
   }
 
   return {
@@ -83,7 +98,11 @@ export function isOver({ state }: SessionStateSeen): boolean {
   return state === 'settled' || state === 'deleted' || state === 'latched';
 }
 
-function stateEvent(session: Session, { name, words }: DescribedState, now: number): SessionStateSeen {
+function stateEvent(
+  session: Session,
+  { name, words }: DescribedState,
+  now: number,
+): SessionStateSeen {
   const { descriptor, agent, turn, timer } = session;
   return {
     type: 'session-state',
@@ -113,8 +132,17 @@ const ends: Readonly<Partial<Record<SessionEvent['type'], SessionEvent['type']>>
 };
 
 function keyOf(event: SessionEvent): string {
-  const of = event as Partial<Record<'callId' | 'check' | 'todoId' | 'workerId' | 'requestId', string>>;
-  return JSON.stringify([event.sessionId, of.callId, of.check, of.todoId, of.workerId, of.requestId]);
+  const of = event as Partial<
+    Record<'callId' | 'check' | 'todoId' | 'workerId' | 'requestId', string>
+  >;
+  return JSON.stringify([
+    event.sessionId,
+    of.callId,
+    of.check,
+    of.todoId,
+    of.workerId,
+    of.requestId,
+  ]);
 }
 
 /** Of the past, what belongs to the present: how it stands, what is open, and the last of what was said and done. */
@@ -123,7 +151,8 @@ function present(events: readonly SessionEvent[], { turn }: Session): SessionEve
   for (const event of events) {
     const begun = ends[event.type];
     if (begun !== undefined) open.delete(begun + keyOf(event));
-    else if (Object.values(ends).includes(event.type)) open.set(event.type + keyOf(event), event);
+    else if (Object.values(ends).includes(event.type))
+      open.set(event.type + keyOf(event), event);
     if (event.type === 'run-ended') open.clear();
   }
   const latest = ['plan-changed', 'usage', 'step-started', 'run-started'].map((type) =>
@@ -131,6 +160,8 @@ function present(events: readonly SessionEvent[], { turn }: Session): SessionEve
   );
   const kept = new Set([...open.values(), ...latest]);
   const since = turn?.startedAt ?? 0;
-  const passing = events.filter((event) => event.at >= since && !kept.has(event)).slice(-pastEvents);
+  const passing = events
+    .filter((event) => event.at >= since && !kept.has(event))
+    .slice(-pastEvents);
   return events.filter((event) => kept.has(event) || passing.includes(event));
 }

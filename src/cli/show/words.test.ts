@@ -43,10 +43,15 @@ describe('amounts', () => {
   });
 
   it('tokens and cost are rounded, and an unknown price is no zero', () => {
-    expect([0, 999, 1000, 1234, 99_949, 120_400, 999_499, 3_400_000].map(formatTokens)).toEqual(
-      '0 999 1k 1.2k 99.9k 120k 999k 3.4M'.split(' '),
-    );
-    expect([null, 0, 0.00012, 12.345].map(describeCost)).toEqual(['', '$0.0000', '$0.0001', '$12.35']);
+    expect(
+      [0, 999, 1000, 1234, 99_949, 120_400, 999_499, 3_400_000].map(formatTokens),
+    ).toEqual('0 999 1k 1.2k 99.9k 120k 999k 3.4M'.split(' '));
+    expect([null, 0, 0.00012, 12.345].map(describeCost)).toEqual([
+      '',
+      '$0.0000',
+      '$0.0001',
+      '$12.35',
+    ]);
   });
 });
 
@@ -58,7 +63,11 @@ describe('the most telling argument', () => {
     ['todo_write', { todos: [1, 2] }, '2 todos'],
     ['create_todo', { items: [1] }, '1 todo'],
     ['complete_todo', { todoId: 'uuid', outcome: 'Moved.' }, 'Moved.'],
-    ['update_todo', { todoId: 'uuid', status: 'blocked', reason: 'No token.' }, 'blocked No token.'],
+    [
+      'update_todo',
+      { todoId: 'uuid', status: 'blocked', reason: 'No token.' },
+      'blocked No token.',
+    ],
     ['unknown', { size: 3, note: 'hello' }, 'hello'],
     ['unknown', 'as text', 'as text'],
     ['constructor', { path: 'a' }, 'a'],

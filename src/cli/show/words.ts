@@ -36,7 +36,8 @@ export function formatClock(at: number, now: number): string {
 /** `950`, `1.2k`, `120k`, `3.4M`. */
 export function formatTokens(tokens: number): string {
   if (tokens < 1000) return String(Math.max(0, Math.round(tokens)));
-  const [value, unit] = tokens < 999_500 ? [tokens / 1000, 'k'] : [tokens / 1_000_000, 'M'];
+  const [value, unit] =
+    tokens < 999_500 ? [tokens / 1000, 'k'] : [tokens / 1_000_000, 'M'];
   return `${value < 99.95 ? value.toFixed(1).replace(/\.0$/, '') : value.toFixed(0)}${unit}`;
 }
 
@@ -45,16 +46,28 @@ export function describeCost(cost: number | null): string {
   return cost === null ? '' : `$${cost.toFixed(cost < 1 ? 4 : 2)}`;
 }
 
-export function describeTokens({ inputTokens, cachedTokens, outputTokens }: UsageView): string {
+export function describeTokens({
+  inputTokens,
+  cachedTokens,
+  outputTokens,
+}: UsageView): string {
   const cached = cachedTokens > 0 ? ` (${formatTokens(cachedTokens)} cached)` : '';
   return `${formatTokens(inputTokens)} tokens in${cached}, ${formatTokens(outputTokens)} out`;
 }
 
 /** Why, each time, stood above when it happened. */
-export const sentBack = (times: number): string => `sent back ${times === 1 ? 'once' : `${times} times`}`;
+export const sentBack = (times: number): string =>
+  `sent back ${times === 1 ? 'once' : `${times} times`}`;
 
 /** In the order in which a human wants to see them when not all can be shown. */
-export const standings = ['open', 'blocked', 'claimed', 'cancelled', 'covered', 'checked'] as const;
+export const standings = [
+  'open',
+  'blocked',
+  'claimed',
+  'cancelled',
+  'covered',
+  'checked',
+] as const;
 export type Standing = (typeof standings)[number];
 
 export const standingNames: Readonly<Record<Standing, string>> = {
@@ -76,7 +89,9 @@ export function tally(found: readonly Standing[], separator: string): string {
 }
 
 /** The marks of `plan show`. */
-export const todoMarks: Readonly<Record<TodoStatus, readonly [mark: string, style: Style]>> = {
+export const todoMarks: Readonly<
+  Record<TodoStatus, readonly [mark: string, style: Style]>
+> = {
   pending: ['[ ]', 'bold'],
   in_progress: ['[>]', 'yellow'],
   completed: ['[x]', 'green'],
@@ -117,7 +132,12 @@ export function continuationName(kind: TextKind): string {
 }
 
 /** It did not want to stop: it was cut off, or it only has to be told where it was. */
-const notRefused: readonly TextKind[] = ['output-limit', 'iteration-budget', 'after-compaction', 'loop'];
+const notRefused: readonly TextKind[] = [
+  'output-limit',
+  'iteration-budget',
+  'after-compaction',
+  'loop',
+];
 
 type Known = Pick<ViewState, 'todos' | 'said' | 'results'>;
 
@@ -128,19 +148,26 @@ export function describeContinuation(
   quote: (text: string) => string,
 ) {
   const isRefused = !notRefused.includes(textKind);
-  const asked = textKind === 'text-question' ? /[^.!?\n]*\?/u.exec(known.said)?.[0] : undefined;
+  const asked =
+    textKind === 'text-question' ? /[^.!?\n]*\?/u.exec(known.said)?.[0] : undefined;
   const said = quote(asked ?? firstSentence(known.said));
   const head = isRefused ? `${said === '' ? 'Stop' : `"${said}"`} refused` : 'Sent on';
   const again = level > 1 ? ` (reminder ${level} of ${lastLevel})` : '';
   const next = told.next ?? known.todos.find(isOpen)?.title ?? null;
   const open = told.open ?? known.todos.filter(isOpen).length;
   const left = formatOpenTodos(open, told.total ?? known.todos.length);
-  return { isRefused, sentence: `${head}: ${reasonOf(textKind, open, left, known, quote)}${again}`, next };
+  return {
+    isRefused,
+    sentence: `${head}: ${reasonOf(textKind, open, left, known, quote)}${again}`,
+    next,
+  };
 }
 
 /** `2 of 3 todos open`; a plan that is not known has no total. */
 function formatOpenTodos(open: number, total: number): string {
-  return total < open ? `${count(open, 'todo')} open` : `${open} of ${count(total, 'todo')} open`;
+  return total < open
+    ? `${count(open, 'todo')} open`
+    : `${open} of ${count(total, 'todo')} open`;
 }
 
 /** What it said first is what it wanted to be believed. */
@@ -152,7 +179,8 @@ function firstSentence(text: string): string {
   return /^.*?[.!?](?=\s|$)/u.exec(line)?.[0] ?? line;
 }
 
-const isOpen = ({ status }: TodoView): boolean => status === 'pending' || status === 'in_progress';
+const isOpen = ({ status }: TodoView): boolean =>
+  status === 'pending' || status === 'in_progress';
 
 /** Those that need no figure. */
 const reasons = {
@@ -177,8 +205,13 @@ function reasonOf(
     case 'standard':
       return open === 0 ? 'the work is not proved yet' : left;
     case 'dropped-todos': {
-      const dropped = todos.filter((todo) => todo.dropped && isOpen(todo)).map(({ title }) => title);
-      const named = dropped.length === 1 ? `"${quote(dropped[0] ?? '')}"` : count(dropped.length, 'todo');
+      const dropped = todos
+        .filter((todo) => todo.dropped && isOpen(todo))
+        .map(({ title }) => title);
+      const named =
+        dropped.length === 1
+          ? `"${quote(dropped[0] ?? '')}"`
+          : count(dropped.length, 'todo');
       return `it left ${dropped.length === 0 ? 'todos' : named} out of the plan`;
     }
     case 'failed-check': {
@@ -187,7 +220,9 @@ function reasonOf(
       return failed.length === 0 ? 'a check failed' : `${names} failed`;
     }
     case 'text-question':
-      return open === 0 ? 'it asked instead of working' : `it asked instead of working, ${left}`;
+      return open === 0
+        ? 'it asked instead of working'
+        : `it asked instead of working, ${left}`;
     case 'tool-error':
       return `it gave up after a failed tool call${open === 0 ? '' : `, ${left}`}`;
     default:
@@ -196,14 +231,22 @@ function reasonOf(
 }
 
 /** A name of several words needs quotes to be read as one; a command is its own name. */
-export function checkName(check: string, shorten = (name: string): string => name): string {
+export function checkName(
+  check: string,
+  shorten = (name: string): string => name,
+): string {
   return `check "${shorten(bareCheck(check))}"`;
 }
 
 /** `exited with 1 instead of 0`: without the name and the time that stand beside it. */
-export function whyNotPassed({ check, sentence }: Pick<EventOf<'check-ended'>, 'check' | 'sentence'>) {
+export function whyNotPassed({
+  check,
+  sentence,
+}: Pick<EventOf<'check-ended'>, 'check' | 'sentence'>) {
   const name = bareCheck(check);
-  const bare = sentence.startsWith(`${name} `) ? sentence.slice(name.length + 1) : sentence;
+  const bare = sentence.startsWith(`${name} `)
+    ? sentence.slice(name.length + 1)
+    : sentence;
   return bare.replace(/ after [\d.]+ s\.$/u, '.');
 }
 
@@ -216,7 +259,18 @@ const telling: Readonly<Record<string, readonly string[]>> = {
   list_todo: ['status'],
   delegate: ['instructions'],
 };
-const usual = ['command', 'path', 'file', 'url', 'pattern', 'query', 'title', 'name', 'job', 'reason'];
+const usual = [
+  'command',
+  'path',
+  'file',
+  'url',
+  'pattern',
+  'query',
+  'title',
+  'name',
+  'job',
+  'reason',
+];
 
 /** The one argument of a call that tells people what it does; of a tool that nobody knows its first text. */
 export function tellingArgument(tool: string, input: unknown): string {
@@ -224,7 +278,9 @@ export function tellingArgument(tool: string, input: unknown): string {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return '';
   const given = new Map(Object.entries(input));
   const texts = (names: readonly string[]): string[] =>
-    names.map((name) => given.get(name)).filter((value) => typeof value === 'string' && value.trim() !== '');
+    names
+      .map((name) => given.get(name))
+      .filter((value) => typeof value === 'string' && value.trim() !== '');
   const parts = texts(Object.hasOwn(telling, tool) ? (telling[tool] ?? []) : []);
   if (parts.length > 0) return parts.join(' ');
   const list = given.get('todos') ?? given.get('items');

@@ -1,7 +1,12 @@
 // What only the AI SDK's own way has: within one call, and in a stream whose readers are shown no false "done". What holds
 // for every framework is in test/frameworks.
 import { createAnthropic } from '@ai-sdk/anthropic';
-import { experimental_createSteering, generateText, isStepCount, ToolLoopAgent } from 'ai';
+import {
+  experimental_createSteering,
+  generateText,
+  isStepCount,
+  ToolLoopAgent,
+} from 'ai';
 import { describe, expect, it } from 'vitest';
 import { createLibraryStage, startModel } from '../../../test/support/library-stage.ts';
 import {
@@ -22,18 +27,27 @@ async function stage(options: SessionOptions, ...steps: Step[]) {
   const { model, requests, server } = await startModel(...steps);
   const agent = new ToolLoopAgent({ model, tools: session.tools });
   const messages = () =>
-    requests.map(({ body }) => (body as { messages: { role: string; content: unknown }[] }).messages);
+    requests.map(
+      ({ body }) => (body as { messages: { role: string; content: unknown }[] }).messages,
+    );
   return { session, agent, model, requests, messages, server };
 }
 
-const early = inOrder(plan('a', 'b'), complete('a'), say('All done!'), complete('b'), say('Finished.'));
+const early = inOrder(
+  plan('a', 'b'),
+  complete('a'),
+  say('All done!'),
+  complete('b'),
+  say('Finished.'),
+);
 
 describe('in a stream', () => {
   it('I1, I7: a premature "done" and the reminder are shown to nobody, and both are in the history', async () => {
     const { session, agent, messages } = await stage({}, early);
     const { stream } = await untilDone(session, agent).stream({ prompt: 'go' });
     const shown: string[] = [];
-    for await (const part of stream) shown.push(part.type === 'text-delta' ? part.text : part.type);
+    for await (const part of stream)
+      shown.push(part.type === 'text-delta' ? part.text : part.type);
     expect(shown.join(' ')).toContain('Finished.');
     expect(shown.join(' ')).not.toMatch(/All done|steering-message|CONTINUATION/);
     expect(shown.filter((type) => type === 'finish')).toHaveLength(1);
@@ -47,11 +61,20 @@ describe('in a stream', () => {
   it('I1: what the model thought before a held answer stays before it', async () => {
     const session = await createLibraryStage().open({ goal: 'go' });
     const { server } = await startModel(
-      ...[plan('a'), withThinking('Is it done? Yes.', say('All done!')), complete('a'), say('Finished.')],
+      ...[
+        plan('a'),
+        withThinking('Is it done? Yes.', say('All done!')),
+        complete('a'),
+        say('Finished.'),
+      ],
     );
-    const model = createAnthropic({ baseURL: `${server.url}/v1`, apiKey: 'any' })('story');
+    const model = createAnthropic({ baseURL: `${server.url}/v1`, apiKey: 'any' })(
+      'story',
+    );
     const agent = new ToolLoopAgent({ model, tools: session.tools });
-    expect(await (await untilDone(session, agent).stream({ prompt: 'go' })).text).toBe('Finished.');
+    expect(await (await untilDone(session, agent).stream({ prompt: 'go' })).text).toBe(
+      'Finished.',
+    );
     const told = server.requests[2]?.body as { messages: object[] } | undefined;
     expect(told?.messages.at(-2)).toMatchObject({
       role: 'assistant',
@@ -70,7 +93,9 @@ describe('in a stream', () => {
       complete('a'),
       say('Finished.'),
     );
-    expect(await (await untilDone(session, agent).stream({ prompt: 'go' })).text).toBe('Finished.');
+    expect(await (await untilDone(session, agent).stream({ prompt: 'go' })).text).toBe(
+      'Finished.',
+    );
     expect([requests.length, session.outcome]).toEqual([4, 'claimed']);
   });
 
@@ -112,7 +137,9 @@ describe('where the session cannot be asked', () => {
     );
     await session.close();
     const closed = /is closed/;
-    await expect(untilDone(session, agent).generate({ prompt: 'go' })).rejects.toThrow(closed);
+    await expect(untilDone(session, agent).generate({ prompt: 'go' })).rejects.toThrow(
+      closed,
+    );
     const call = { model, tools: {}, prompt: 'go' };
     await expect(untilDone(session, generateText)(call)).rejects.toThrow(closed);
     const { textStream } = await untilDone(session, agent).stream({ prompt: 'go' });
@@ -126,7 +153,8 @@ describe('where the session cannot be asked', () => {
 
   it('15: a session that was not awaited is refused in one sentence', async () => {
     const { agent } = await stage({}, say('Done.'));
-    const sentence = 'untilDone: session: must be what `await openSession(…)` gives, got ';
+    const sentence =
+      'untilDone: session: must be what `await openSession(…)` gives, got ';
     for (const session of [Promise.resolve(), undefined])
       expect(() => untilDone(session as never, agent)).toThrow(sentence);
   });
@@ -141,7 +169,8 @@ describe('what the program sets itself', () => {
         seen.push(`prepare ${stepNumber} ${messages.length}`);
         return { temperature: 0.5 };
       },
-      onStepEnd: ({ stepNumber }: { stepNumber: number }) => void seen.push(`end ${stepNumber}`),
+      onStepEnd: ({ stepNumber }: { stepNumber: number }) =>
+        void seen.push(`end ${stepNumber}`),
     };
   };
   const steps = ['prepare 0 1', 'end 0', 'prepare 1 3', 'end 1', 'prepare 2 5', 'end 2'];
@@ -153,20 +182,32 @@ describe('what the program sets itself', () => {
     await (await untilDone(session, agent).stream({ prompt: 'go' })).text;
     // What it answered and what it was told are two messages.
     expect(seen).toEqual([...steps, 'prepare 3 7', 'end 3', 'prepare 4 9', 'end 4']);
-    expect(messages()[3]?.at(-2)).toMatchObject({ role: 'assistant', content: 'All done!' });
-    expect(requests.map(({ body }) => (body as { temperature?: number }).temperature)).toEqual(
-      Array(5).fill(0.5),
-    );
+    expect(messages()[3]?.at(-2)).toMatchObject({
+      role: 'assistant',
+      content: 'All done!',
+    });
+    expect(
+      requests.map(({ body }) => (body as { temperature?: number }).temperature),
+    ).toEqual(Array(5).fill(0.5));
   });
 
-  it.each(['onStepEnd', 'onStepFinish'] as const)('15: so do %s and prepareStep of a call', async (name) => {
-    const { session, model } = await stage({}, early);
-    const { seen, prepareStep, onStepEnd } = own();
-    const call = { model, tools: session.tools, prompt: 'go', prepareStep, [name]: onStepEnd };
-    await untilDone(session, generateText)(call);
-    expect(seen).toEqual([...steps, 'prepare 3 7', 'end 3', 'prepare 4 9', 'end 4']);
-    expect(session.outcome).toBe('claimed');
-  });
+  it.each(['onStepEnd', 'onStepFinish'] as const)(
+    '15: so do %s and prepareStep of a call',
+    async (name) => {
+      const { session, model } = await stage({}, early);
+      const { seen, prepareStep, onStepEnd } = own();
+      const call = {
+        model,
+        tools: session.tools,
+        prompt: 'go',
+        prepareStep,
+        [name]: onStepEnd,
+      };
+      await untilDone(session, generateText)(call);
+      expect(seen).toEqual([...steps, 'prepare 3 7', 'end 3', 'prepare 4 9', 'end 4']);
+      expect(session.outcome).toBe('claimed');
+    },
+  );
 
   it('15: a transform of the program sees what is shown, and nothing that was held back', async () => {
     const { session, agent } = await stage({}, early);
@@ -178,7 +219,10 @@ describe('what the program sets itself', () => {
           controller.enqueue(part);
         },
       });
-    const { text } = await untilDone(session, agent).stream({ prompt: 'go', experimental_transform: note });
+    const { text } = await untilDone(session, agent).stream({
+      prompt: 'go',
+      experimental_transform: note,
+    });
     expect([await text, shown.join('')]).toEqual(['Finished.', 'Finished.']);
   });
 

@@ -18,7 +18,11 @@ import type { Session } from '../../session/session.ts';
 type Step = Pick<StepResult<ToolSet>, 'text' | 'finishReason' | 'toolCalls' | 'usage'>;
 type Options = Pick<
   Parameters<typeof streamText>[0],
-  'experimental_steering' | 'experimental_transform' | 'onStepEnd' | 'onStepFinish' | 'stopWhen'
+  | 'experimental_steering'
+  | 'experimental_transform'
+  | 'onStepEnd'
+  | 'onStepFinish'
+  | 'stopWhen'
 >;
 type CallLike = typeof generateText | typeof streamText;
 /** Of a ToolLoopAgent, whatever its tools and options are. */
@@ -29,11 +33,15 @@ type AgentLike = { generate(given: never): unknown; stream(given: never): unknow
  * for `generateText`. The agent has `session.tools`. What you set yourself stays in force. Without a `stopWhen` of yours, only
  * the limits of the session bound its steps.
  */
-export function untilDone<Held extends AgentLike | CallLike>(session: Session, held: Held): Held {
+export function untilDone<Held extends AgentLike | CallLike>(
+  session: Session,
+  held: Held,
+): Held {
   assertSession('untilDone', session);
   if (typeof held === 'function') {
     const call = held as (given: Options) => unknown;
-    return ((given: Options) => callHeld(session, call, given, given.stopWhen)) as unknown as Held;
+    return ((given: Options) =>
+      callHeld(session, call, given, given.stopWhen)) as unknown as Held;
   }
   if (!(held instanceof ToolLoopAgent))
     throw new UntildoneError(
@@ -44,10 +52,12 @@ export function untilDone<Held extends AgentLike | CallLike>(session: Session, h
   const { stopWhen } = (held as unknown as { settings?: Options }).settings ?? {};
   return Object.create(held, {
     generate: {
-      value: (given: Options) => callHeld(session, (own) => held.generate(own as never), given, stopWhen),
+      value: (given: Options) =>
+        callHeld(session, (own) => held.generate(own as never), given, stopWhen),
     },
     stream: {
-      value: (given: Options) => callHeld(session, (own) => held.stream(own as never), given, stopWhen),
+      value: (given: Options) =>
+        callHeld(session, (own) => held.stream(own as never), given, stopWhen),
     },
   }) as Held;
 }
@@ -59,7 +69,10 @@ function callHeld(
   given: Options,
   stopWhen: Options['stopWhen'] = isLoopFinished(),
 ) {
-  const { experimental_steering: steering = createSteering(), onStepEnd = given.onStepFinish } = given;
+  const {
+    experimental_steering: steering = createSteering(),
+    onStepEnd = given.onStepFinish,
+  } = given;
   let isStreamed = false;
   let failure: { readonly cause: unknown } | null = null;
   const fail = (cause: unknown) => {
@@ -69,11 +82,17 @@ function callHeld(
   function remind(reminder: string, heldText = '') {
     // The SDK has not seen what was held back, and a model that does not see what it said says it again (I1). Steering
     // delivers a message of any role, whatever its type says.
-    if (heldText !== '') void steering.steer({ role: 'assistant', content: heldText } as never);
+    if (heldText !== '')
+      void steering.steer({ role: 'assistant', content: heldText } as never);
     void steering.steer(reminder);
   }
 
-  async function afterStep({ text, finishReason, toolCalls, usage }: Step): Promise<void> {
+  async function afterStep({
+    text,
+    finishReason,
+    toolCalls,
+    usage,
+  }: Step): Promise<void> {
     const used = usageOf(usage);
     if (used !== null) await session.tell({ type: 'usage-reported', ...used });
     // In a stream the guard has asked already, before anything was shown.
@@ -97,10 +116,17 @@ function callHeld(
     ...given,
     experimental_steering: steering,
     // Before theirs: what is held back reaches none of them.
-    experimental_transform: [guard, orFail, ...[given.experimental_transform ?? []].flat()],
+    experimental_transform: [
+      guard,
+      orFail,
+      ...[given.experimental_transform ?? []].flat(),
+    ],
     async onStepEnd(step: Parameters<NonNullable<Options['onStepEnd']>>[0]) {
       // What is thrown here reaches nobody: the SDK goes on.
-      await Promise.allSettled([afterStep(step).catch(fail), (async () => onStepEnd?.(step))()]);
+      await Promise.allSettled([
+        afterStep(step).catch(fail),
+        (async () => onStepEnd?.(step))(),
+      ]);
     },
     stopWhen: [...[stopWhen].flat(), () => failure !== null],
   });

@@ -39,7 +39,9 @@ export function untilDone<Tool, Server>(session: Session, sdk: SdkLike<Tool, Ser
   });
 
   async function stop(input: object) {
-    const { last_assistant_message: said } = input as { last_assistant_message?: unknown };
+    const { last_assistant_message: said } = input as {
+      last_assistant_message?: unknown;
+    };
     const { text } = await session.stop(typeof said === 'string' ? { text: said } : {});
     return text === null ? {} : { decision: 'block' as const, reason: text };
   }

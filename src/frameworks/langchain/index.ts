@@ -1,6 +1,12 @@
 // `untildone/langchain`: a middleware for agents of LangChain 1 and deepagents that brings the todo tools, or reads the list of
 // theirs, and sends the agent back to the model until the session lets it stop. `langchain` and `zod` are the user's own.
-import { type AIMessage, type BaseMessage, createMiddleware, HumanMessage, tool } from 'langchain';
+import {
+  type AIMessage,
+  type BaseMessage,
+  createMiddleware,
+  HumanMessage,
+  tool,
+} from 'langchain';
 import { z } from 'zod';
 import { UntildoneError } from '../../core/error.ts';
 import type { StopEnd } from '../../core/events.ts';
@@ -56,14 +62,22 @@ export function untilDone(session: Session, options: MiddlewareOptions = {}) {
         await session.tell({ type: 'tool-ended', tool: name, access });
         return result;
       } catch (error) {
-        await session.tell({ type: 'tool-ended', tool: name, access, error: String(error).slice(0, 500) });
+        await session.tell({
+          type: 'tool-ended',
+          tool: name,
+          access,
+          error: String(error).slice(0, 500),
+        });
         throw error;
       }
     },
     beforeModel: ({ todos }) => seeList(todos),
     async afterModel({ messages }) {
       const usage = answerOf(messages)?.usage_metadata as Tokens | undefined;
-      const used = usageOf({ inputTokens: usage?.input_tokens, outputTokens: usage?.output_tokens });
+      const used = usageOf({
+        inputTokens: usage?.input_tokens,
+        outputTokens: usage?.output_tokens,
+      });
       if (used !== null) await session.tell({ type: 'usage-reported', ...used });
     },
     afterAgent: {
@@ -73,7 +87,9 @@ export function untilDone(session: Session, options: MiddlewareOptions = {}) {
         const answer = answerOf(messages);
         const said = answer?.text ?? '';
         const { text } = await session.stop({ text: said, ...endOf(answer) });
-        return text === null ? undefined : { messages: [new HumanMessage(text)], jumpTo: 'model' };
+        return text === null
+          ? undefined
+          : { messages: [new HumanMessage(text)], jumpTo: 'model' };
       },
     },
   });
@@ -88,13 +104,20 @@ function readOptions(options: MiddlewareOptions) {
   const read = optionFields.safeParse(options);
   if (read.success) return read.data;
   const [issue] = read.error.issues;
-  throw new UntildoneError('usage', `untilDone: ${[...(issue?.path ?? []), issue?.message].join(': ')}`);
+  throw new UntildoneError(
+    'usage',
+    `untilDone: ${[...(issue?.path ?? []), issue?.message].join(': ')}`,
+  );
 }
 
 function toTool(name: string, { description, inputSchema, execute }: SessionTool) {
   // A copy, with the keywords alone.
   const schema = { ...inputSchema, type: 'object' } as const;
-  return tool(async (input: unknown) => JSON.stringify(await execute(input)), { name, description, schema });
+  return tool(async (input: unknown) => JSON.stringify(await execute(input)), {
+    name,
+    description,
+    schema,
+  });
 }
 
 type Tokens = Readonly<Record<'input_tokens' | 'output_tokens', number>>;

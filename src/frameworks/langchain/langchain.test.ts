@@ -6,7 +6,10 @@ import { createLibraryStage, startModel } from '../../../test/support/library-st
 import { bulkClaim, callTool, plan, say } from '../../scripted-model/index.ts';
 import { type MiddlewareOptions, untilDone } from './index.ts';
 
-async function stage(options: MiddlewareOptions, ...steps: Parameters<typeof startModel>) {
+async function stage(
+  options: MiddlewareOptions,
+  ...steps: Parameters<typeof startModel>
+) {
   const session = await createLibraryStage().open({ goal: 'go' });
   const { server, requests } = await startModel(...steps);
   const model = new ChatOpenAI({
@@ -32,7 +35,9 @@ async function stage(options: MiddlewareOptions, ...steps: Parameters<typeof sta
 }
 
 const write = (...statuses: string[]) =>
-  callTool('write_todos', { todos: statuses.map((status, index) => ({ content: `todo ${index}`, status })) });
+  callTool('write_todos', {
+    todos: statuses.map((status, index) => ({ content: `todo ${index}`, status })),
+  });
 
 it('15: an option that does not exist, or a session that was not awaited, gets one sentence', async () => {
   const session = await createLibraryStage().open({ goal: 'go' });
@@ -55,27 +60,50 @@ it('15: the list of todoListMiddleware is a plan that the agent is held to', asy
     ...[write('in_progress', 'pending'), write('completed', 'pending'), say('All done!')],
     ...[write('completed', 'completed'), say('Finished.')],
   );
-  expect(offered.toSorted()).toEqual(['book', 'list_todo', 'todo_pause', 'todo_verify', 'write_todos']);
+  expect(offered.toSorted()).toEqual([
+    'book',
+    'list_todo',
+    'todo_pause',
+    'todo_verify',
+    'write_todos',
+  ]);
   expect(session.plan.map(({ title, status }) => `${title} ${status}`)).toEqual([
     'todo 0 completed',
     'todo 1 completed',
   ]);
   expect(JSON.stringify(requests[3]?.body)).toContain('1/2 completed, 1 remaining');
-  expect([requests.length, session.outcome, said.at(-1)?.text]).toEqual([5, 'claimed', 'Finished.']);
+  expect([requests.length, session.outcome, said.at(-1)?.text]).toEqual([
+    5,
+    'claimed',
+    'Finished.',
+  ]);
 });
 
 it('V4: with `watch` the calls of other tools tell work from talk', async () => {
   const claims = [plan('a', 'b', 'c'), bulkClaim(), say('Done.'), say('I checked them.')];
   const talk = await stage({ watch: true }, ...claims);
-  expect(JSON.stringify(talk.requests[3]?.body)).toContain('3 todos were marked completed');
+  expect(JSON.stringify(talk.requests[3]?.body)).toContain(
+    '3 todos were marked completed',
+  );
   const calls = [callTool('book', {}), callTool('book', {}), callTool('book', {})];
-  const work = await stage({ watch: true }, plan('a', 'b', 'c'), ...calls, bulkClaim(), say('Done.'));
+  const work = await stage(
+    { watch: true },
+    plan('a', 'b', 'c'),
+    ...calls,
+    bulkClaim(),
+    say('Done.'),
+  );
   expect([work.requests.length, work.session.outcome]).toEqual([6, 'claimed']);
 });
 
 it('V4: so they do with the list of theirs', async () => {
-  const claims = [write('pending', 'pending', 'pending'), write('completed', 'completed', 'completed')];
+  const claims = [
+    write('pending', 'pending', 'pending'),
+    write('completed', 'completed', 'completed'),
+  ];
   const options = { list: 'theirs', watch: true } as const;
   const talk = await stage(options, ...claims, say('Done.'), say('I checked them.'));
-  expect(JSON.stringify(talk.requests[3]?.body)).toContain('3 todos were marked completed');
+  expect(JSON.stringify(talk.requests[3]?.body)).toContain(
+    '3 todos were marked completed',
+  );
 });

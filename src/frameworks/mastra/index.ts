@@ -43,7 +43,14 @@ export async function untilDone<Options extends object, Result extends ResultLik
     const { text, finishReason, totalUsage, response } = result;
     const kept = response?.dbMessages;
     const asks = finishReason === 'suspended';
-    return { result, text, finishReason, totalUsage, asks, ...(kept && { messages: kept }) };
+    return {
+      result,
+      text,
+      finishReason,
+      totalUsage,
+      asks,
+      ...(kept && { messages: kept }),
+    };
   });
   return held.result;
 }

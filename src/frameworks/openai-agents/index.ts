@@ -1,6 +1,12 @@
 // `untildone/openai-agents`: the todo tools for agents of the OpenAI Agents SDK, and runs of them, one after the other with the
 // whole history, until the session lets the agent stop. `@openai/agents` is the user's own.
-import { type Agent, type AgentInputItem, type NonStreamRunOptions, run, tool } from '@openai/agents';
+import {
+  type Agent,
+  type AgentInputItem,
+  type NonStreamRunOptions,
+  run,
+  tool,
+} from '@openai/agents';
 import { UntildoneError } from '../../core/error.ts';
 import { assertSession } from '../../session/reply.ts';
 import type { Session } from '../../session/session.ts';
@@ -8,17 +14,19 @@ import type { Session } from '../../session/session.ts';
 /** The todo tools, for the agent's `tools`. */
 export function todoTools(session: Session) {
   assertSession('todoTools', session);
-  return Object.entries(session.tools).map(([name, { description, inputSchema, execute }]) => {
-    // A copy, with the keywords alone. Not strict: most fields may be left out.
-    const parameters = { ...inputSchema, additionalProperties: true } as never;
-    return tool({
-      name,
-      description,
-      parameters,
-      strict: false,
-      execute: (input: unknown) => execute(input),
-    });
-  });
+  return Object.entries(session.tools).map(
+    ([name, { description, inputSchema, execute }]) => {
+      // A copy, with the keywords alone. Not strict: most fields may be left out.
+      const parameters = { ...inputSchema, additionalProperties: true } as never;
+      return tool({
+        name,
+        description,
+        parameters,
+        strict: false,
+        execute: (input: unknown) => execute(input),
+      });
+    },
+  );
 }
 
 /**
@@ -33,7 +41,10 @@ export async function untilDone<Own extends Agent<any, any>>(
 ) {
   assertSession('untilDone', session);
   if ((options as { stream?: boolean }).stream === true)
-    throw new UntildoneError('usage', 'untilDone: stream: cannot be true; run it with session.hold instead.');
+    throw new UntildoneError(
+      'usage',
+      'untilDone: stream: cannot be true; run it with session.hold instead.',
+    );
   let current = agent;
   let sent = 0;
   const held = await session.hold(async (messages: AgentInputItem[]) => {

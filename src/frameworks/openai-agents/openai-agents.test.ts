@@ -19,21 +19,50 @@ setTracingDisabled(true);
 async function stage(...steps: Step[]) {
   const session = await createLibraryStage().open({ goal: 'go' });
   const { server, requests } = await startModel(...steps);
-  const client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: 'any', maxRetries: 0 });
+  const client = new OpenAI({
+    baseURL: `${server.url}/v1`,
+    apiKey: 'any',
+    maxRetries: 0,
+  });
   const model = new OpenAIChatCompletionsModel(client, 'story');
-  const worker = new Agent({ name: 'worker', instructions: 'You work.', model, tools: todoTools(session) });
+  const worker = new Agent({
+    name: 'worker',
+    instructions: 'You work.',
+    model,
+    tools: todoTools(session),
+  });
   const messages = () =>
-    requests.map(({ body }) => (body as { messages: { role: string; content: unknown }[] }).messages);
+    requests.map(
+      ({ body }) => (body as { messages: { role: string; content: unknown }[] }).messages,
+    );
   return { session, model, worker, messages };
 }
 
-const early = [plan('a', 'b'), complete('a'), say('All done!'), complete('b'), say('Finished.')];
+const early = [
+  plan('a', 'b'),
+  complete('a'),
+  say('All done!'),
+  complete('b'),
+  say('Finished.'),
+];
 
 it('15: the agent that was handed over to is the one that goes on', async () => {
-  const { session, model, worker, messages } = await stage(callTool('transfer_to_worker', {}), ...early);
-  const desk = new Agent({ name: 'desk', instructions: 'You hand over.', model, handoffs: [worker] });
+  const { session, model, worker, messages } = await stage(
+    callTool('transfer_to_worker', {}),
+    ...early,
+  );
+  const desk = new Agent({
+    name: 'desk',
+    instructions: 'You hand over.',
+    model,
+    handoffs: [worker],
+  });
   const { lastAgent, finalOutput } = await untilDone(session, desk);
-  expect([lastAgent?.name, finalOutput, session.outcome]).toEqual(['worker', 'Finished.', 'claimed']);
+  expect([lastAgent?.name, finalOutput, session.outcome]).toEqual([
+    'worker',
+    'Finished.',
+    'claimed',
+  ]);
   const instructions = messages().map(([first]) => first?.content);
   expect(instructions).toEqual(['You hand over.', ...Array(5).fill('You work.')]);
 });
@@ -58,7 +87,10 @@ it('15: a stream is refused in one sentence, and is held by session.hold', async
   await session.hold(async (messages: AgentInputItem[]) => {
     const result = await run(worker, messages, { stream: true });
     for await (const _event of result) events += 1;
-    return { text: String(result.finalOutput), messages: result.history.slice(messages.length) };
+    return {
+      text: String(result.finalOutput),
+      messages: result.history.slice(messages.length),
+    };
   });
   expect(events).toBeGreaterThan(5);
   expect(session.outcome).toBe('claimed');

@@ -17,7 +17,14 @@ const modes = {
 } as const;
 
 export const claudeCodeDriver: HostDriver = {
-  ...{ name: hostName, title, program, howToGet, takesId: true, reports: { tokens: true, cost: true } },
+  ...{
+    name: hostName,
+    title,
+    program,
+    howToGet,
+    takesId: true,
+    reports: { tokens: true, cost: true },
+  },
   tools: { pause: `${toolPrefix}todo_pause`, verify: `${toolPrefix}todo_verify` },
   permissions: {
     'read-only': 'Claude Code may only look (its mode "plan").',
@@ -26,18 +33,33 @@ export const claudeCodeDriver: HostDriver = {
   },
   start({ text, id, isNew, mode, model, flags, environment }) {
     const command = shippedHook(hostName, environment, `--tools=${toolPrefix}`);
-    const hooks = hooksOf(claudeCodeLanguage).map((one) => [one.hook, [hookElement(command, one.timeout)]]);
+    const hooks = hooksOf(claudeCodeLanguage).map((one) => [
+      one.hook,
+      [hookElement(command, one.timeout)],
+    ]);
     const servers = { [serverName]: { type: 'stdio', ...ourServer(), alwaysLoad: true } };
     return {
       words: [
-        ...['-p', '--output-format', 'stream-json', '--verbose', isNew ? '--session-id' : '--resume'],
+        ...[
+          '-p',
+          '--output-format',
+          'stream-json',
+          '--verbose',
+          isNew ? '--session-id' : '--resume',
+        ],
         ...[id ?? '', ...modes[mode], ...(model === null ? [] : ['--model', model])],
         ...['--settings', JSON.stringify({ hooks: Object.fromEntries(hooks) })],
         ...['--mcp-config', JSON.stringify({ mcpServers: servers })],
-        ...['--allowedTools', allTools.map((tool) => toolPrefix + tool).join(','), ...flags],
+        ...[
+          '--allowedTools',
+          allTools.map((tool) => toolPrefix + tool).join(','),
+          ...flags,
+        ],
       ],
       // What the human set is theirs.
-      variables: Object.fromEntries(Object.entries(switches).filter(([name]) => !environment[name])),
+      variables: Object.fromEntries(
+        Object.entries(switches).filter(([name]) => !environment[name]),
+      ),
       input: text,
     };
   },

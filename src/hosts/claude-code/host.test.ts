@@ -16,14 +16,18 @@ beforeEach(() => {
 function writeTask(list: string, name: string, content: unknown): void {
   const folder = join(home, '.claude', 'tasks', list);
   mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, name), typeof content === 'string' ? content : JSON.stringify(content));
+  writeFileSync(
+    join(folder, name),
+    typeof content === 'string' ? content : JSON.stringify(content),
+  );
 }
 
 function task(id: string, subject: string, status = 'pending', description = subject) {
   return { id, subject, description, status, blocks: [], blockedBy: [] };
 }
 
-const read = (environment = {}) => readTaskList(sessionId, { HOME: home, ...environment });
+const read = (environment = {}) =>
+  readTaskList(sessionId, { HOME: home, ...environment });
 
 describe('the list of Claude Code', () => {
   it('is read in the order of its numbers, and nothing else in the folder counts', () => {
@@ -39,7 +43,9 @@ describe('the list of Claude Code', () => {
 
   it('stands where the host was told to keep it', () => {
     writeTask('shared', '1.json', task('1', 'Ours'));
-    expect(read({ CLAUDE_CODE_TASK_LIST_ID: 'shared' })).toMatchObject([{ title: 'Ours' }]);
+    expect(read({ CLAUDE_CODE_TASK_LIST_ID: 'shared' })).toMatchObject([
+      { title: 'Ours' },
+    ]);
     const configured = { HOME: '/nowhere', CLAUDE_CONFIG_DIR: join(home, '.claude') };
     writeTask(sessionId, '1.json', task('1', 'Mine'));
     expect(read(configured)).toMatchObject([{ title: 'Mine' }]);
@@ -91,5 +97,7 @@ describe('V10: the variables that a project sets', () => {
     ['also behind a byte order mark', `\u{feff}${said}`, ['UNTILDONE_MODE']],
     ['any, if it is too long to be read', said + ' '.repeat(1_100_000), null],
     ['any, if it is no JSON to us', `${said}//`, null],
-  ])('are %s', (_what, settings, expected) => expect(variablesOf(settings)).toEqual(expected));
+  ])('are %s', (_what, settings, expected) =>
+    expect(variablesOf(settings)).toEqual(expected),
+  );
 });

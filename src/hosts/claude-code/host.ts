@@ -22,9 +22,17 @@ export const hostName = 'claude-code';
 export const readUsage = usageIn('"usage"', ({ type, message }) => {
   const { id, usage } = recordOf(message);
   const used = recordOf(usage);
-  const input = ['input_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens'];
+  const input = [
+    'input_tokens',
+    'cache_creation_input_tokens',
+    'cache_read_input_tokens',
+  ];
   if (type !== 'assistant') return null;
-  return { key: id, input: input.map((name) => used[name]), output: [used['output_tokens']] };
+  return {
+    key: id,
+    input: input.map((name) => used[name]),
+    output: [used['output_tokens']],
+  };
 });
 
 export const claudeCodeLanguage: read.HookLanguage = {
@@ -34,10 +42,14 @@ export const claudeCodeLanguage: read.HookLanguage = {
     // Compaction ends like a subagent without a type: that is nobody's stop.
     SubagentStop: [
       'other',
-      (payload, language) => (payload.agent.name === null ? null : read.subagentStopped(payload, language)),
+      (payload, language) =>
+        payload.agent.name === null ? null : read.subagentStopped(payload, language),
     ],
     PostToolUseFailure: ['other', read.toolEnded],
-    TaskCompleted: ['completion', ({ fields }) => read.completionOf(todoKeyOf(fields['task_id']))],
+    TaskCompleted: [
+      'completion',
+      ({ fields }) => read.completionOf(todoKeyOf(fields['task_id'])),
+    ],
     ...read.sessionHooks,
     Notification: ['other', read.notified],
     StopFailure: ['other', read.stopFailed],
@@ -46,7 +58,10 @@ export const claudeCodeLanguage: read.HookLanguage = {
     // `mcp__untildone__todo_pause`, or `mcp__plugin_<plugin>_untildone__todo_pause` in a plugin.
     ownTool: /^mcp__(?:plugin_[\w-]+_)?untildone__/u,
     access: [
-      ['read', /^(?:Read|Glob|Grep|LS|LSP|NotebookRead|WebFetch|WebSearch|BashOutput|TaskOutput)$/u],
+      [
+        'read',
+        /^(?:Read|Glob|Grep|LS|LSP|NotebookRead|WebFetch|WebSearch|BashOutput|TaskOutput)$/u,
+      ],
       ['read', /^(?:AskUserQuestion|(?:Enter|Exit)PlanMode|Skill)$/u],
       ['read', /^(?:ListMcpResourcesTool|ReadMcpResourceTool)$/u],
       ['write', /^(?:Write|Edit|MultiEdit|NotebookEdit)$/u],
@@ -67,7 +82,9 @@ export const claudeCodeLanguage: read.HookLanguage = {
   describe: ({ fields }, { environment }) => ({
     // The agent may change its directory; the project stays where the human started the host.
     directory: environment['CLAUDE_PROJECT_DIR'],
-    descriptor: { headless: environment['CLAUDE_CODE_ENTRYPOINT']?.startsWith('sdk') ?? false },
+    descriptor: {
+      headless: environment['CLAUDE_CODE_ENTRYPOINT']?.startsWith('sdk') ?? false,
+    },
     // The main agent may have one too.
     agentName: textOf(fields['agent_id']) === null ? textOf(fields['agent_type']) : null,
   }),
@@ -89,7 +106,9 @@ export const claudeCodeLanguage: read.HookLanguage = {
   projectVariables(directory, { CLAUDE_PROJECT_DIR: project }) {
     const folders = [...new Set([directory ?? '', project ?? ''])].filter(isAbsolute);
     const files = folders.flatMap((folder) =>
-      ['settings.json', 'settings.local.json'].map((name) => join(folder, '.claude', name)),
+      ['settings.json', 'settings.local.json'].map((name) =>
+        join(folder, '.claude', name),
+      ),
     );
     return variablesOf(files.map((file) => readSettings(file, false)));
   },
@@ -104,16 +123,22 @@ const noticeId = /<task-id>([\w.:-]{1,80})<\/task-id>/u;
 
 function speakerOf(text: string): Speaker {
   const [, command, words = ''] = /^\/untildone:([\w-]+)(?:\s+(.*))?$/su.exec(text) ?? [];
-  if (command === 'pause') return { type: 'command', pauses: { reason: oneLine(words, 300) || null } };
+  if (command === 'pause')
+    return { type: 'command', pauses: { reason: oneLine(words, 300) || null } };
   if (command !== undefined) return { type: 'command' };
   // With a human's words behind it, it is a human's message.
   if (!text.startsWith('<task-notification>') || text.replace(notice, '').trim() !== '')
     return { type: 'human' };
-  const jobIds = Array.from(text.matchAll(notice), ([, body = '']) => noticeId.exec(body)?.[1]);
+  const jobIds = Array.from(
+    text.matchAll(notice),
+    ([, body = '']) => noticeId.exec(body)?.[1],
+  );
   return { type: 'notice', jobIds: jobIds.filter((id) => id !== undefined) };
 }
 
-function taskCreated(...[base, input, response]: Parameters<read.PlanChange>): Event | null {
+function taskCreated(
+  ...[base, input, response]: Parameters<read.PlanChange>
+): Event | null {
   const task = recordOf(response['task']);
   const key = todoKeyOf(task['id']);
   const title = textOf(task['subject']) ?? textOf(input['subject']);
@@ -124,13 +149,17 @@ function taskCreated(...[base, input, response]: Parameters<read.PlanChange>): E
   return { ...base, type: 'todos-created', items: [item] };
 }
 
-function taskUpdated(...[base, input, response]: Parameters<read.PlanChange>): Event | null {
+function taskUpdated(
+  ...[base, input, response]: Parameters<read.PlanChange>
+): Event | null {
   const todoId = todoKeyOf(response['taskId'] ?? input['taskId']);
-  const word = textOf(recordOf(response['statusChange'])['to']) ?? textOf(input['status']);
+  const word =
+    textOf(recordOf(response['statusChange'])['to']) ?? textOf(input['status']);
   const status = statusFromWord(word ?? '') ?? undefined;
   const title = textOf(input['subject']) ?? undefined;
   const context = textOf(input['description']) ?? undefined;
-  const isRefused = response['success'] !== true || (status ?? title ?? context) === undefined;
+  const isRefused =
+    response['success'] !== true || (status ?? title ?? context) === undefined;
   if (todoId === null || isRefused) return null;
   return { ...base, type: 'todo-updated', todoId, changes: { status, title, context } };
 }
@@ -163,7 +192,14 @@ export function readTaskList(sessionId: string, environment: Environment) {
 function readTask(path: string): ListedTodo {
   const task = readSettings(path, false) ?? {};
   const key = todoKeyOf(task['id']);
-  const [title, status, description] = ['subject', 'status', 'description'].map((name) => textOf(task[name]));
+  const [title, status, description] = ['subject', 'status', 'description'].map((name) =>
+    textOf(task[name]),
+  );
   if (key === null || !title || !status) throw new Error('not a task');
-  return { key, title, status, context: description === title ? null : (description ?? null) };
+  return {
+    key,
+    title,
+    status,
+    context: description === title ? null : (description ?? null),
+  };
 }

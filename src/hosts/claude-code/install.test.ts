@@ -1,4 +1,11 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -22,7 +29,12 @@ describe('the plugin folder', () => {
   it('C1: has the same hooks and timeouts as init, without a grant that it cannot give', () => {
     const command = `node "\${CLAUDE_PLUGIN_ROOT}/programs/hook.js" claude-code`;
     expect(readJson(join(plugin, 'hooks/hooks.json')).hooks).toEqual(
-      Object.fromEntries(claudeCodeHooks.map(({ hook, timeout }) => [hook, [hookElement(command, timeout)]])),
+      Object.fromEntries(
+        claudeCodeHooks.map(({ hook, timeout }) => [
+          hook,
+          [hookElement(command, timeout)],
+        ]),
+      ),
     );
   });
 
@@ -31,16 +43,22 @@ describe('the plugin folder', () => {
     const marketplace = readJson(join(plugin, '.claude-plugin/marketplace.json'));
     expect(`${name}@${marketplace.name}`).toBe(pluginName);
     expect(marketplace.plugins).toMatchObject([{ name, source: './' }]);
-    expect(Object.keys(readJson(join(plugin, '.mcp.json')).mcpServers)).toEqual([serverName]);
+    expect(Object.keys(readJson(join(plugin, '.mcp.json')).mcpServers)).toEqual([
+      serverName,
+    ]);
   });
 
-  const readCommand = (name: string) => readFileSync(join(plugin, 'commands', `${name}.md`), 'utf8');
+  const readCommand = (name: string) =>
+    readFileSync(join(plugin, 'commands', `${name}.md`), 'utf8');
 
-  it.each(['status', 'why'])('C3: /untildone:%s may start its own command and nothing else', (name) => {
-    const line = `node "\${CLAUDE_PLUGIN_ROOT}/programs/host-commands.js" ${name}`;
-    expect(readCommand(name)).toContain(`allowed-tools: Bash(${line}:*)\n`);
-    expect(readCommand(name)).toContain(`!\`${line} "\${CLAUDE_SESSION_ID}"\``);
-  });
+  it.each(['status', 'why'])(
+    'C3: /untildone:%s may start its own command and nothing else',
+    (name) => {
+      const line = `node "\${CLAUDE_PLUGIN_ROOT}/programs/host-commands.js" ${name}`;
+      expect(readCommand(name)).toContain(`allowed-tools: Bash(${line}:*)\n`);
+      expect(readCommand(name)).toContain(`!\`${line} "\${CLAUDE_SESSION_ID}"\``);
+    },
+  );
 
   it('V12: /untildone:pause starts nothing: the hook, which knows that a human typed it, pauses the session', () => {
     expect(readCommand('pause')).not.toMatch(/allowed-tools|!`/u);
@@ -53,7 +71,9 @@ describe('the plugin folder', () => {
     for (const name of claudeCodeInstaller.programs)
       writeFileSync(join(output, 'plugin', 'programs', name), name);
     writePlugin(root, output, '1.2.3');
-    expect(readJson(join(output, 'plugin/.claude-plugin/plugin.json')).version).toBe('1.2.3');
+    expect(readJson(join(output, 'plugin/.claude-plugin/plugin.json')).version).toBe(
+      '1.2.3',
+    );
     const texts = [
       'hooks/hooks.json',
       '.mcp.json',
@@ -62,9 +82,12 @@ describe('the plugin folder', () => {
       'commands/pause.md',
     ];
     const named = texts.flatMap((path) => [
-      ...readFileSync(join(output, 'plugin', path), 'utf8').matchAll(/\$\{CLAUDE_PLUGIN_ROOT\}\/([\w./-]+)/g),
+      ...readFileSync(join(output, 'plugin', path), 'utf8').matchAll(
+        /\$\{CLAUDE_PLUGIN_ROOT\}\/([\w./-]+)/g,
+      ),
     ]);
     expect(named.length).toBeGreaterThan(10);
-    for (const [, path = ''] of named) expect(existsSync(join(output, 'plugin', path)), path).toBe(true);
+    for (const [, path = ''] of named)
+      expect(existsSync(join(output, 'plugin', path)), path).toBe(true);
   });
 });

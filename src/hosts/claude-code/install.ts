@@ -12,7 +12,15 @@ import {
   switchedOff,
 } from '../install/hook-host.ts';
 import type { InstallBasis, Project } from '../install/installer.ts';
-import { broken, note, ok, readSource, readSources, settingIn, settingsIn } from '../install/installer.ts';
+import {
+  broken,
+  note,
+  ok,
+  readSource,
+  readSources,
+  settingIn,
+  settingsIn,
+} from '../install/installer.ts';
 import { entry, member } from '../install/json-text.ts';
 import { claudeCodeLanguage, hostName } from './host.ts';
 
@@ -35,7 +43,11 @@ export const claudeCodeInstaller = hookInstaller({
   // In the prompt from the start: nobody searches for an escape hatch.
   server: (call) => ({ type: 'stdio', ...call, alwaysLoad: true }),
   stop: {
-    ...{ prompt_id: 'untildone-doctor', permission_mode: 'default', last_assistant_message: '' },
+    ...{
+      prompt_id: 'untildone-doctor',
+      permission_mode: 'default',
+      last_assistant_message: '',
+    },
     ...{ background_tasks: [], session_crons: [] },
   },
   look,
@@ -53,11 +65,15 @@ const localSettings = '.claude/settings.local.json';
 const untrack = `git rm --cached ${localSettings}`;
 const toolsOff =
   'The todo tools are off: new models get none without CLAUDE_CODE_ENABLE_TODO_TOOLS=1 in the settings.';
-const allToolsSent = 'each request then carries every tool of Claude Code, about 38 kB more.';
+const allToolsSent =
+  'each request then carries every tool of Claude Code, about 38 kB more.';
 const untrusted =
   'count only after a person trusted this folder; until then todo_pause and todo_verify are refused without a terminal.';
 
-function look({ env, home }: InstallBasis, { root, mainRoot: project, isTracked }: Project): HookPlace {
+function look(
+  { env, home }: InstallBasis,
+  { root, mainRoot: project, isTracked }: Project,
+): HookPlace {
   const ownFolder = env['CLAUDE_CONFIG_DIR'];
   // Nearest first. Committed files are read from the working tree at hand.
   const hookFiles = {
@@ -68,14 +84,23 @@ function look({ env, home }: InstallBasis, { root, mainRoot: project, isTracked 
   // Rewritten by the host at every run; holds MCP servers of user and local scope.
   const stateFile = join(ownFolder || home, '.claude.json');
   const isLocalTracked = isTracked(hookFiles.project);
-  const [plugin] = settingsIn(readSources(Object.values(hookFiles), true), 'enabledPlugins', pluginName);
+  const [plugin] = settingsIn(
+    readSources(Object.values(hookFiles), true),
+    'enabledPlugins',
+    pluginName,
+  );
   const servers: HookPlace['servers'] = {
     project: [stateFile, 'projects', project, 'mcpServers', serverName],
     shared: [join(root, '.mcp.json'), 'mcpServers', serverName],
     user: [stateFile, 'mcpServers', serverName],
   };
   return {
-    ...{ project, plugin: plugin?.value === true ? plugin.path : null, hookFiles, servers },
+    ...{
+      project,
+      plugin: plugin?.value === true ? plugin.path : null,
+      hookFiles,
+      servers,
+    },
     isGranted: (scope) => scope === 'user' || (scope === 'project' && !isLocalTracked),
     layout(scope, { hooks, server, moved }) {
       const variables = Object.entries({ ...switches, ...moved });
@@ -88,7 +113,12 @@ function look({ env, home }: InstallBasis, { root, mainRoot: project, isTracked 
       return {
         targets: [
           { path: hookFiles[scope], refusesComments: true, edits },
-          { path: servers[scope][0], refusesComments: true, isPrivate: scope !== 'shared', edits: [server] },
+          {
+            path: servers[scope][0],
+            refusesComments: true,
+            isPrivate: scope !== 'shared',
+            edits: [server],
+          },
         ],
         local: [localSettings],
         notes: [scope === 'project' && isLocalTracked && tracked],
@@ -96,20 +126,34 @@ function look({ env, home }: InstallBasis, { root, mainRoot: project, isTracked 
     },
     examine(scopes, mend, server) {
       // Later ones win, as in the host.
-      const sources = readSources([...Object.values(hookFiles).reverse(), managedSettings], true);
+      const sources = readSources(
+        [...Object.values(hookFiles).reverse(), managedSettings],
+        true,
+      );
       const wrong = sources.find(({ problem }) => problem !== null);
-      const ignored = wrong && `Claude Code ignores ${wrong.path} as a whole: it ${wrong.problem}.`;
+      const ignored =
+        wrong && `Claude Code ignores ${wrong.path} as a whole: it ${wrong.problem}.`;
       const off = sources.find(({ value }) => value['disableAllHooks'] === true)?.path;
-      const isManaged = readSource(managedSettings, true)['allowManagedHooksOnly'] === true;
+      const isManaged =
+        readSource(managedSettings, true)['allowManagedHooksOnly'] === true;
       const managed = `${managedSettings} allows no hooks but its own.`;
       const isSet = (name: string, ...values: readonly unknown[]) => {
-        const said = settingsIn(sources, 'env', name).findLast(({ value }) => typeof value === 'string');
+        const said = settingsIn(sources, 'env', name).findLast(
+          ({ value }) => typeof value === 'string',
+        );
         return values.includes(said?.value ?? env[name]);
       };
       const isOn = isSet('CLAUDE_CODE_ENABLE_TODO_TOOLS', '1', 'true');
       // Older versions of `init` wrote this value. Any other value is a person's.
-      const search = settingsIn(sources, 'env', 'ENABLE_TOOL_SEARCH').find(({ value }) => value === 'auto');
-      const trust = settingIn(readSource(stateFile, true), 'projects', project, 'hasTrustDialogAccepted');
+      const search = settingsIn(sources, 'env', 'ENABLE_TOOL_SEARCH').find(
+        ({ value }) => value === 'auto',
+      );
+      const trust = settingIn(
+        readSource(stateFile, true),
+        'projects',
+        project,
+        'hasTrustDialogAccepted',
+      );
       const isTrusted = trust === true || scopes.includes('user');
       const tracked = `${hookFiles.project} is tracked by git, so its grants ${untrusted}`;
       const committed = `Grants in a committed file ${untrusted}`;
@@ -121,7 +165,10 @@ function look({ env, home }: InstallBasis, { root, mainRoot: project, isTracked 
           isManaged && broken('trust', managed, 'ask the administrator of this machine'),
           ok('trust', 'Settings can be read, and hooks are allowed.'),
         ],
-        [!isOn && broken('todo-tools', toolsOff, mend), ok('todo-tools', 'The todo tools are on.')],
+        [
+          !isOn && broken('todo-tools', toolsOff, mend),
+          ok('todo-tools', 'The todo tools are on.'),
+        ],
         [
           search &&
             note(
@@ -133,7 +180,9 @@ function look({ env, home }: InstallBasis, { root, mainRoot: project, isTracked 
         server,
         [
           !isTrusted && isLocal && isLocalTracked && note('grants', tracked, untrack),
-          !isTrusted && !isLocal && note('grants', committed, `untildone init ${hostName}`),
+          !isTrusted &&
+            !isLocal &&
+            note('grants', committed, `untildone init ${hostName}`),
           ok('grants', 'todo_pause and todo_verify are allowed without asking.'),
         ],
       ];

@@ -35,10 +35,29 @@ function eventsOf(payload: unknown) {
 
 describe('a stop', () => {
   it('G2: carries the last words, the background work and how many blocks the host takes', () => {
-    const running = { id: 'b1', type: 'shell', status: 'running', description: 'Run', command: 'npm start' };
-    const ended = { id: 'b2', type: 'shell', status: 'completed', description: 'Run', command: 'ls' };
-    const agent = { id: 'a1', type: 'subagent', status: 'running', description: 'Look around' };
-    const { asks, timeout } = callOf(stopPayload({ background_tasks: [running, ended, agent] }));
+    const running = {
+      id: 'b1',
+      type: 'shell',
+      status: 'running',
+      description: 'Run',
+      command: 'npm start',
+    };
+    const ended = {
+      id: 'b2',
+      type: 'shell',
+      status: 'completed',
+      description: 'Run',
+      command: 'ls',
+    };
+    const agent = {
+      id: 'a1',
+      type: 'subagent',
+      status: 'running',
+      description: 'Look around',
+    };
+    const { asks, timeout } = callOf(
+      stopPayload({ background_tasks: [running, ended, agent] }),
+    );
     expect(timeout).toBe('stop');
     expect(asks).toEqual({
       type: 'stop',
@@ -88,7 +107,11 @@ describe('a stop', () => {
   });
 
   it('a subagent stops in a session of its own, beneath its parent', () => {
-    const payload = stopPayload({ hook_event_name: 'SubagentStop', agent_id: 'a1', agent_type: 'explorer' });
+    const payload = stopPayload({
+      hook_event_name: 'SubagentStop',
+      agent_id: 'a1',
+      agent_type: 'explorer',
+    });
     const call = callOf(payload);
     expect(call.descriptor).toMatchObject({ kind: 'subagent', parentId: sessionId });
     expect(call.sessionId).not.toBe(sessionId);
@@ -96,7 +119,11 @@ describe('a stop', () => {
   });
 
   it('P23: the end of a compaction looks like a subagent without a type, and is nobody’s stop', () => {
-    const payload = stopPayload({ hook_event_name: 'SubagentStop', agent_id: 'a1', agent_type: '' });
+    const payload = stopPayload({
+      hook_event_name: 'SubagentStop',
+      agent_id: 'a1',
+      agent_type: '',
+    });
     expect(translate(payload, moment)).toMatchObject({ ok: false, sentence: null });
   });
 });
@@ -142,7 +169,12 @@ describe('a tool call', () => {
       { content: 'A', status: 'completed', activeForm: 'Doing A' },
       { content: 'B', status: 'pending', activeForm: 'Doing B' },
     ];
-    const payload = toolPayload('TodoWrite', 'c1', { todos: newTodos }, { oldTodos: [], newTodos });
+    const payload = toolPayload(
+      'TodoWrite',
+      'c1',
+      { todos: newTodos },
+      { oldTodos: [], newTodos },
+    );
     const written = eventsOf(payload).at(-1);
     expect(written).toMatchObject({
       type: 'plan-written',
@@ -155,7 +187,13 @@ describe('a tool call', () => {
 
   it('a whole list that a subagent writes is its own, and leaves the plan alone', () => {
     const todos = [{ content: 'A', status: 'pending' }];
-    const payload = toolPayload('TodoWrite', 'c1', { todos }, { newTodos: todos }, { agent_id: 'a1' });
+    const payload = toolPayload(
+      'TodoWrite',
+      'c1',
+      { todos },
+      { newTodos: todos },
+      { agent_id: 'a1' },
+    );
     expect(eventsOf(payload).map(({ type }) => type)).toEqual(['tool-ended']);
   });
 
@@ -165,13 +203,21 @@ describe('a tool call', () => {
       { type: 'tool-started', tool: 'Write', access: 'write' },
       { type: 'tool-ended', tool: 'Write', access: 'write', error: null },
     ]);
-    expect(eventsOf(toolPayload('Read', 'c2', {}, {})).at(-1)).toMatchObject({ access: 'read' });
-    expect(eventsOf(toolPayload('mcp__other__x', 'c3', {}, {})).at(-1)).toMatchObject({ access: 'unknown' });
+    expect(eventsOf(toolPayload('Read', 'c2', {}, {})).at(-1)).toMatchObject({
+      access: 'read',
+    });
+    expect(eventsOf(toolPayload('mcp__other__x', 'c3', {}, {})).at(-1)).toMatchObject({
+      access: 'unknown',
+    });
   });
 
   it('V4: a search for tools is no work', () => {
-    const events = eventsOf(toolPayload('ToolSearch', 'c1', { query: 'select:TaskCreate' }, {}));
-    expect(events).toMatchObject([{ type: 'tool-ended', tool: 'ToolSearch', access: 'todo' }]);
+    const events = eventsOf(
+      toolPayload('ToolSearch', 'c1', { query: 'select:TaskCreate' }, {}),
+    );
+    expect(events).toMatchObject([
+      { type: 'tool-ended', tool: 'ToolSearch', access: 'todo' },
+    ]);
   });
 
   it('P12: a failed call carries its error', () => {
@@ -179,29 +225,38 @@ describe('a tool call', () => {
       hook_event_name: 'PostToolUseFailure',
       error: 'Exit code 1',
     });
-    expect(eventsOf(payload).at(-1)).toMatchObject({ type: 'tool-ended', error: 'Exit code 1' });
+    expect(eventsOf(payload).at(-1)).toMatchObject({
+      type: 'tool-ended',
+      error: 'Exit code 1',
+    });
   });
 
   const receipt = `udr_${'0f'.repeat(16)}`;
 
-  it.each([['mcp__untildone__todo_pause'], ['mcp__plugin_untildone_untildone__create_todo']])(
-    'M7: a result of %s brings its receipt, which stands in the last line',
-    (tool) => {
-      const response = [{ type: 'text', text: `{"paused":true}\nreceipt: ${receipt}` }];
-      expect(callOf(toolPayload(tool, 'c1', {}, response)).asks).toMatchObject({ receipt });
-      const wrapped = { content: response };
-      expect(callOf(toolPayload(tool, 'c1', {}, wrapped)).asks).toMatchObject({ receipt });
-    },
-  );
+  it.each([
+    ['mcp__untildone__todo_pause'],
+    ['mcp__plugin_untildone_untildone__create_todo'],
+  ])('M7: a result of %s brings its receipt, which stands in the last line', (tool) => {
+    const response = [{ type: 'text', text: `{"paused":true}\nreceipt: ${receipt}` }];
+    expect(callOf(toolPayload(tool, 'c1', {}, response)).asks).toMatchObject({ receipt });
+    const wrapped = { content: response };
+    expect(callOf(toolPayload(tool, 'c1', {}, wrapped)).asks).toMatchObject({ receipt });
+  });
 
   it('a receipt that a stranger printed binds nothing', () => {
     const text = `receipt: ${receipt}`;
-    expect(callOf(toolPayload('Bash', 'c1', {}, text)).asks).toMatchObject({ receipt: null });
-    const quoted = `${text}\nas the file says`;
-    expect(callOf(toolPayload('mcp__untildone__list_todo', 'c1', {}, quoted)).asks).toMatchObject({
+    expect(callOf(toolPayload('Bash', 'c1', {}, text)).asks).toMatchObject({
       receipt: null,
     });
-    expect(callOf(toolPayload('mcp__not_untildone__x', 'c1', {}, text)).asks).toMatchObject({
+    const quoted = `${text}\nas the file says`;
+    expect(
+      callOf(toolPayload('mcp__untildone__list_todo', 'c1', {}, quoted)).asks,
+    ).toMatchObject({
+      receipt: null,
+    });
+    expect(
+      callOf(toolPayload('mcp__not_untildone__x', 'c1', {}, text)).asks,
+    ).toMatchObject({
       receipt: null,
     });
   });
@@ -210,15 +265,19 @@ describe('a tool call', () => {
     const payload = updatePayload('1', 'completed', 'c1');
     const again = translate(payload, { ...moment, at: moment.at + 5000 });
     const ids = eventsOf(payload).map(({ id }) => id);
-    expect(again.ok && 'events' in again.call.asks ? again.call.asks.events.map(({ id }) => id) : []).toEqual(
-      ids,
-    );
+    expect(
+      again.ok && 'events' in again.call.asks
+        ? again.call.asks.events.map(({ id }) => id)
+        : [],
+    ).toEqual(ids);
     expect(new Set(ids).size).toBe(ids.length);
   });
 
   it('a subagent’s call is work, and says nothing about the turn of its parent', () => {
     const own = eventsOf(toolPayload('Write', 'c1', {}, {}));
-    const sub = eventsOf(toolPayload('Write', 'c2', {}, {}, { agent_id: 'a1', agent_type: 'explorer' }));
+    const sub = eventsOf(
+      toolPayload('Write', 'c2', {}, {}, { agent_id: 'a1', agent_type: 'explorer' }),
+    );
     expect(own.at(-1)?.id).toContain(`/${promptId}/work/`);
     expect(sub.at(-1)?.id).toContain(`/${promptId}/side/`);
     expect(sub.at(-1)).toMatchObject({ type: 'tool-ended', sessionId });
@@ -234,13 +293,25 @@ describe('a prompt', () => {
       `${notification('b1')}\n${notification('b2')}`,
       { type: 'notice', jobIds: ['b1', 'b2'] },
     ],
-    ['a human behind a notice', `${notification('b1')}\nand now go on`, { type: 'human' }],
+    [
+      'a human behind a notice',
+      `${notification('b1')}\nand now go on`,
+      { type: 'human' },
+    ],
     ['a human who quotes a notice', `what is ${notification('b1')}?`, { type: 'human' }],
     ['a command of ours', '/untildone:status', { type: 'command' }],
-    ['our pause', '/untildone:pause lunch', { type: 'command', pauses: { reason: 'lunch' } }],
+    [
+      'our pause',
+      '/untildone:pause lunch',
+      { type: 'command', pauses: { reason: 'lunch' } },
+    ],
     ['a command of others', '/review everything', { type: 'human' }],
   ])('comes from %s', (_who, prompt, speaker) => {
-    expect(callOf(promptPayload(prompt)).asks).toEqual({ type: 'prompt', text: prompt, speaker });
+    expect(callOf(promptPayload(prompt)).asks).toEqual({
+      type: 'prompt',
+      text: prompt,
+      speaker,
+    });
   });
 });
 
@@ -250,14 +321,20 @@ describe('the rest', () => {
     ['resume', true],
     ['compact', true],
     ['clear', false],
-  ])('P23: a session that starts by %s has its plan given again: %j', (source, givesPlan) => {
-    expect(callOf(startPayload(source)).asks).toMatchObject({ type: 'open', givesPlan });
-  });
+  ])(
+    'P23: a session that starts by %s has its plan given again: %j',
+    (source, givesPlan) => {
+      expect(callOf(startPayload(source)).asks).toMatchObject({
+        type: 'open',
+        givesPlan,
+      });
+    },
+  );
 
   it('a compaction begins and ends within a turn', () => {
-    expect(eventsOf({ ...startPayload(''), hook_event_name: 'PreCompact' })).toMatchObject([
-      { type: 'wait-started', wait: { kind: 'compaction' } },
-    ]);
+    expect(
+      eventsOf({ ...startPayload(''), hook_event_name: 'PreCompact' }),
+    ).toMatchObject([{ type: 'wait-started', wait: { kind: 'compaction' } }]);
     expect(callOf(startPayload('compact')).asks).toMatchObject({
       begins: false,
       events: [{ type: 'wait-ended', wait: { kind: 'compaction', shrunk: true } }],
@@ -266,7 +343,10 @@ describe('the rest', () => {
 
   it('V1: a completed task waits at the gate, for as long as its hook may take', () => {
     const call = callOf(completedPayload('2', 'Write b.txt'));
-    expect(call).toMatchObject({ timeout: 'completion', asks: { type: 'complete', todos: ['task-2'] } });
+    expect(call).toMatchObject({
+      timeout: 'completion',
+      asks: { type: 'complete', todos: ['task-2'] },
+    });
   });
 
   it.each([
@@ -283,7 +363,11 @@ describe('the rest', () => {
   });
 
   it('the end of a session closes it', () => {
-    const payload = { ...startPayload(''), hook_event_name: 'SessionEnd', reason: 'other' };
+    const payload = {
+      ...startPayload(''),
+      hook_event_name: 'SessionEnd',
+      reason: 'other',
+    };
     expect(eventsOf(payload)).toMatchObject([{ type: 'session-closed' }]);
   });
 
@@ -296,12 +380,17 @@ describe('the rest', () => {
     ['a hook that nobody knows', stopPayload({ hook_event_name: 'Whatever' })],
     ['a hook that objects inherit', stopPayload({ hook_event_name: 'constructor' })],
   ])('%s asks for nothing, and is told', (_what, payload) => {
-    expect(translate(payload, moment)).toMatchObject({ ok: false, sentence: expect.any(String) });
+    expect(translate(payload, moment)).toMatchObject({
+      ok: false,
+      sentence: expect.any(String),
+    });
   });
 
   it('a task whose number is no plain name is left alone', () => {
     expect(translate(completedPayload('../1', 'x'), moment)).toMatchObject({ ok: false });
-    expect(eventsOf(createPayload('a/b', 'x')).map(({ type }) => type)).toEqual(['tool-ended']);
+    expect(eventsOf(createPayload('a/b', 'x')).map(({ type }) => type)).toEqual([
+      'tool-ended',
+    ]);
   });
 
   it('init writes a timeout for every hook: long for stops, two minutes for the gate, short for the rest', () => {

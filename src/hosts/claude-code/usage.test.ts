@@ -1,7 +1,13 @@
 // What Claude Code's transcript says of tokens (G8), and what a stop makes of it. The fixture is a transcript of 2.1.325
 // against the scripted model, shortened to whole lines.
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  copyFileSync,
+  mkdtempSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -28,7 +34,9 @@ function written(...lines: readonly unknown[]): string {
   const path = join(folder(), 'session.jsonl');
   writeFileSync(
     path,
-    lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join(''),
+    lines
+      .map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`)
+      .join(''),
   );
   return path;
 }
@@ -50,12 +58,17 @@ describe('the transcript', () => {
   });
 
   it('G8: what was answered before the human spoke is not counted', () => {
-    const keys = readUsage(recorded, Date.parse('2026-11-16T11:46:07.009Z')).map(({ key }) => key);
+    const keys = readUsage(recorded, Date.parse('2026-11-16T11:46:07.009Z')).map(
+      ({ key }) => key,
+    );
     expect(keys).toEqual(['msg_1ev0di2003', 'msg_1ev0di2004']);
   });
 
   it('G8: of a long one only the end is read', () => {
-    const path = written(answer('old', { output_tokens: 5 }), `"usage" ${'x'.repeat(8_388_608)}`);
+    const path = written(
+      answer('old', { output_tokens: 5 }),
+      `"usage" ${'x'.repeat(8_388_608)}`,
+    );
     appendFileSync(path, `${JSON.stringify(answer('new', { output_tokens: 7 }))}\n`);
     expect(readUsage(path, 0)).toEqual([{ key: 'new', inputTokens: 0, outputTokens: 7 }]);
   });
@@ -69,7 +82,11 @@ describe('the transcript', () => {
       { ...answer('timeless', { output_tokens: 1 }), timestamp: { usage: 1 } },
       answer({ evil: true }, { output_tokens: 1 }),
       answer('', { output_tokens: 1 }),
-      answer('odd', { input_tokens: -5, cache_read_input_tokens: '9', output_tokens: 1e300 }),
+      answer('odd', {
+        input_tokens: -5,
+        cache_read_input_tokens: '9',
+        output_tokens: 1e300,
+      }),
       '{"type":"assistant","timestamp":"2026-01-01T00:00:00Z","message":{"id":"p","usage":{"__proto__":{"output_tokens":3}}}}',
       answer('half', { input_tokens: 1.5, output_tokens: null }),
     );
@@ -84,7 +101,14 @@ describe('the transcript', () => {
     const directory = folder();
     const pipe = join(directory, 'pipe');
     execFileSync('mkfifo', [pipe]);
-    for (const path of [pipe, directory, join(directory, 'none'), 'relative.jsonl', '\0', ''])
+    for (const path of [
+      pipe,
+      directory,
+      join(directory, 'none'),
+      'relative.jsonl',
+      '\0',
+      '',
+    ])
       expect(readUsage(path, 0), path).toEqual([]);
   });
 });
@@ -94,7 +118,8 @@ describe('a budget of tokens', () => {
     const hooks = createHookCase({ policy: { settings } });
     const path = join(folder(), 'session.jsonl');
     copyFileSync(recorded, path);
-    const says = (text: string) => hooks.send(promptPayload(text, { transcript_path: path }));
+    const says = (text: string) =>
+      hooks.send(promptPayload(text, { transcript_path: path }));
     const answers = (id: string, outputTokens: number) =>
       appendFileSync(
         path,
@@ -111,7 +136,10 @@ describe('a budget of tokens', () => {
   }
 
   it('G8: ends the turn at the stop after which it is spent, each answer counted once', async () => {
-    const { answers, stops, session, decisions } = await working({ ...defaultSettings, maxTokens: 100 });
+    const { answers, stops, session, decisions } = await working({
+      ...defaultSettings,
+      maxTokens: 100,
+    });
     answers('one', 40);
     expect(continuationOf(await stops('I am done.'))).not.toBeNull();
     expect((await session())?.usage.tokens).toBe(40);
@@ -120,13 +148,18 @@ describe('a budget of tokens', () => {
     expect((await session())?.usage.tokens).toBe(80);
     answers('three', 40);
     expect(await stops('Really done.')).toEqual({
-      systemMessage: expect.stringContaining('(exhausted). The budget of 100 tokens is spent.'),
+      systemMessage: expect.stringContaining(
+        '(exhausted). The budget of 100 tokens is spent.',
+      ),
     });
     expect((await decisions()).at(-1)?.decision.reason).toBe('token-budget');
   });
 
   it('G8: begins anew when the human speaks, also with what the transcript tells late', async () => {
-    const { answers, stops, says, session } = await working({ ...defaultSettings, maxTokens: 100 });
+    const { answers, stops, says, session } = await working({
+      ...defaultSettings,
+      maxTokens: 100,
+    });
     answers('one', 90);
     await stops('I am done.');
     answers('late', 90);

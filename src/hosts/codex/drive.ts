@@ -7,7 +7,14 @@ import { serverName } from '../install/hook-host.ts';
 import { writeValue } from '../install/toml-text.ts';
 import { type Fields, listOf, recordOf, textOf } from '../untrusted.ts';
 import { hostName, planTool } from './host.ts';
-import { codexHooks, codexInstaller, hookGroup, serverRights, toolPrefix, trustEntry } from './install.ts';
+import {
+  codexHooks,
+  codexInstaller,
+  hookGroup,
+  serverRights,
+  toolPrefix,
+  trustEntry,
+} from './install.ts';
 
 const { title, program, howToGet } = codexInstaller;
 const modes = {
@@ -32,7 +39,12 @@ const readers: driver.Readers = {
       ? [{ type: 'retrying', sentence: `Codex: ${message}`, inMs: 0 }]
       : [],
   'turn.completed': ({ usage }) => [
-    { type: 'usage', of: 'conversation', tokens: driver.tokensOf(usage, 'cached_input_tokens'), cost: null },
+    {
+      type: 'usage',
+      of: 'conversation',
+      tokens: driver.tokensOf(usage, 'cached_input_tokens'),
+      cost: null,
+    },
     { type: 'ended', end: 'normal' },
   ],
   'turn.failed'({ error }) {
@@ -42,22 +54,29 @@ const readers: driver.Readers = {
   },
 };
 
-const calls = /^(?:command_execution|mcp_tool_call|file_change|web_search|collab_tool_call)$/u;
+const calls =
+  /^(?:command_execution|mcp_tool_call|file_change|web_search|collab_tool_call)$/u;
 
 function readItem(item: Fields, isOver: boolean): driver.Facts {
-  const { type, id, items, text, command, tool, exit_code, status, aggregated_output } = item;
+  const { type, id, items, text, command, tool, exit_code, status, aggregated_output } =
+    item;
   const kind = textOf(type) ?? '';
   if (kind === 'todo_list') {
     const todos = listOf(items).map((one) => {
       const { text: title, completed } = recordOf(one);
-      return { key: null, title: textOf(title) ?? '', status: completed === true ? 'completed' : 'pending' };
+      return {
+        key: null,
+        title: textOf(title) ?? '',
+        status: completed === true ? 'completed' : 'pending',
+      };
     });
     return [{ type: 'todos', todos }];
   }
   if (kind !== 'agent_message' && !calls.test(kind)) return [];
   const step: DriveFact[] = isAnswering ? [] : [{ type: 'step', id: randomUUID() }];
   isAnswering = !isOver;
-  if (kind === 'agent_message') return [...step, { type: 'text', text: textOf(text) ?? '' }];
+  if (kind === 'agent_message')
+    return [...step, { type: 'text', text: textOf(text) ?? '' }];
   const call = {
     callId: textOf(id) ?? '',
     tool: textOf(tool) ?? (kind === 'command_execution' ? 'Bash' : kind),
@@ -65,11 +84,21 @@ function readItem(item: Fields, isOver: boolean): driver.Facts {
   };
   if (!isOver) return [...step, { type: 'tool-started', ...call }];
   const ok = status !== 'failed' && (exit_code ?? 0) === 0;
-  return [...step, { type: 'tool-ended', ...call, ok, output: textOf(aggregated_output) ?? '' }];
+  return [
+    ...step,
+    { type: 'tool-ended', ...call, ok, output: textOf(aggregated_output) ?? '' },
+  ];
 }
 
 export const codexDriver: HostDriver = {
-  ...{ name: hostName, title, program, howToGet, takesId: false, reports: { tokens: true, cost: false } },
+  ...{
+    name: hostName,
+    title,
+    program,
+    howToGet,
+    takesId: false,
+    reports: { tokens: true, cost: false },
+  },
   tools: { pause: `${toolPrefix}todo_pause`, verify: `${toolPrefix}todo_verify` },
   permissions: {
     'read-only': 'Codex may only look (its sandbox "read-only").',
@@ -81,12 +110,19 @@ export const codexDriver: HostDriver = {
     isAnswering = false;
     const command = shippedHook(hostName, environment, `--tools=${toolPrefix}`);
     const settings = {
-      ...Object.fromEntries(codexHooks.map((one) => [`hooks.${one.hook}`, [hookGroup(one, command)]])),
-      'hooks.state': Object.fromEntries(codexHooks.map((one) => trustEntry(one, command, flagsFile))),
+      ...Object.fromEntries(
+        codexHooks.map((one) => [`hooks.${one.hook}`, [hookGroup(one, command)]]),
+      ),
+      'hooks.state': Object.fromEntries(
+        codexHooks.map((one) => trustEntry(one, command, flagsFile)),
+      ),
       [`tools.${planTool}.enabled`]: true,
       [`mcp_servers.${serverName}`]: { ...driver.ourServer(), ...serverRights },
     };
-    const words = Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${writeValue(value)}`]);
+    const words = Object.entries(settings).flatMap(([key, value]) => [
+      '-c',
+      `${key}=${writeValue(value)}`,
+    ]);
     return {
       words: [
         ...['exec', '--json', '--skip-git-repo-check', ...modes[mode]],

@@ -21,10 +21,16 @@ export const codexLanguage: read.HookLanguage = {
     ownTool: /^mcp__untildone__/u,
     // Commands are `Bash` here, whatever tool runs them. A namespace stands right before the name of a tool.
     access: [
-      ['read', /^(?:view_image|web_search|(?:list|read)_mcp_\w+|clock__\w+|wait|sleep)$/u],
+      [
+        'read',
+        /^(?:view_image|web_search|(?:list|read)_mcp_\w+|clock__\w+|wait|sleep)$/u,
+      ],
       ['read', /^(?:request_user_input(?:_async)?|(?:get|create|update)_goal)$/u],
       // What other agents do shows in their own calls.
-      ['read', /^(?:multi_agent_v\d+)?(?:\w+_agents?|send_input|send_message|followup_task)$/u],
+      [
+        'read',
+        /^(?:multi_agent_v\d+)?(?:\w+_agents?|send_input|send_message|followup_task)$/u,
+      ],
       ['write', /^apply_patch$/u],
       // A search for a tool is no work (V4).
       ['todo', /^tool_search$/u],
@@ -37,7 +43,8 @@ export const codexLanguage: read.HookLanguage = {
   agentCommand: ['CODEX_THREAD_ID', /./u, 'CODEX_SESSION_ID', 'CODEX_THREAD_ID'],
   render(answer, hook) {
     const { refusal } = answer;
-    if (!refusal) return read.renderBlock(answer, hook, /^(?:Subagent)?Stop$/u.test(hook));
+    if (!refusal)
+      return read.renderBlock(answer, hook, /^(?:Subagent)?Stop$/u.test(hook));
     const denied = { permissionDecision: 'deny', permissionDecisionReason: refusal };
     return { hookSpecificOutput: { hookEventName: hook, ...denied } };
   },

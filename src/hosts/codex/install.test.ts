@@ -3,7 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createInstallBench, type InstallBench } from '../../../test/support/install-bench.ts';
+import {
+  createInstallBench,
+  type InstallBench,
+} from '../../../test/support/install-bench.ts';
 import { expectOnlyRemark, remarksOn } from '../../../test/support/install-story.ts';
 import { parseToml } from '../install/toml-text.ts';
 import { recordOf } from '../untrusted.ts';
@@ -32,12 +35,16 @@ const tablesOf = (path: string, ...keys: string[]) =>
   keys.reduce((table, key) => recordOf(table[key]), parseToml(bench.read(path)));
 const trustOf = () => tablesOf(userConfig, 'hooks', 'state');
 const hooksOf = (path: string) =>
-  JSON.parse(bench.read(path)).hooks as Record<string, { hooks: { command: string }[] }[]>;
+  JSON.parse(bench.read(path)).hooks as Record<
+    string,
+    { hooks: { command: string }[] }[]
+  >;
 
 const odd: Record<string, Record<string, string>> = {
   'no files at all': {},
   'settings of a person': {
-    [userConfig]: '# mine\nmodel = "x" # best\n\n[mcp_servers.other]\ncommand = "y"\nenv = { A = "b" }\n',
+    [userConfig]:
+      '# mine\nmodel = "x" # best\n\n[mcp_servers.other]\ncommand = "y"\nenv = { A = "b" }\n',
     [projectConfig]: '[tools]\nview_image = true',
     [projectHooks]: '{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"own"}]}]}}',
   },
@@ -54,9 +61,9 @@ describe('init codex', () => {
     expect(trustedHash({ hook: 'Stop', seconds: 900, group: {} }, command('Stop'))).toBe(
       'sha256:27f7f8d2e55b9f52e441a5872f466380a42800c4940f2d09449d730209a3c9f9',
     );
-    expect(trustedHash({ hook: 'SessionEnd', seconds: 3, group: {} }, command('SessionEnd'))).toBe(
-      'sha256:f0fa7a2b2524733e99b80dad50b897832970e7b175ddc038b4927a58fde66ee6',
-    );
+    expect(
+      trustedHash({ hook: 'SessionEnd', seconds: 3, group: {} }, command('SessionEnd')),
+    ).toBe('sha256:f0fa7a2b2524733e99b80dad50b897832970e7b175ddc038b4927a58fde66ee6');
   });
 
   describe.each(Object.entries(odd))('over %s', (_name, texts) => {
@@ -79,12 +86,15 @@ describe('init codex', () => {
   });
 
   it('C1: every hook is trusted at its place, behind those of a person', async () => {
-    for (const [path, text] of Object.entries(odd['settings of a person'] ?? {})) bench.write(path, text);
+    for (const [path, text] of Object.entries(odd['settings of a person'] ?? {}))
+      bench.write(path, text);
     const out = await init();
     const file = join(bench.root, projectHooks);
     const { command = '' } = hooksOf(projectHooks)['Stop']?.[1]?.hooks[0] ?? {};
     expect(trustOf()).toMatchObject({
-      [`${file}:stop:1:0`]: { trusted_hash: trustedHash({ hook: 'Stop', seconds: 900, group: {} }, command) },
+      [`${file}:stop:1:0`]: {
+        trusted_hash: trustedHash({ hook: 'Stop', seconds: 900, group: {} }, command),
+      },
       [`${file}:pre_tool_use:0:0`]: {
         trusted_hash: trustedHash(
           { hook: 'PreToolUse', seconds: 120, group: { matcher: '^update_plan$' } },
@@ -92,26 +102,40 @@ describe('init codex', () => {
         ),
       },
     });
-    expect(Object.keys(trustOf())).toHaveLength(Object.keys(hooksOf(projectHooks)).length);
-    expect(tablesOf(userConfig, 'projects', bench.project)).toEqual({ trust_level: 'trusted' });
+    expect(Object.keys(trustOf())).toHaveLength(
+      Object.keys(hooksOf(projectHooks)).length,
+    );
+    expect(tablesOf(userConfig, 'projects', bench.project)).toEqual({
+      trust_level: 'trusted',
+    });
     expect(out).toContain(`trusts ${bench.project} now`);
     expect(tablesOf(projectConfig)).toMatchObject({
       tools: { view_image: true, update_plan: { enabled: true } },
       mcp_servers: {
         untildone: {
           ...{ command: process.execPath, default_tools_approval_mode: 'approve' },
-          args: [expect.stringContaining('host-commands.js'), 'mcp', '--tools', 'todo_pause,todo_verify'],
+          args: [
+            expect.stringContaining('host-commands.js'),
+            'mcp',
+            '--tools',
+            'todo_pause,todo_verify',
+          ],
         },
       },
     });
-    expect(bench.read('project/.git/info/exclude')).toContain('/.codex/hooks.json\n/.codex/config.toml\n');
+    expect(bench.read('project/.git/info/exclude')).toContain(
+      '/.codex/hooks.json\n/.codex/config.toml\n',
+    );
   });
 
   it('C1: where Codex has put its tables into another order, a second and a third init change nothing', async () => {
     await init();
     // As Codex does when it writes down a project of its own.
     const other = '[projects."/elsewhere"]\ntrust_level = "trusted"\n\n';
-    bench.write(userConfig, bench.read(userConfig).replace('[hooks.state.', `${other}[hooks.state.`));
+    bench.write(
+      userConfig,
+      bench.read(userConfig).replace('[hooks.state.', `${other}[hooks.state.`),
+    );
     const moved = bench.read(userConfig);
     for (const _again of [1, 2]) {
       expect(await init()).toContain('already; nothing changed.');
@@ -123,14 +147,18 @@ describe('init codex', () => {
 
   it('C1: --shared names no folder of this machine in what is committed', async () => {
     await init('--shared');
-    for (const file of [projectHooks, projectConfig]) expect(bench.read(file)).not.toContain(bench.root);
-    expect(hooksOf(projectHooks)['Stop']?.[0]?.hooks[0]?.command).toMatch(/^npx -y .* hook codex --tools=/);
+    for (const file of [projectHooks, projectConfig])
+      expect(bench.read(file)).not.toContain(bench.root);
+    expect(hooksOf(projectHooks)['Stop']?.[0]?.hooks[0]?.command).toMatch(
+      /^npx -y .* hook codex --tools=/,
+    );
   });
 
   it('C1: a state directory that was moved is found by hooks and server', async () => {
     bench.env['UNTILDONE_HOME'] = join(bench.home, "my 'state'");
     await init('--user');
-    const { command = '' } = hooksOf('home/.codex/hooks.json')['Stop']?.[0]?.hooks[0] ?? {};
+    const { command = '' } =
+      hooksOf('home/.codex/hooks.json')['Stop']?.[0]?.hooks[0] ?? {};
     expect(command).toMatch(/^UNTILDONE_HOME='/);
     const printed = execFileSync(
       '/bin/sh',
@@ -165,8 +193,12 @@ describe('init codex', () => {
     git('worktree', 'add', '--quiet', '../tree');
     const { code } = await bench.initIn(join(bench.root, 'tree'), 'codex');
     expect(code).toBe(0);
-    expect(Object.keys(trustOf())).toContain(`${join(bench.root, projectHooks)}:stop:0:0`);
-    expect(tablesOf('tree/.codex/config.toml', 'tools', 'update_plan')).toEqual({ enabled: true });
+    expect(Object.keys(trustOf())).toContain(
+      `${join(bench.root, projectHooks)}:stop:0:0`,
+    );
+    expect(tablesOf('tree/.codex/config.toml', 'tools', 'update_plan')).toEqual({
+      enabled: true,
+    });
   });
 
   it('C1: settings that are not TOML are refused, and nothing is written', async () => {
@@ -198,7 +230,11 @@ describe('doctor on Codex', () => {
     edit(userConfig, /trusted_hash = "sha256:./, 'trusted_hash = "sha256:z');
     await expectOnly('hooks', 'is missing', 'untildone init codex');
     await init();
-    edit(projectHooks, '"Stop": [', '"Stop": [{ "hooks": [{ "type": "command", "command": "own" }] },');
+    edit(
+      projectHooks,
+      '"Stop": [',
+      '"Stop": [{ "hooks": [{ "type": "command", "command": "own" }] },',
+    );
     await expectOnly('hooks', ':stop:1:0', 'untildone init codex');
     await init();
     expect(await remarksOn(bench, 'codex')).toEqual([]);

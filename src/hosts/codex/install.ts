@@ -11,7 +11,14 @@ import { applyEdit, type Edit } from '../install/changes.ts';
 import { askOr, readSettingsFile } from '../install/files.ts';
 import { type HookPlace, hookInstaller, serverName } from '../install/hook-host.ts';
 import type { InstallBasis, Project } from '../install/installer.ts';
-import { broken, ok, readSource, readSources, settingIn, settingsIn } from '../install/installer.ts';
+import {
+  broken,
+  ok,
+  readSource,
+  readSources,
+  settingIn,
+  settingsIn,
+} from '../install/installer.ts';
 import { type Json, valueAt } from '../install/json-text.ts';
 import { listOf, recordOf } from '../untrusted.ts';
 import { codexLanguage, hostName, planTool } from './host.ts';
@@ -38,15 +45,27 @@ export const codexInstaller = hookInstaller({
   }),
   serverRights: ', and its tools are approved',
   stop: {
-    ...{ turn_id: 'untildone-doctor', transcript_path: null, model: 'none', permission_mode: 'default' },
+    ...{
+      turn_id: 'untildone-doctor',
+      transcript_path: null,
+      model: 'none',
+      permission_mode: 'default',
+    },
     last_assistant_message: '',
   },
   summary: ', trusted',
   look,
 });
 
-type CodexHook = Readonly<{ hook: string; seconds: number; group: { readonly matcher?: string } }>;
-function codexHook({ hook, timeout }: Readonly<{ hook: string; timeout: HookTimeout }>): CodexHook {
+type CodexHook = Readonly<{
+  hook: string;
+  seconds: number;
+  group: { readonly matcher?: string };
+}>;
+function codexHook({
+  hook,
+  timeout,
+}: Readonly<{ hook: string; timeout: HookTimeout }>): CodexHook {
   // Only its list can be refused: no other call waits for us.
   const group = hook === 'PreToolUse' ? { matcher: `^${planTool}$` } : {};
   return { hook, seconds: hookTimeouts[timeout], group };
@@ -56,7 +75,10 @@ export const codexHooks = hooksOf(codexLanguage).map(codexHook);
 const eventName = (hook: string) => hook.replace(/(?<!^)[A-Z]/gu, '_$&').toLowerCase();
 
 /** The hash that Codex computes: SHA-256 of one hook as compact JSON with sorted keys. */
-export function trustedHash({ hook, seconds: timeout, group }: CodexHook, command: string): string {
+export function trustedHash(
+  { hook, seconds: timeout, group }: CodexHook,
+  command: string,
+): string {
   const hooks = [{ async: false, command, timeout, type: 'command' }];
   return `sha256:${sha256(JSON.stringify({ event_name: eventName(hook), hooks, ...group }))}`;
 }
@@ -66,8 +88,16 @@ export function hookGroup({ seconds: timeout, group }: CodexHook, command: strin
 }
 
 /** The trust key holds the hook's position, since the user's own hooks may come first. */
-export const trustEntry = (one: CodexHook, command: string, file: string, place = '0:0') =>
-  [`${file}:${eventName(one.hook)}:${place}`, { trusted_hash: trustedHash(one, command) }] as const;
+export const trustEntry = (
+  one: CodexHook,
+  command: string,
+  file: string,
+  place = '0:0',
+) =>
+  [
+    `${file}:${eventName(one.hook)}:${place}`,
+    { trusted_hash: trustedHash(one, command) },
+  ] as const;
 
 function trustEdits(file: string, text: string, command: string): Edit[] {
   return codexHooks.flatMap((one) =>
@@ -75,7 +105,9 @@ function trustEdits(file: string, text: string, command: string): Edit[] {
       listOf(recordOf(group)['hooks']).flatMap((hook, inner): Edit[] => {
         const [key, value] = trustEntry(one, command, file, `${outer}:${inner}`);
         const isOurs = recordOf(hook)['command'] === command;
-        return isOurs ? [{ kind: 'table', path: ['hooks', 'state', key], value, named: true }] : [];
+        return isOurs
+          ? [{ kind: 'table', path: ['hooks', 'state', key], value, named: true }]
+          : [];
       }),
     ),
   );
@@ -83,32 +115,55 @@ function trustEdits(file: string, text: string, command: string): Edit[] {
 
 const files = ['.codex/hooks.json', '.codex/config.toml'] as const;
 
-function look({ env, home }: InstallBasis, { root, mainRoot: project, isTracked }: Project): HookPlace {
+function look(
+  { env, home }: InstallBasis,
+  { root, mainRoot: project, isTracked }: Project,
+): HookPlace {
   // Codex resolves symlinks in CODEX_HOME only; the trust key needs the same path.
-  const moved = env['CODEX_HOME'] && askOr(env['CODEX_HOME'], () => realpathSync(env['CODEX_HOME'] ?? ''));
+  const moved =
+    env['CODEX_HOME'] &&
+    askOr(env['CODEX_HOME'], () => realpathSync(env['CODEX_HOME'] ?? ''));
   const userFolder = moved || join(home, '.codex');
   const [projectHooks, projectConfig] = [join(project, files[0]), join(root, files[1])];
   const userConfig = join(userFolder, 'config.toml');
-  const hookFiles = { project: projectHooks, shared: projectHooks, user: join(userFolder, 'hooks.json') };
+  const hookFiles = {
+    project: projectHooks,
+    shared: projectHooks,
+    user: join(userFolder, 'hooks.json'),
+  };
   const keysIn = (path: string) => [path, 'mcp_servers', serverName] as const;
-  const isTrusted = () => settingIn(readSource(userConfig), 'projects', project, 'trust_level') === 'trusted';
+  const isTrusted = () =>
+    settingIn(readSource(userConfig), 'projects', project, 'trust_level') === 'trusted';
   return {
     project,
     hookFiles,
-    servers: { project: keysIn(projectConfig), shared: keysIn(projectConfig), user: keysIn(userConfig) },
+    servers: {
+      project: keysIn(projectConfig),
+      shared: keysIn(projectConfig),
+      user: keysIn(userConfig),
+    },
     layout(scope, { command, hooks, server }) {
       const path = hookFiles[scope];
       const written = () =>
-        hooks.reduce((text, edit) => applyEdit(text, edit, hostName), readSettingsFile(path).text ?? '');
+        hooks.reduce(
+          (text, edit) => applyEdit(text, edit, hostName),
+          readSettingsFile(path).text ?? '',
+        );
       // What cannot be edited is refused by name when its own turn comes.
       const trust = trustEdits(path, askOr('', written), command);
       const settings: Edit[] = [
         { kind: 'table', path: ['tools', planTool], value: { enabled: true } },
         server,
       ];
-      const trusted: Edit = { kind: 'table', path: ['projects', project], value: { trust_level: 'trusted' } };
+      const trusted: Edit = {
+        kind: 'table',
+        path: ['projects', project],
+        value: { trust_level: 'trusted' },
+      };
       const ofUser = scope === 'user' ? [...settings, ...trust] : [trusted, ...trust];
-      const tracked = files.filter((file) => scope === 'project' && isTracked(join(project, file)));
+      const tracked = files.filter(
+        (file) => scope === 'project' && isTracked(join(project, file)),
+      );
       return {
         targets: [
           { path, refusesComments: true, edits: hooks },
@@ -134,10 +189,13 @@ function look({ env, home }: InstallBasis, { root, mainRoot: project, isTracked 
       const wrong = sources.find(({ problem }) => problem !== null);
       const unreadable = wrong && `Codex does not start: ${wrong.path} ${wrong.problem}.`;
       const ours = scopes.map((scope) => hookFiles[scope]);
-      const states = Object.entries(recordOf(settingIn(readSource(userConfig), 'hooks', 'state')));
+      const states = Object.entries(
+        recordOf(settingIn(readSource(userConfig), 'hooks', 'state')),
+      );
       const off = states.find(
         ([key, state]) =>
-          ours.some((path) => key.startsWith(`${path}:`)) && recordOf(state)['enabled'] === false,
+          ours.some((path) => key.startsWith(`${path}:`)) &&
+          recordOf(state)['enabled'] === false,
       )?.[0];
       const hooksOff = 'Hooks are switched off in the settings of Codex.';
       const isUntrusted = scopes[0] !== 'user' && !isTrusted();
@@ -146,13 +204,20 @@ function look({ env, home }: InstallBasis, { root, mainRoot: project, isTracked 
       return [
         [
           unreadable && broken('trust', unreadable, `mend ${wrong.path}`),
-          said('features', 'hooks') === false && broken('trust', hooksOff, 'codex features enable hooks'),
+          said('features', 'hooks') === false &&
+            broken('trust', hooksOff, 'codex features enable hooks'),
           isUntrusted && broken('trust', untrusted, 'set its trust_level to "trusted"'),
-          off && broken('trust', `The hook ${off} is switched off.`, 'switch it on with /hooks in Codex'),
+          off &&
+            broken(
+              'trust',
+              `The hook ${off} is switched off.`,
+              'switch it on with /hooks in Codex',
+            ),
           ok('trust', 'Codex trusts the hooks as they are written.'),
         ],
         [
-          said('tools', planTool, 'enabled') !== true && broken('todo-tools', planOff, mend),
+          said('tools', planTool, 'enabled') !== true &&
+            broken('todo-tools', planOff, mend),
           ok('todo-tools', 'The plan tool is on.'),
         ],
         server,

@@ -18,7 +18,11 @@ import {
 import { codex } from './host.ts';
 
 function translated(payload: unknown) {
-  return codex.translate(payload, { at: 1_800_000_000_000, environment: {}, toolPrefix: 'mcp__untildone__' });
+  return codex.translate(payload, {
+    at: 1_800_000_000_000,
+    environment: {},
+    toolPrefix: 'mcp__untildone__',
+  });
 }
 
 function callOf(payload: unknown) {
@@ -49,12 +53,18 @@ describe('a stop of Codex', () => {
     });
     expect(asks).toEqual({
       ...{ type: 'stop', end: 'normal', lastText: 'All done!', isContinued: false },
-      ...{ background: null, blockCap: null, transcript: expect.stringContaining('rollout-') },
+      ...{
+        background: null,
+        blockCap: null,
+        transcript: expect.stringContaining('rollout-'),
+      },
     });
   });
 
   it('P14: without any words is an empty answer', () => {
-    expect(callOf(codexStop({ last_assistant_message: null })).asks).toMatchObject({ end: 'empty' });
+    expect(callOf(codexStop({ last_assistant_message: null })).asks).toMatchObject({
+      end: 'empty',
+    });
   });
 
   it('P26: plan mode is an agent that cannot write', () => {
@@ -92,14 +102,19 @@ describe('the plan of Codex', () => {
   });
 
   it('of an agent that it started is not its own', () => {
-    expect(eventsOf(codexPlan(steps, codexAgent)).map(({ type }) => type)).toEqual(['tool-ended']);
+    expect(eventsOf(codexPlan(steps, codexAgent)).map(({ type }) => type)).toEqual([
+      'tool-ended',
+    ]);
     expect(translated(codexPlanBefore(steps, codexAgent))).toEqual(nothing);
   });
 
   it('V1: before it is written, what it would complete can be refused', () => {
     const { asks, timeout, hook } = callOf(codexPlanBefore(steps));
     expect({ asks, timeout }).toEqual({
-      ...{ asks: { type: 'complete', todos: ['Write the parser'] }, timeout: 'completion' },
+      ...{
+        asks: { type: 'complete', todos: ['Write the parser'] },
+        timeout: 'completion',
+      },
     });
     expect(translated(codexPlanBefore(steps.slice(1)))).toEqual(nothing);
     expect(codex.render({ refusal: 'The check failed.' }, hook)).toEqual({
@@ -132,7 +147,10 @@ describe('a call of Codex', () => {
 
   it('V5: of our own tool shows its receipt', () => {
     const receipt = `udr_${'0'.repeat(32)}`;
-    const response = { content: [{ type: 'text', text: `{}\nreceipt: ${receipt}` }], isError: false };
+    const response = {
+      content: [{ type: 'text', text: `{}\nreceipt: ${receipt}` }],
+      isError: false,
+    };
     const { asks } = callOf(codexTool('mcp__untildone__todo_pause', {}, response));
     expect(asks).toMatchObject({ receipt, decided: true });
   });
@@ -149,19 +167,37 @@ describe('the human of Codex', () => {
   it('P19: who interrupts is heard at once', () => {
     expect(callOf(codexInterrupt)).toMatchObject({
       timeout: 'ending',
-      asks: { type: 'record', decided: true, events: [{ type: 'human-aborted', how: 'interrupted' }] },
+      asks: {
+        type: 'record',
+        decided: true,
+        events: [{ type: 'human-aborted', how: 'interrupted' }],
+      },
     });
   });
 
   it('is asked for a permission', () => {
-    expect(callOf(codexPermission).asks).toMatchObject({ type: 'record', asksHuman: true });
+    expect(callOf(codexPermission).asks).toMatchObject({
+      type: 'record',
+      asksHuman: true,
+    });
   });
 
   it('P23: after a compaction or a resume the plan is given again', () => {
-    expect(callOf(codexStart('startup')).asks).toMatchObject({ begins: true, givesPlan: false });
-    expect(callOf(codexStart('resume')).asks).toMatchObject({ begins: true, givesPlan: true });
-    expect(callOf(codexStart('compact')).asks).toMatchObject({ begins: false, givesPlan: true });
-    expect(eventsOf(codexCompaction)).toMatchObject([{ type: 'wait-started', wait: { kind: 'compaction' } }]);
+    expect(callOf(codexStart('startup')).asks).toMatchObject({
+      begins: true,
+      givesPlan: false,
+    });
+    expect(callOf(codexStart('resume')).asks).toMatchObject({
+      begins: true,
+      givesPlan: true,
+    });
+    expect(callOf(codexStart('compact')).asks).toMatchObject({
+      begins: false,
+      givesPlan: true,
+    });
+    expect(eventsOf(codexCompaction)).toMatchObject([
+      { type: 'wait-started', wait: { kind: 'compaction' } },
+    ]);
     expect(eventsOf(codexEnd)).toMatchObject([{ type: 'session-closed' }]);
   });
 
@@ -170,12 +206,19 @@ describe('the human of Codex', () => {
       ...{ decision: 'block', reason: 'Go on.', systemMessage: 'untildone: so it is.' },
     });
     expect(codex.render({ text: 'The plan.' }, 'SessionStart')).toEqual({
-      hookSpecificOutput: { hookEventName: 'SessionStart', additionalContext: 'The plan.' },
+      hookSpecificOutput: {
+        hookEventName: 'SessionStart',
+        additionalContext: 'The plan.',
+      },
     });
   });
 
   it('V10: a command of the agent is told by the variables that Codex gives it, and by none of a hook', () => {
-    const shell = { CODEX_THREAD_ID: 'agent', CODEX_SESSION_ID: codexSession, CODEX_CI: '1' };
+    const shell = {
+      CODEX_THREAD_ID: 'agent',
+      CODEX_SESSION_ID: codexSession,
+      CODEX_CI: '1',
+    };
     expect(codex.agentCommandOf((name) => shell[name as keyof typeof shell])).toEqual({
       sessionId: codexSession,
     });

@@ -11,7 +11,11 @@ import { hostName, readTodos, sessionFolder } from './host.ts';
 import { copilotInstaller, hookEntries } from './install.ts';
 
 const { title, program, howToGet } = copilotInstaller;
-const modes = { 'read-only': ['--plan'], edit: ['--allow-tool', 'write'], auto: ['--allow-all'] } as const;
+const modes = {
+  'read-only': ['--plan'],
+  edit: ['--allow-tool', 'write'],
+  auto: ['--allow-all'],
+} as const;
 
 const readers: driver.Readers = {
   'assistant.message'({ messageId, content }) {
@@ -21,11 +25,16 @@ const readers: driver.Readers = {
   'tool.execution_start': ({ toolCallId, toolName, arguments: input }) =>
     driver.toolStarted(toolCallId, toolName, input),
   'tool.execution_complete'({ toolCallId, success, result, error }) {
-    const output = textOf(recordOf(result)['content']) ?? textOf(recordOf(error)['message']);
+    const output =
+      textOf(recordOf(result)['content']) ?? textOf(recordOf(error)['message']);
     return driver.toolEnded(toolCallId, success === true, output);
   },
   'assistant.turn_retry': () => [
-    { type: 'retrying', sentence: 'The model did not answer; Copilot CLI tries again.', inMs: 0 },
+    {
+      type: 'retrying',
+      sentence: 'The model did not answer; Copilot CLI tries again.',
+      inMs: 0,
+    },
   ],
   'session.error': ({ message, statusCode }) => [
     driver.failure(textOf(message) ?? 'Copilot CLI ended with an error.', statusCode),
@@ -38,7 +47,14 @@ const readers: driver.Readers = {
 };
 
 export const copilotDriver: HostDriver = {
-  ...{ name: hostName, title, program, howToGet, takesId: true, reports: { tokens: false, cost: false } },
+  ...{
+    name: hostName,
+    title,
+    program,
+    howToGet,
+    takesId: true,
+    reports: { tokens: false, cost: false },
+  },
   tools: { pause: `${serverName}-todo_pause`, verify: `${serverName}-todo_verify` },
   permissions: {
     'read-only': 'Copilot CLI may only look and plan (its mode "plan").',
@@ -48,15 +64,39 @@ export const copilotDriver: HostDriver = {
   // The same line begins a conversation and takes it up again.
   start({ text, id, mode, model, flags, scratch, environment }) {
     const command = shippedHook(hostName, environment, `--tools=${serverName}-`);
-    writeFileSync(join(scratch, 'plugin.json'), JSON.stringify({ name: serverName, version: '1.0.0' }));
+    writeFileSync(
+      join(scratch, 'plugin.json'),
+      JSON.stringify({ name: serverName, version: '1.0.0' }),
+    );
     const hooks = { version: 1, hooks: Object.fromEntries(hookEntries(command)) };
     writeFileSync(join(scratch, 'hooks.json'), JSON.stringify(hooks));
-    const servers = { [serverName]: { type: 'local', ...driver.ourServer(), env: {}, tools: ['*'] } };
+    const servers = {
+      [serverName]: { type: 'local', ...driver.ourServer(), env: {}, tools: ['*'] },
+    };
     return {
       words: [
-        ...['--no-auto-update', '--output-format', 'json', '--session-id', id ?? '', '--plugin-dir', scratch],
-        ...[...modes[mode], '--allow-tool', serverName, ...(model === null ? [] : ['--model', model])],
-        ...['--additional-mcp-config', JSON.stringify({ mcpServers: servers }), ...flags, '-p', text],
+        ...[
+          '--no-auto-update',
+          '--output-format',
+          'json',
+          '--session-id',
+          id ?? '',
+          '--plugin-dir',
+          scratch,
+        ],
+        ...[
+          ...modes[mode],
+          '--allow-tool',
+          serverName,
+          ...(model === null ? [] : ['--model', model]),
+        ],
+        ...[
+          '--additional-mcp-config',
+          JSON.stringify({ mcpServers: servers }),
+          ...flags,
+          '-p',
+          text,
+        ],
       ],
     };
   },
@@ -64,5 +104,6 @@ export const copilotDriver: HostDriver = {
   read: driver.readLines(readers, undefined, (line) =>
     line['agentId'] === undefined ? { ...recordOf(line['data']), ...line } : {},
   ),
-  readTodos: (id, environment) => readTodos(join(sessionFolder(id, environment), 'session.db')),
+  readTodos: (id, environment) =>
+    readTodos(join(sessionFolder(id, environment), 'session.db')),
 };

@@ -48,7 +48,12 @@ describe('the list of Copilot CLI', () => {
     expect(await readTodos(at('session.db'))).toEqual([
       { key: 'todo-b', title: 'Second', status: 'done', context: null },
       { key: 'todo-a', title: 'First', status: 'in_progress', context: 'with detail' },
-      { key: expect.stringMatching(/^todo-[0-9a-f]{32}$/), title: 'Odd', status: 'blocked', context: null },
+      {
+        key: expect.stringMatching(/^todo-[0-9a-f]{32}$/),
+        title: 'Odd',
+        status: 'blocked',
+        context: null,
+      },
     ]);
   });
 
@@ -70,7 +75,9 @@ describe('the list of Copilot CLI', () => {
   it('while somebody writes it, is read as it was or not at all, and nobody is held up for long', async () => {
     write(schema, "INSERT INTO todos (id, title) VALUES ('a', 'First')");
     const database = new DatabaseSync(at('session.db'));
-    database.exec("BEGIN IMMEDIATE; INSERT INTO todos (id, title) VALUES ('b', 'Second')");
+    database.exec(
+      "BEGIN IMMEDIATE; INSERT INTO todos (id, title) VALUES ('b', 'Second')",
+    );
     expect(await readTodos(at('session.db'))).toHaveLength(1);
     database.exec('COMMIT; PRAGMA journal_mode = WAL; BEGIN EXCLUSIVE');
     expect((await readTodos(at('session.db')))?.length ?? 2).toBe(2);
@@ -78,7 +85,11 @@ describe('the list of Copilot CLI', () => {
   });
 
   it.each([
-    ['V4: is read after each SQL call, so that work between two completions is seen', true, 3],
+    [
+      'V4: is read after each SQL call, so that work between two completions is seen',
+      true,
+      3,
+    ],
     ['V4: read only at the stop, all were completed at once', false, 1],
   ])('%s', async (_name, isTold, times) => {
     const hooks = createHookCase({ host: copilotCli, environment: { HOME: home } });
@@ -88,7 +99,9 @@ describe('the list of Copilot CLI', () => {
     };
     await hooks.send(promptPayload('Do it.'));
     write(schema);
-    await changes("INSERT INTO todos (id, title) VALUES ('a', 'First'), ('b', 'Second'), ('c', 'Third')");
+    await changes(
+      "INSERT INTO todos (id, title) VALUES ('a', 'First'), ('b', 'Second'), ('c', 'Third')",
+    );
     for (const id of ['a', 'b', 'c']) {
       await hooks.send(toolPayload('Write', { path: id }, 'Created file'));
       await changes(`UPDATE todos SET status = 'done' WHERE id = '${id}'`);
@@ -111,7 +124,9 @@ describe('the list of Copilot CLI', () => {
       await changes(`UPDATE todos SET status = '${status}' WHERE id = 'a'`);
     await changes("DELETE FROM todos WHERE id = 'b'");
     const answer = await hooks.send(stopPayload({ transcript_path: at('events.jsonl') }));
-    expect(answer).toMatchObject({ reason: expect.stringMatching(/Second.*(left|gone|missing|dropped)/su) });
+    expect(answer).toMatchObject({
+      reason: expect.stringMatching(/Second.*(left|gone|missing|dropped)/su),
+    });
     const [first] = await hooks.store.todos({ planId: sessionId });
     expect(first?.status).toBe('completed');
   });
@@ -128,7 +143,9 @@ describe('its cap', () => {
       if (index > 1) write(`UPDATE todos SET status = 'done' WHERE id = 't${index - 1}'`);
       await hooks.send(sqlPayload('…'));
       await hooks.send(toolPayload('Write', { path: index }, 'Created file'));
-      answers.push(await hooks.send(stopPayload({ transcript_path: at('events.jsonl') })));
+      answers.push(
+        await hooks.send(stopPayload({ transcript_path: at('events.jsonl') })),
+      );
     }
     expect(answers.slice(0, 8).every((answer) => 'reason' in answer)).toBe(true);
     expect(answers[7]).toMatchObject({
@@ -145,7 +162,9 @@ describe('its cap', () => {
       sentence: expect.stringContaining('untildone run --with copilot-cli'),
     });
     await hooks.send(promptPayload('go on'));
-    expect(await hooks.send(stopPayload({ transcript_path: at('events.jsonl') }))).toHaveProperty('reason');
+    expect(
+      await hooks.send(stopPayload({ transcript_path: at('events.jsonl') })),
+    ).toHaveProperty('reason');
   });
 });
 
@@ -159,7 +178,10 @@ describe('its transcript', () => {
   it('P26: tells that the agent only plans, which the payload does not', () => {
     const canWrite = () => {
       const moment = { at: 1, environment: {}, toolPrefix: null };
-      const read = copilotCli.translate(stopPayload({ transcript_path: at('events.jsonl') }), moment);
+      const read = copilotCli.translate(
+        stopPayload({ transcript_path: at('events.jsonl') }),
+        moment,
+      );
       return read.ok ? read.call.agent.canWrite : null;
     };
     expect(canWrite()).toBe('yes');
@@ -192,8 +214,13 @@ describe('in the host’s words', () => {
   it('a continuation is a reason at the stop and context elsewhere; the human is told in a line before', () => {
     const reason = { decision: 'block', reason: 'Go on.' };
     const told = { type: 'progress', message: 'untildone: once more.' };
-    expect(copilotCli.render({ text: 'Go on.', message: null }, 'Stop')).toEqual([reason]);
-    expect(copilotCli.render({ text: 'Go on.', message: 'once more.' }, 'Stop')).toEqual([told, reason]);
+    expect(copilotCli.render({ text: 'Go on.', message: null }, 'Stop')).toEqual([
+      reason,
+    ]);
+    expect(copilotCli.render({ text: 'Go on.', message: 'once more.' }, 'Stop')).toEqual([
+      told,
+      reason,
+    ]);
     expect(copilotCli.render({ text: 'Your plan' }, 'SessionStart')).toEqual([
       { additionalContext: 'Your plan' },
     ]);
@@ -201,13 +228,25 @@ describe('in the host’s words', () => {
   });
 
   it('V9: commands of its agents are no human; hooks are not such commands', () => {
-    const of = (variables: Record<string, string>) => copilotCli.agentCommandOf((name) => variables[name]);
-    expect(of({ COPILOT_CLI: '1', COPILOT_AGENT_SESSION_ID: sessionId })).toEqual({ sessionId });
-    expect(of({ COPILOT_CLI: '1', COPILOT_HOOK_DIR: '/home/me/.copilot/hooks' })).toBeNull();
+    const of = (variables: Record<string, string>) =>
+      copilotCli.agentCommandOf((name) => variables[name]);
+    expect(of({ COPILOT_CLI: '1', COPILOT_AGENT_SESSION_ID: sessionId })).toEqual({
+      sessionId,
+    });
+    expect(
+      of({ COPILOT_CLI: '1', COPILOT_HOOK_DIR: '/home/me/.copilot/hooks' }),
+    ).toBeNull();
   });
 
   it('C4: the hooks of Claude Code, which it runs too, leave its sessions alone', () => {
-    const moment = { at: 1, environment: { COPILOT_PROJECT_DIR: '/nowhere/project' }, toolPrefix: null };
-    expect(claudeCode.translate(stopPayload(), moment)).toEqual({ ok: false, sentence: null });
+    const moment = {
+      at: 1,
+      environment: { COPILOT_PROJECT_DIR: '/nowhere/project' },
+      toolPrefix: null,
+    };
+    expect(claudeCode.translate(stopPayload(), moment)).toEqual({
+      ok: false,
+      sentence: null,
+    });
   });
 });

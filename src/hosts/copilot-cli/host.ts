@@ -36,8 +36,14 @@ export const copilotLanguage: read.HookLanguage = {
   tools: {
     ownTool: /^untildone-/u,
     access: [
-      ['read', /^(?:Read|Grep|Glob|view|grep|glob|read_bash|list_bash|stop_bash|skill|session_store_sql)$/u],
-      ['read', /^(?:read_agent|list_agents|ask_user|web_fetch|WebFetch|fetch_copilot_cli_documentation)$/u],
+      [
+        'read',
+        /^(?:Read|Grep|Glob|view|grep|glob|read_bash|list_bash|stop_bash|skill|session_store_sql)$/u,
+      ],
+      [
+        'read',
+        /^(?:read_agent|list_agents|ask_user|web_fetch|WebFetch|fetch_copilot_cli_documentation)$/u,
+      ],
       ['write', /^(?:Write|Edit|create|edit|apply_patch)$/u],
       // Nobody parses SQL: the list is read from its database afterwards.
       ['todo', /^sql$/u],
@@ -55,9 +61,14 @@ export const copilotLanguage: read.HookLanguage = {
     return {
       sessionId: isInside ? parentId : mainId,
       // The payload has no id of its prompt; the next prompt has another time.
-      promptId: hook === 'UserPromptSubmit' ? shortHash(`${mainId}:${fields['timestamp']}`) : null,
+      promptId:
+        hook === 'UserPromptSubmit'
+          ? shortHash(`${mainId}:${fields['timestamp']}`)
+          : null,
       directory: environment['COPILOT_PROJECT_DIR'],
-      descriptor: isSubagent ? { kind: 'subagent', parentId } : { kind: 'main', parentId: null },
+      descriptor: isSubagent
+        ? { kind: 'subagent', parentId }
+        : { kind: 'main', parentId: null },
       agentName: isSubagent ? textOf(fields['agent_type']) : null,
       mode: hook === 'Stop' ? modeIn(fields) : undefined,
     };
@@ -68,15 +79,23 @@ export const copilotLanguage: read.HookLanguage = {
   // A subagent writes into the list of the session that it belongs to.
   readList: ({ descriptor, sessionId, asks }, environment) => {
     const transcript = asks.type === 'stop' ? asks.transcript : null;
-    const folder = transcript ? dirname(transcript) : sessionFolder(sessionId, environment);
-    return descriptor.kind === 'main' && isAbsolute(folder) ? readTodos(join(folder, 'session.db')) : null;
+    const folder = transcript
+      ? dirname(transcript)
+      : sessionFolder(sessionId, environment);
+    return descriptor.kind === 'main' && isAbsolute(folder)
+      ? readTodos(join(folder, 'session.db'))
+      : null;
   },
   namesPrompts: false,
   readUsage,
   // The human sees what a hook says of its progress; the last line is the answer.
   render({ text, message }, hook) {
-    const told = hook === 'Stop' ? { decision: 'block', reason: text } : { additionalContext: text };
-    return [...(message ? [{ type: 'progress', message: `untildone: ${message}` }] : []), text ? told : {}];
+    const told =
+      hook === 'Stop' ? { decision: 'block', reason: text } : { additionalContext: text };
+    return [
+      ...(message ? [{ type: 'progress', message: `untildone: ${message}` }] : []),
+      text ? told : {},
+    ];
   },
   goOn: (sessionId) =>
     `To go on: copilot --resume=${sessionId} -p "go on"; untildone run --with copilot-cli goes on by itself.`,
@@ -100,17 +119,32 @@ function toolUsed(payload: read.Payload, language: read.HookLanguage): HookAsks 
   if (payload.agentId !== null) return ended;
   const { fields } = payload;
   const job = jobIn(textOf(resultOf(fields)) ?? '', recordOf(fields['tool_input']));
-  const wait = job && ({ type: 'wait-started', wait: { kind: 'background', job } } as const);
-  const started = wait ? read.happened(payload, 'side', wait, `job:${job.id}`).events : [];
-  return { ...ended, events: [...ended.events, ...started], listed: fields['tool_name'] === 'sql' };
+  const wait =
+    job && ({ type: 'wait-started', wait: { kind: 'background', job } } as const);
+  const started = wait
+    ? read.happened(payload, 'side', wait, `job:${job.id}`).events
+    : [];
+  return {
+    ...ended,
+    events: [...ended.events, ...started],
+    listed: fields['tool_name'] === 'sql',
+  };
 }
 
 /** What goes on beside the agent, and will wake it. */
 function jobIn(response: string, input: Fields): Job | null {
-  const description = (textOf(input['command']) ?? textOf(input['description']) ?? '').slice(0, 500);
-  const agentId = /^Agent started in background with agent_id: ([\w-]{1,80})/u.exec(response)?.[1];
+  const description = (
+    textOf(input['command']) ??
+    textOf(input['description']) ??
+    ''
+  ).slice(0, 500);
+  const agentId = /^Agent started in background with agent_id: ([\w-]{1,80})/u.exec(
+    response,
+  )?.[1];
   if (agentId) return { id: agentId, kind: 'subagent', description };
-  const shellId = /^<command started in background with shellId: ([\w-]{1,40})>/u.exec(response)?.[1];
+  const shellId = /^<command started in background with shellId: ([\w-]{1,40})>/u.exec(
+    response,
+  )?.[1];
   return shellId ? { id: `shell-${shellId}`, kind: 'shell', description } : null;
 }
 
@@ -131,7 +165,8 @@ function sessionEnded(payload: read.Payload): HookAsks {
 }
 
 export function sessionFolder(sessionId: string, environment: Environment): string {
-  const own = environment['COPILOT_HOME'] || join(environment['HOME'] || homedir(), '.copilot');
+  const own =
+    environment['COPILOT_HOME'] || join(environment['HOME'] || homedir(), '.copilot');
   return join(own, 'session-state', sessionId);
 }
 
@@ -140,7 +175,9 @@ export async function readTodos(database: string): Promise<readonly ListedTodo[]
   // Far beyond any honest list.
   const rows = await readTable(database, 'todos', columns, 5000);
   const listed = rows?.map((row) => {
-    const [id = null, title, description, status] = columns.map((column) => textOf(row[column]));
+    const [id = null, title, description, status] = columns.map((column) =>
+      textOf(row[column]),
+    );
     const context = description && description !== title ? description : null;
     const key = `todo-${plainOf(id) ?? shortHash(String(id))}`;
     return { key, title: title ?? '', status: status ?? 'pending', context };

@@ -4,7 +4,13 @@
 import { join } from 'node:path';
 import { hookTimeouts } from '../asked-call.ts';
 import { hooksOf } from '../asked-translate.ts';
-import { type HookHost, hookInstaller, offeredTools, serverName, switchedOff } from '../install/hook-host.ts';
+import {
+  type HookHost,
+  hookInstaller,
+  offeredTools,
+  serverName,
+  switchedOff,
+} from '../install/hook-host.ts';
 import { broken, ok, readSource, readSources } from '../install/installer.ts';
 import { entry, member } from '../install/json-text.ts';
 import { listOf } from '../untrusted.ts';
@@ -12,18 +18,29 @@ import { copilotLanguage, hostName } from './host.ts';
 
 const element: HookHost['element'] = (command, { timeout }, env) => {
   const variables = Object.keys(env).length === 0 ? {} : { env };
-  return { type: 'command', bash: command, timeoutSec: hookTimeouts[timeout], ...variables };
+  return {
+    type: 'command',
+    bash: command,
+    timeoutSec: hookTimeouts[timeout],
+    ...variables,
+  };
 };
 /** Nobody is asked about tools that change only the plan. */
 const grant = {
   matcher: `${serverName}/(${offeredTools.join('|')})`,
-  ...{ type: 'command', bash: `echo '{"behavior":"allow"}'`, timeoutSec: hookTimeouts.other },
+  ...{
+    type: 'command',
+    bash: `echo '{"behavior":"allow"}'`,
+    timeoutSec: hookTimeouts.other,
+  },
 };
 const localSettings = '.github/copilot/settings.local.json';
 
 /** With the grant, which is a hook too. */
 export function hookEntries(command: string) {
-  const ours = hooksOf(copilotLanguage).map((one) => [one.hook, [element(command, one, {})]] as const);
+  const ours = hooksOf(copilotLanguage).map(
+    (one) => [one.hook, [element(command, one, {})]] as const,
+  );
   return [...ours, ['PermissionRequest', [grant]] as const];
 }
 
@@ -33,11 +50,18 @@ export const copilotInstaller = hookInstaller({
   npmPackage: '@github/copilot',
   knownVersions: ['1.0.102'],
   howToRemovePlugin: 'copilot plugin uninstall untildone',
-  afterInstall: 'Copilot CLI sessions that are already running keep their old hooks: restart them.',
+  afterInstall:
+    'Copilot CLI sessions that are already running keep their old hooks: restart them.',
   language: copilotLanguage,
   toolPrefix: `${serverName}-`,
   element,
-  server: ({ command, args, env = {} }) => ({ type: 'local', command, args, env, tools: ['*'] }),
+  server: ({ command, args, env = {} }) => ({
+    type: 'local',
+    command,
+    args,
+    env,
+    tools: ['*'],
+  }),
   serverRights: ', and its tools are allowed without asking',
   stop: { timestamp: '2026-11-18T00:00:00.000Z', stop_reason: 'end_turn' },
   look({ env, home }, { root: project }) {
@@ -54,7 +78,8 @@ export const copilotInstaller = hookInstaller({
     };
     const mendTrust = `start copilot in ${project} and trust the folder, or untildone init ${hostName} --user`;
     const untrusted = `Copilot CLI ignores hooks in ${project} until you trust the folder: ${mendTrust}.`;
-    const isTrusted = () => listOf(readSource(join(own, 'config.json'))['trustedFolders']).includes(project);
+    const isTrusted = () =>
+      listOf(readSource(join(own, 'config.json'))['trustedFolders']).includes(project);
     return {
       ...{ project, hookFiles, servers },
       layout(scope, { hooks, server }) {
@@ -72,15 +97,24 @@ export const copilotInstaller = hookInstaller({
         };
       },
       examine(scopes, _mend, server) {
-        const sources = readSources([join(own, 'settings.json'), ...Object.values(hookFiles)]);
+        const sources = readSources([
+          join(own, 'settings.json'),
+          ...Object.values(hookFiles),
+        ]);
         const wrong = sources.find(({ problem }) => problem !== null);
         const off = sources.find(({ value }) => value['disableAllHooks'] === true)?.path;
         return [
           [
             wrong &&
-              broken('trust', `Copilot CLI cannot read ${wrong.path}: it ${wrong.problem}.`, 'mend it'),
+              broken(
+                'trust',
+                `Copilot CLI cannot read ${wrong.path}: it ${wrong.problem}.`,
+                'mend it',
+              ),
             off && switchedOff(off, 'disableAllHooks'),
-            !scopes.includes('user') && !isTrusted() && broken('trust', untrusted, mendTrust),
+            !scopes.includes('user') &&
+              !isTrusted() &&
+              broken('trust', untrusted, mendTrust),
             ok('trust', 'Settings can be read, and hooks are allowed.'),
           ],
           server,

@@ -48,13 +48,21 @@ describe('a stop of Copilot CLI', () => {
     const call = callOf(stopPayload(insideAgent));
     expect(call).toMatchObject({ sessionId: agentId, agent: { name: 'explore' } });
     expect(call.descriptor).toMatchObject({ kind: 'subagent', parentId: sessionId });
-    expect(callOf(stopPayload()).descriptor).toMatchObject({ kind: 'main', parentId: null });
+    expect(callOf(stopPayload()).descriptor).toMatchObject({
+      kind: 'main',
+      parentId: null,
+    });
   });
 
   it('names our tools as the host does, and the project as the host was started in', () => {
-    const { descriptor } = callOf(stopPayload(), { COPILOT_PROJECT_DIR: '/work/project' });
+    const { descriptor } = callOf(stopPayload(), {
+      COPILOT_PROJECT_DIR: '/work/project',
+    });
     expect(descriptor.directory).toBe('/work/project');
-    expect(descriptor.tools).toEqual({ pause: 'untildone-todo_pause', verify: 'untildone-todo_verify' });
+    expect(descriptor.tools).toEqual({
+      pause: 'untildone-todo_pause',
+      verify: 'untildone-todo_verify',
+    });
     expect(callOf(stopPayload()).descriptor.directory).toBe('/nowhere/project');
   });
 
@@ -67,7 +75,11 @@ describe('a stop of Copilot CLI', () => {
 describe('a prompt', () => {
   it('is a human’s, and each has a name of its own', () => {
     const [one, other] = ['Do it.', 'Do it.'].map((text) => callOf(promptPayload(text)));
-    expect(one?.asks).toEqual({ type: 'prompt', text: 'Do it.', speaker: { type: 'human' } });
+    expect(one?.asks).toEqual({
+      type: 'prompt',
+      text: 'Do it.',
+      speaker: { type: 'human' },
+    });
     expect(one?.promptId).not.toBeNull();
     expect(one?.promptId).not.toBe(other?.promptId);
   });
@@ -76,11 +88,15 @@ describe('a prompt', () => {
     [shellNotice, ['shell-0']],
     [agentNotice, []],
   ])('P19: is the host’s own where background work ended: %s', (text, jobIds) => {
-    expect(asksOf(promptPayload(text))).toMatchObject({ speaker: { type: 'notice', jobIds } });
+    expect(asksOf(promptPayload(text))).toMatchObject({
+      speaker: { type: 'notice', jobIds },
+    });
   });
 
   it('V9: a notice with words behind it is a human’s', () => {
-    expect(asksOf(promptPayload(`${shellNotice} stop`))).toMatchObject({ speaker: { type: 'human' } });
+    expect(asksOf(promptPayload(`${shellNotice} stop`))).toMatchObject({
+      speaker: { type: 'human' },
+    });
   });
 
   it('of a parent to its subagent is nobody’s message', () =>
@@ -91,7 +107,9 @@ describe('a tool call', () => {
   it('G5: of SQL asks to read the list again, and nothing is guessed from the query', () => {
     const asks = asksOf(sqlPayload("UPDATE todos SET status = 'done'"));
     expect(asks).toMatchObject({ type: 'record', listed: true });
-    expect(asks).toMatchObject({ events: [{ type: 'tool-ended', access: 'todo', error: null }] });
+    expect(asks).toMatchObject({
+      events: [{ type: 'tool-ended', access: 'todo', error: null }],
+    });
   });
 
   it.each([
@@ -111,12 +129,16 @@ describe('a tool call', () => {
 
   it('S6: that failed says why', () => {
     const asks = asksOf(failurePayload('sql', 'Error: near "bogus": syntax error'));
-    expect(asks).toMatchObject({ events: [{ error: 'Error: near "bogus": syntax error' }] });
+    expect(asks).toMatchObject({
+      events: [{ error: 'Error: near "bogus": syntax error' }],
+    });
   });
 
   it('of ours carries a receipt in its last line', () => {
     const receipt = `udr_${'0'.repeat(32)}`;
-    const asks = asksOf(toolPayload('untildone-todo_pause', {}, `paused\nreceipt: ${receipt}`));
+    const asks = asksOf(
+      toolPayload('untildone-todo_pause', {}, `paused\nreceipt: ${receipt}`),
+    );
     expect(asks).toMatchObject({ receipt, decided: true });
   });
 
@@ -128,28 +150,49 @@ describe('a tool call', () => {
 
   it('P18: that leaves an agent or a command in the background says so, and its end is told', () => {
     const agent = asksOf(toolPayload('Agent', { description: 'look' }, agentStarted));
-    const job = { id: '20ea3862-f6d9-4e5d-8979-cfa86c60b15c', kind: 'subagent', description: 'look' };
-    const started = expect.objectContaining({ type: 'wait-started', wait: { kind: 'background', job } });
+    const job = {
+      id: '20ea3862-f6d9-4e5d-8979-cfa86c60b15c',
+      kind: 'subagent',
+      description: 'look',
+    };
+    const started = expect.objectContaining({
+      type: 'wait-started',
+      wait: { kind: 'background', job },
+    });
     expect(agent).toMatchObject({ events: expect.arrayContaining([started]) });
     const shell = asksOf(toolPayload('Bash', { command: 'sleep 3' }, shellStarted));
     expect(shell).toMatchObject({
       events: expect.arrayContaining([
         expect.objectContaining({
-          wait: { kind: 'background', job: { id: 'shell-0', kind: 'shell', description: 'sleep 3' } },
+          wait: {
+            kind: 'background',
+            job: { id: 'shell-0', kind: 'shell', description: 'sleep 3' },
+          },
         }),
       ]),
     });
     expect(asksOf(subagentStopPayload())).toMatchObject({
-      events: [{ type: 'wait-ended', sessionId, wait: { kind: 'background', jobId: agentId } }],
+      events: [
+        { type: 'wait-ended', sessionId, wait: { kind: 'background', jobId: agentId } },
+      ],
     });
   });
 });
 
 describe('the rest', () => {
   it('a session that begins, goes on or is compacted', () => {
-    expect(asksOf(startPayload('new'))).toMatchObject({ type: 'open', begins: true, givesPlan: false });
-    expect(asksOf(startPayload('resume'))).toMatchObject({ type: 'open', givesPlan: true });
-    expect(asksOf(compactPayload())).toMatchObject({ events: [{ type: 'wait-started' }] });
+    expect(asksOf(startPayload('new'))).toMatchObject({
+      type: 'open',
+      begins: true,
+      givesPlan: false,
+    });
+    expect(asksOf(startPayload('resume'))).toMatchObject({
+      type: 'open',
+      givesPlan: true,
+    });
+    expect(asksOf(compactPayload())).toMatchObject({
+      events: [{ type: 'wait-started' }],
+    });
   });
 
   it('G9: a turn that ended with an error is on the record as such; one that is complete only closes', () => {
@@ -158,7 +201,11 @@ describe('the rest', () => {
       return asks.type === 'record' ? asks.events.map(({ type }) => type) : [];
     };
     expect(types(endPayload('complete'))).toEqual(['session-closed']);
-    expect(types(endPayload('error'))).toEqual(['error-occurred', 'stop-attempted', 'session-closed']);
+    expect(types(endPayload('error'))).toEqual([
+      'error-occurred',
+      'stop-attempted',
+      'session-closed',
+    ]);
   });
 
   it('the same payload is the same event, whoever delivers it', () => {

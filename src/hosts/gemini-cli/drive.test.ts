@@ -18,22 +18,52 @@ beforeEach(() => geminiDriver.start(plain));
 
 const at = (second: string) => `2026-11-18T01:33:${second}Z`;
 const says = (content: string, second = '21.570') =>
-  JSON.stringify({ type: 'message', timestamp: at(second), role: 'assistant', content, delta: true });
-const calls = (tool_name: string, tool_id: string, parameters: object, second = '22.000') =>
-  JSON.stringify({ type: 'tool_use', timestamp: at(second), tool_name, tool_id, parameters });
-const stats = { total_tokens: 8096, input_tokens: 8082, output_tokens: 14, cached: 8000, input: 82 };
+  JSON.stringify({
+    type: 'message',
+    timestamp: at(second),
+    role: 'assistant',
+    content,
+    delta: true,
+  });
+const calls = (
+  tool_name: string,
+  tool_id: string,
+  parameters: object,
+  second = '22.000',
+) =>
+  JSON.stringify({
+    type: 'tool_use',
+    timestamp: at(second),
+    tool_name,
+    tool_id,
+    parameters,
+  });
+const stats = {
+  total_tokens: 8096,
+  input_tokens: 8082,
+  output_tokens: 14,
+  cached: 8000,
+  input: 82,
+};
 const ends = (more: object = { status: 'success' }) =>
   JSON.stringify({ type: 'result', timestamp: at('23.000'), stats, ...more });
-const read = (...lines: readonly string[]) => lines.flatMap((line) => geminiDriver.read(line, 'output'));
+const read = (...lines: readonly string[]) =>
+  lines.flatMap((line) => geminiDriver.read(line, 'output'));
 
 describe('a start', () => {
   it('names the conversation, takes the words by standard input, and the flags of the human last', () => {
     const flags = ['--debug'];
-    const { words, input } = geminiDriver.start({ ...plain, flags, model: 'gemini-2.5-pro' });
+    const { words, input } = geminiDriver.start({
+      ...plain,
+      flags,
+      model: 'gemini-2.5-pro',
+    });
     expect(input).toBe('-Do it');
     const named = ['-m', 'gemini-2.5-pro', '--session-id', id, '--debug'];
     expect(words.slice(-5)).toEqual(named);
-    expect(words).toEqual(expect.arrayContaining(['--skip-trust', 'auto_edit', 'stream-json']));
+    expect(words).toEqual(
+      expect.arrayContaining(['--skip-trust', 'auto_edit', 'stream-json']),
+    );
     expect(geminiDriver.start({ ...plain, isNew: false }).words).toEqual(
       expect.arrayContaining(['--resume', id]),
     );
@@ -41,9 +71,13 @@ describe('a start', () => {
 
   it('allows the list of todos by a policy of its own, and only where it takes the place of none', () => {
     const policy = join(scratch, 'untildone.toml');
-    expect(geminiDriver.start(plain).words).toEqual(expect.arrayContaining(['--policy', policy]));
+    expect(geminiDriver.start(plain).words).toEqual(
+      expect.arrayContaining(['--policy', policy]),
+    );
     expect(existsSync(policy)).toBe(true);
-    expect(geminiDriver.start({ ...plain, mode: 'auto' }).words).not.toContain('--policy');
+    expect(geminiDriver.start({ ...plain, mode: 'auto' }).words).not.toContain(
+      '--policy',
+    );
     mkdirSync(join(scratch, '.gemini', 'policies'), { recursive: true });
     expect(geminiDriver.start(plain).words).not.toContain('--policy');
   });
@@ -80,8 +114,15 @@ describe('the lines', () => {
   });
 
   it('a continuation by our own hook is a warning, and no error', () => {
-    const warning = { type: 'error', severity: 'warning', message: 'Agent execution blocked: Go on.' };
-    expect(read(says('Done.'), JSON.stringify(warning)).map(({ type }) => type)).toEqual(['step', 'text']);
+    const warning = {
+      type: 'error',
+      severity: 'warning',
+      message: 'Agent execution blocked: Go on.',
+    };
+    expect(read(says('Done.'), JSON.stringify(warning)).map(({ type }) => type)).toEqual([
+      'step',
+      'text',
+    ]);
   });
 
   it.each([
@@ -102,9 +143,14 @@ describe('the lines', () => {
       'Attempt 1 failed with status 429. Retrying with backoff... _ApiError: {',
       'errors',
     );
-    expect(retry).toMatchObject({ type: 'retrying', sentence: expect.stringContaining('429') });
+    expect(retry).toMatchObject({
+      type: 'retrying',
+      sentence: expect.stringContaining('429'),
+    });
     const unknown = 'Error resuming session: Invalid session identifier "fa6686da".';
-    expect(geminiDriver.read(unknown, 'errors')).toEqual([{ type: 'unknown-conversation' }]);
+    expect(geminiDriver.read(unknown, 'errors')).toEqual([
+      { type: 'unknown-conversation' },
+    ]);
   });
 
   it.each([

@@ -31,7 +31,8 @@ const unknown = driver.unknownIf(
 
 function readErrors(line: string): driver.Facts {
   const [, attempt, status = 'no connection'] =
-    /^Attempt (\d+) failed(?: with status (\d+))?.*Retrying with backoff/u.exec(line) ?? [];
+    /^Attempt (\d+) failed(?: with status (\d+))?.*Retrying with backoff/u.exec(line) ??
+    [];
   if (attempt === undefined) return unknown(line);
   const sentence = `The model did not answer (${status}); Gemini CLI tries again (${attempt}).`;
   return [{ type: 'retrying', sentence, inMs: 0 }];
@@ -68,7 +69,11 @@ const readers: driver.Readers = {
     heard.isAnswering = true;
     if (tool_name !== todoTool || !Array.isArray(todos)) return facts;
     const listed = todos.map(recordOf).map(({ description, status }) => {
-      return { key: null, title: textOf(description) ?? '', status: textOf(status) || 'pending' };
+      return {
+        key: null,
+        title: textOf(description) ?? '',
+        status: textOf(status) || 'pending',
+      };
     });
     return [...facts, { type: 'todos', todos: listed }];
   },
@@ -82,7 +87,10 @@ const readers: driver.Readers = {
   result({ status, error, stats }) {
     const text = heard.text.trim();
     const tokens = driver.tokensOf(stats, 'cached');
-    const facts: DriveFact[] = [...flush(), { type: 'usage', of: 'start', tokens, cost: null }];
+    const facts: DriveFact[] = [
+      ...flush(),
+      { type: 'usage', of: 'start', tokens, cost: null },
+    ];
     if (status === 'success')
       return [...facts, { type: 'ended', end: text === '' ? 'empty' : 'normal', text }];
     const message = textOf(recordOf(error)['message']) ?? 'an error without a word';
@@ -92,7 +100,14 @@ const readers: driver.Readers = {
 };
 
 export const geminiDriver: HostDriver = {
-  ...{ name: hostName, title, program, howToGet, takesId: true, reports: { tokens: true, cost: false } },
+  ...{
+    name: hostName,
+    title,
+    program,
+    howToGet,
+    takesId: true,
+    reports: { tokens: true, cost: false },
+  },
   tools: { pause: null, verify: null },
   permissions: {
     'read-only': 'Gemini CLI may only look (its mode "plan").',
@@ -105,7 +120,14 @@ export const geminiDriver: HostDriver = {
     return {
       words: [
         // Of a folder that nobody trusted, the settings stay unread all the same.
-        ...['--skip-trust', '-o', 'stream-json', '--approval-mode', modes[mode], ...policyWords(start)],
+        ...[
+          '--skip-trust',
+          '-o',
+          'stream-json',
+          '--approval-mode',
+          modes[mode],
+          ...policyWords(start),
+        ],
         ...(model === null ? [] : ['-m', model]),
         ...[isNew ? '--session-id' : '--resume', id ?? '', ...flags],
       ],

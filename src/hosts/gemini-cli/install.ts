@@ -24,13 +24,23 @@ export const geminiInstaller = hookInstaller({
     ...(hook === 'BeforeTool' && { matcher: `^${todoTool}$` }),
     hooks: [
       {
-        ...{ name: serverName, type: 'command', command, timeout: hookTimeouts[timeout] * 1000 },
+        ...{
+          name: serverName,
+          type: 'command',
+          command,
+          timeout: hookTimeouts[timeout] * 1000,
+        },
         ...(Object.keys(env).length > 0 && { env }),
       },
     ],
   }),
   server: (call) => ({ ...call, trust: true }),
-  stop: { hook_event_name: 'AfterAgent', transcript_path: '', prompt: '', prompt_response: '' },
+  stop: {
+    hook_event_name: 'AfterAgent',
+    transcript_path: '',
+    prompt: '',
+    prompt_response: '',
+  },
   look,
 });
 
@@ -49,8 +59,10 @@ const trustAdvice =
 
 function look({ env, home }: InstallBasis, found: Project) {
   const userFolder = join(env['GEMINI_CLI_HOME'] || home, '.gemini');
-  const trustedFolders = env['GEMINI_CLI_TRUSTED_FOLDERS_PATH'] || join(userFolder, 'trustedFolders.json');
-  const managed = env['GEMINI_CLI_SYSTEM_SETTINGS_PATH'] || '/etc/gemini-cli/settings.json';
+  const trustedFolders =
+    env['GEMINI_CLI_TRUSTED_FOLDERS_PATH'] || join(userFolder, 'trustedFolders.json');
+  const managed =
+    env['GEMINI_CLI_SYSTEM_SETTINGS_PATH'] || '/etc/gemini-cli/settings.json';
 
   /** Null: nobody was asked yet. */
   function isTrusted({ project, sources }: Place): boolean | null {
@@ -58,10 +70,14 @@ function look({ env, home }: InstallBasis, found: Project) {
     if (said === 'true' || said === 'false') return said === 'true';
     // Of a project it does not count.
     const own = sources.filter(({ path }) => !path.startsWith(project + sep));
-    if (settingsIn(own, 'security', 'folderTrust', 'enabled')[0]?.value === false) return true;
+    if (settingsIn(own, 'security', 'folderTrust', 'enabled')[0]?.value === false)
+      return true;
     const holds = ([path, level]: [string, unknown]) => {
       const folder = level === 'TRUST_PARENT' ? dirname(path) : path;
-      return project === folder || project.startsWith(folder.endsWith(sep) ? folder : folder + sep);
+      return (
+        project === folder ||
+        project.startsWith(folder.endsWith(sep) ? folder : folder + sep)
+      );
     };
     const rules = Object.entries(readSource(trustedFolders)).filter(holds);
     const [nearest] = rules.sort(([one], [other]) => other.length - one.length);
@@ -80,22 +96,31 @@ function look({ env, home }: InstallBasis, found: Project) {
     notes: (at) => (isTrusted(at) ? [] : [`${untrusted} To do so: ${trustAdvice}.`]),
     examine(at, mend) {
       const all = (...path: string[]) => settingsIn(at.sources, ...path);
-      const namesIn = (...path: string[]) => all(...path).flatMap(({ value }) => listOf(value));
+      const namesIn = (...path: string[]) =>
+        all(...path).flatMap(({ value }) => listOf(value));
       const [hooks] = all('hooksConfig', 'enabled');
       const isDisabled = namesIn('hooksConfig', 'disabled').includes(serverName);
       const trusted = isTrusted(at);
       const allowed = all('mcp', 'allowed')[0]?.value;
       const isShut =
         namesIn('mcp', 'excluded').includes(serverName) ||
-        (Array.isArray(allowed) && !allowed.includes(serverName) && !allowed.includes('*'));
+        (Array.isArray(allowed) &&
+          !allowed.includes(serverName) &&
+          !allowed.includes('*'));
       const shut = 'Settings keep our MCP server from starting.';
       const policies = all('policyPaths')[0]?.path;
       const asked = `${policies} names other policies, so ${todoTool} may need a yes.`;
-      const granted = 'Our todo tools, and those of the host where it has them, are allowed without asking.';
+      const granted =
+        'Our todo tools, and those of the host where it has them, are allowed without asking.';
       return [
         [
           hooks?.value === false && switchedOff(hooks.path, 'hooksConfig.enabled'),
-          isDisabled && broken('trust', 'Our hooks are disabled.', `/hooks enable ${serverName} in gemini`),
+          isDisabled &&
+            broken(
+              'trust',
+              'Our hooks are disabled.',
+              `/hooks enable ${serverName} in gemini`,
+            ),
           trusted === false && broken('trust', untrusted, trustAdvice),
           trusted === null && note('trust', untrusted, trustAdvice),
           ok('trust', 'The folder is trusted, and hooks are allowed.'),

@@ -41,10 +41,19 @@ describe('a stop', () => {
   it('G2: carries what was said in the turn and where its tokens stand', () => {
     const call = callOf(stopPayload());
     expect(call).toMatchObject({ sessionId, timeout: 'stop', promptId: null });
-    expect(call.descriptor).toMatchObject({ host: 'gemini-cli', directory: '/nowhere/project' });
+    expect(call.descriptor).toMatchObject({
+      host: 'gemini-cli',
+      directory: '/nowhere/project',
+    });
     expect(call.descriptor.tools.pause).toBe('mcp_untildone_todo_pause');
     expect(call.asks).toEqual({
-      ...{ type: 'stop', end: 'normal', lastText: 'All done.', isContinued: false, background: null },
+      ...{
+        type: 'stop',
+        end: 'normal',
+        lastText: 'All done.',
+        isContinued: false,
+        background: null,
+      },
       ...{ blockCap: null, transcript: stopPayload()['transcript_path'] },
     });
   });
@@ -52,19 +61,25 @@ describe('a stop', () => {
   it.each(['[no response text]', ' \n \n', '', undefined])(
     'P14: with %j for the words of the model is an empty answer',
     (said) => {
-      expect(callOf(stopPayload({ prompt_response: said })).asks).toMatchObject({ end: 'empty' });
+      expect(callOf(stopPayload({ prompt_response: said })).asks).toMatchObject({
+        end: 'empty',
+      });
     },
   );
 
   it('is continued by a block, whose reason the model gets; a word for the human goes beside it', () => {
-    expect(geminiCli.render({ text: 'Go on.', message: 'once more' }, 'AfterAgent')).toEqual({
+    expect(
+      geminiCli.render({ text: 'Go on.', message: 'once more' }, 'AfterAgent'),
+    ).toEqual({
       ...{ decision: 'block', reason: 'Go on.', systemMessage: 'untildone: once more' },
     });
     expect(geminiCli.render({}, 'AfterAgent')).toEqual({});
   });
 
   it('is known even in bytes that are no JSON', () => {
-    expect(geminiCli.findStop(Buffer.from('{"hook_event_name":"AfterAgent",'))).toBe('AfterAgent');
+    expect(geminiCli.findStop(Buffer.from('{"hook_event_name":"AfterAgent",'))).toBe(
+      'AfterAgent',
+    );
     expect(geminiCli.findStop(Buffer.from('{"hook_event_name":"AfterTool",'))).toBeNull();
   });
 });
@@ -107,7 +122,9 @@ describe('a tool call', () => {
       toolPayload('write_todos', '01.000', { todos: [7, { description: 'one' }] }, {}),
     );
     expect(written).toMatchObject({ items: [{ content: '' }, { content: 'one' }] });
-    expect(eventsOf(toolPayload('write_todos', '02.000', { todos: 'none' }, {}))).toHaveLength(1);
+    expect(
+      eventsOf(toolPayload('write_todos', '02.000', { todos: 'none' }, {})),
+    ).toHaveLength(1);
   });
 
   it('V1: before write_todos the completed ones are asked for, and a refusal reaches the model', () => {
@@ -117,7 +134,10 @@ describe('a tool call', () => {
     ];
     const { asks, timeout } = callOf(beforeTodosPayload(todos));
     expect([timeout, asks]).toEqual(['completion', { type: 'complete', todos: ['one'] }]);
-    expect(translate(beforeTodosPayload(todos.slice(1)), moment)).toEqual({ ok: false, sentence: null });
+    expect(translate(beforeTodosPayload(todos.slice(1)), moment)).toEqual({
+      ok: false,
+      sentence: null,
+    });
     expect(geminiCli.render({ refusal: 'It fails.' }, 'BeforeTool')).toEqual({
       ...{ decision: 'block', reason: 'It fails.' },
     });
@@ -138,17 +158,27 @@ describe('a tool call', () => {
     ['run_shell_command', 'unknown'],
     ['mcp_other_thing', 'unknown'],
   ])('%s is one that may %s', (tool, access) => {
-    expect(eventsOf(toolPayload(tool, '03.000', {}, {})).at(-1)).toMatchObject({ tool, access });
+    expect(eventsOf(toolPayload(tool, '03.000', {}, {})).at(-1)).toMatchObject({
+      tool,
+      access,
+    });
   });
 
   it('that failed says why; a command that ends with an error is none to the host', () => {
     const failed = 'File not found: /nowhere/project/nothere.txt';
-    expect(eventsOf(failedPayload()).at(-1)).toMatchObject({ type: 'tool-ended', error: failed });
-    expect(eventsOf(shellPayload()).at(-1)).toMatchObject({ type: 'tool-ended', error: null });
+    expect(eventsOf(failedPayload()).at(-1)).toMatchObject({
+      type: 'tool-ended',
+      error: failed,
+    });
+    expect(eventsOf(shellPayload()).at(-1)).toMatchObject({
+      type: 'tool-ended',
+      error: null,
+    });
   });
 
   it('without an id is told apart by its time, and told twice it is one', () => {
-    const idsOf = (second: string) => eventsOf(toolPayload('replace', second, {}, {})).map(({ id }) => id);
+    const idsOf = (second: string) =>
+      eventsOf(toolPayload('replace', second, {}, {})).map(({ id }) => id);
     expect(idsOf('04.000')).toEqual(idsOf('04.000'));
     expect(idsOf('04.000')).not.toEqual(idsOf('04.001'));
   });
@@ -156,25 +186,49 @@ describe('a tool call', () => {
 
 describe('a session', () => {
   it('P23: that is taken up again is given its plan; a new one is not', () => {
-    expect(callOf(startPayload('resume')).asks).toMatchObject({ type: 'open', givesPlan: true });
-    expect(callOf(startPayload('startup')).asks).toMatchObject({ type: 'open', givesPlan: false });
+    expect(callOf(startPayload('resume')).asks).toMatchObject({
+      type: 'open',
+      givesPlan: true,
+    });
+    expect(callOf(startPayload('startup')).asks).toMatchObject({
+      type: 'open',
+      givesPlan: false,
+    });
     expect(geminiCli.render({ text: 'The plan.' }, 'SessionStart')).toEqual({
-      hookSpecificOutput: { hookEventName: 'SessionStart', additionalContext: 'The plan.' },
+      hookSpecificOutput: {
+        hookEventName: 'SessionStart',
+        additionalContext: 'The plan.',
+      },
     });
   });
 
   it('ends, and asks its human', () => {
     expect(eventsOf(endPayload())).toMatchObject([{ type: 'session-closed' }]);
-    expect(callOf(permissionPayload()).asks).toMatchObject({ type: 'record', asksHuman: true });
+    expect(callOf(permissionPayload()).asks).toMatchObject({
+      type: 'record',
+      asksHuman: true,
+    });
   });
 
   it('has a hook for each of these and for nothing that fires at every request', () => {
-    const names = ['AfterAgent', 'BeforeTool', 'AfterTool', 'BeforeAgent', 'SessionStart', 'SessionEnd'];
-    expect(hooksOf(geminiLanguage).map(({ hook }) => hook)).toEqual([...names, 'Notification']);
+    const names = [
+      'AfterAgent',
+      'BeforeTool',
+      'AfterTool',
+      'BeforeAgent',
+      'SessionStart',
+      'SessionEnd',
+    ];
+    expect(hooksOf(geminiLanguage).map(({ hook }) => hook)).toEqual([
+      ...names,
+      'Notification',
+    ]);
   });
 
   it('an agent speaks from a command of the agent', () => {
-    expect(geminiCli.agentCommandOf((name) => (name === 'GEMINI_CLI' ? '1' : undefined))).not.toBeNull();
+    expect(
+      geminiCli.agentCommandOf((name) => (name === 'GEMINI_CLI' ? '1' : undefined)),
+    ).not.toBeNull();
     expect(geminiCli.agentCommandOf(() => undefined)).toBeNull();
   });
 });
@@ -188,13 +242,15 @@ describe('V10: the variables that a project sets', () => {
   function variables(texts: Partial<Record<keyof typeof files, string>>) {
     const home = mkdtempSync(join(scratch, 'v10-'));
     mkdirSync(join(home, 'project/.gemini'), { recursive: true });
-    for (const [name, text] of Object.entries(texts)) writeFileSync(join(home, files[name as 'own']), text);
+    for (const [name, text] of Object.entries(texts))
+      writeFileSync(join(home, files[name as 'own']), text);
     return geminiCli.projectVariables?.(join(home, 'project'), {});
   }
 
   it('are those of its .env files, here and above, in every form that the host reads', () => {
     expect(variables({})).toEqual([]);
-    const own = 'export UNTILDONE_HOME=/tmp/x\n  UNTILDONE_MODE : off\n# XDG_STATE_HOME=/no\n';
+    const own =
+      'export UNTILDONE_HOME=/tmp/x\n  UNTILDONE_MODE : off\n# XDG_STATE_HOME=/no\n';
     expect(variables({ own })).toEqual(['UNTILDONE_HOME', 'UNTILDONE_MODE']);
     expect(variables({ common: '\u{feff}HOME=/x\r\nA=1' })).toEqual(['HOME', 'A']);
     expect(variables({ above: 'XDG_STATE_HOME="/x"' })).toEqual(['XDG_STATE_HOME']);
@@ -219,15 +275,36 @@ describe('S9: what the model used', () => {
     const path = join(scratch, 'session.jsonl');
     const line = (id: string, second: number, more: object = {}) =>
       JSON.stringify({
-        ...{ id, timestamp: `2026-11-18T00:55:0${second}.000Z`, type: 'gemini', content: '', thoughts: [] },
-        tokens: { input: 8906, output: 31, cached: 8000, thoughts: 9, tool: 4, total: 8950 },
+        ...{
+          id,
+          timestamp: `2026-11-18T00:55:0${second}.000Z`,
+          type: 'gemini',
+          content: '',
+          thoughts: [],
+        },
+        tokens: {
+          input: 8906,
+          output: 31,
+          cached: 8000,
+          thoughts: 9,
+          tool: 4,
+          total: 8950,
+        },
         ...more,
       });
     const human = line('h', 8, { type: 'user', tokens: undefined });
-    const lines = [line('a', 1), line('b', 8), human, line('b', 8, { toolCalls: [] }), '{"$set":{"tokens":'];
+    const lines = [
+      line('a', 1),
+      line('b', 8),
+      human,
+      line('b', 8, { toolCalls: [] }),
+      '{"$set":{"tokens":',
+    ];
     writeFileSync(path, lines.join('\n'));
     const since = Date.parse('2026-11-18T00:55:05.000Z');
-    expect(geminiCli.readUsage?.(path, since)).toEqual([{ key: 'b', inputTokens: 8910, outputTokens: 40 }]);
+    expect(geminiCli.readUsage?.(path, since)).toEqual([
+      { key: 'b', inputTokens: 8910, outputTokens: 40 },
+    ]);
     expect(geminiCli.readUsage?.(join(scratch, 'none.jsonl'), since)).toEqual([]);
   });
 });

@@ -1,9 +1,21 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type * as changes from './changes.ts';
-import { performChanges, planChange, recordedInstalls, wholeFileComment } from './changes.ts';
+import {
+  performChanges,
+  planChange,
+  recordedInstalls,
+  wholeFileComment,
+} from './changes.ts';
 
 let root: string;
 let state: string;
@@ -13,20 +25,32 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-const identity = { host: 'claude-code', scope: 'user', project: null, version: '1.0.0' } as const;
+const identity = {
+  host: 'claude-code',
+  scope: 'user',
+  project: null,
+  version: '1.0.0',
+} as const;
 
 function targetAt(name: string): changes.FileTarget {
   return { path: join(root, name), edits: [{ kind: 'member', path: ['a'], value: 1 }] };
 }
 
-function plan(name: string, action: 'install' | 'uninstall' = 'install'): changes.FileChange {
+function plan(
+  name: string,
+  action: 'install' | 'uninstall' = 'install',
+): changes.FileChange {
   return planChange(targetAt(name), identity, state, action);
 }
 
 describe('carrying out changes', () => {
   it('V5: when a file changed under our hands, it stays, and those written before go back with their records', () => {
     writeFileSync(join(root, 'first.json'), '{}');
-    const changes = [plan('first.json'), plan('made/here/second.json'), plan('third.json')];
+    const changes = [
+      plan('first.json'),
+      plan('made/here/second.json'),
+      plan('third.json'),
+    ];
     writeFileSync(join(root, 'third.json'), 'somebody else');
     expect(performChanges(changes)).toBe(
       `${join(root, 'third.json')} was changed by another program in this moment; try again.`,
@@ -59,7 +83,9 @@ describe('carrying out changes', () => {
       throw new Error('the disk is full');
     };
     const recordBefore = { ...first.recordBefore!, installs: [{ toJSON } as never] };
-    expect(performChanges([{ ...first, recordBefore }, second])).toContain('second.json was changed');
+    expect(performChanges([{ ...first, recordBefore }, second])).toContain(
+      'second.json was changed',
+    );
     expect(JSON.parse(readFileSync(first.path, 'utf8'))).toEqual({ a: 1 });
   });
 
@@ -75,16 +101,24 @@ describe('carrying out changes', () => {
 describe('a file that several installs share', () => {
   const path = () => join(root, 'shared', 'file');
 
-  function change(action: 'install' | 'uninstall', project: string, edit: changes.Edit, version = '1.0.0') {
+  function change(
+    action: 'install' | 'uninstall',
+    project: string,
+    edit: changes.Edit,
+    version = '1.0.0',
+  ) {
     const owner = { ...identity, project, version };
-    expect(performChanges([planChange({ path: path(), edits: [edit] }, owner, state, action)])).toBeNull();
+    expect(
+      performChanges([planChange({ path: path(), edits: [edit] }, owner, state, action)]),
+    ).toBeNull();
   }
 
   it.each(['//', '#'] as const)(
     'C1: ours as a whole (%s), it is that of the newest install, whichever project made it, and goes with the last one',
     (sign) => {
       const mark = wholeFileComment(sign, 'claude-code');
-      const edit = (version: string) => ({ kind: 'whole', text: `${mark} ${version}\n` }) as const;
+      const edit = (version: string) =>
+        ({ kind: 'whole', text: `${mark} ${version}\n` }) as const;
       const versionNow = () => readFileSync(path(), 'utf8').slice(mark.length).trim();
       change('install', '/one', edit('1.0.0'));
       change('install', '/other', edit('2.0.0'));
@@ -93,7 +127,10 @@ describe('a file that several installs share', () => {
       change('uninstall', '/other', edit('3.0.0'));
       expect(versionNow()).toBe('3.0.0');
       change('uninstall', '/one', edit('3.0.0'));
-      expect(existsSync(join(root, 'shared')), 'with the folder that was made for it').toBe(false);
+      expect(
+        existsSync(join(root, 'shared')),
+        'with the folder that was made for it',
+      ).toBe(false);
     },
   );
 
@@ -101,7 +138,10 @@ describe('a file that several installs share', () => {
     writeFileSync(join(root, 'file'), 'theirs\n');
     const planned: changes.FileChange[] = [];
     for (const host of ['one', 'other']) {
-      const target = { path: join(root, 'file'), edits: [{ kind: 'line', text: `/${host}` } as const] };
+      const target = {
+        path: join(root, 'file'),
+        edits: [{ kind: 'line', text: `/${host}` } as const],
+      };
       planned.push(planChange(target, { ...identity, host }, state, 'install', planned));
     }
     const refused = plan('third.json');
@@ -115,7 +155,8 @@ describe('a file that several installs share', () => {
   });
 
   it('C2: what somebody wrote into it stays, though one install after the other goes', () => {
-    const edit = (project: string) => ({ kind: 'member', path: [project], value: 1 }) as const;
+    const edit = (project: string) =>
+      ({ kind: 'member', path: [project], value: 1 }) as const;
     for (const project of ['/one', '/other']) change('install', project, edit(project));
     writeFileSync(path(), readFileSync(path(), 'utf8').replace('{', '{ "mine": 2,'));
     for (const project of ['/one', '/other']) change('uninstall', project, edit(project));

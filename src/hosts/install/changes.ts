@@ -11,7 +11,10 @@ import * as json from './json-text.ts';
 import * as toml from './toml-text.ts';
 
 /** An edit adds and never takes a person's own value away. `line`: of plain text. `whole`: the file is ours. */
-export type Edit = json.JsonEdit | toml.TomlEdit | { readonly kind: 'line' | 'whole'; readonly text: string };
+export type Edit =
+  | json.JsonEdit
+  | toml.TomlEdit
+  | { readonly kind: 'line' | 'whole'; readonly text: string };
 
 /** Begins a file that is wholly ours, as a comment of its language; another file of that name is not touched. */
 export const wholeFileComment = (sign: '//' | '#', host: string) =>
@@ -31,7 +34,12 @@ export function applyEdit(text: string, edit: Edit, host: string): string {
   throw new files.Refusal('is there already, and untildone did not write it');
 }
 
-function removeEdit(text: string, edit: Edit, host: string, mayEmpty: (path: readonly string[]) => boolean) {
+function removeEdit(
+  text: string,
+  edit: Edit,
+  host: string,
+  mayEmpty: (path: readonly string[]) => boolean,
+) {
   if (edit.kind === 'table') return toml.removeToml(text, edit, mayEmpty);
   if ('path' in edit) return json.removeJson(text, edit, host, mayEmpty);
   if (edit.kind === 'whole') return isWhollyOurs(text) ? '' : text;
@@ -43,11 +51,17 @@ const valueIn = (text: string, edit: Edit, path: readonly string[]) =>
   edit.kind === 'table' ? toml.valueAt(text, path) : json.valueAt(text, path);
 
 /** No person would have written it by chance. */
-const isMark = (edit: Edit) => ['hook', 'package', 'whole'].includes(edit.kind) || 'named' in edit;
+const isMark = (edit: Edit) =>
+  ['hook', 'package', 'whole'].includes(edit.kind) || 'named' in edit;
 
 function takesPlaceOf(edit: Edit, old: Edit): boolean {
-  const [place, oldPlace] = [edit, old].map((one) => [one.kind, 'path' in one ? one.path : null]);
-  return isDeepStrictEqual(edit, old) || (isMark(edit) && isDeepStrictEqual(place, oldPlace));
+  const [place, oldPlace] = [edit, old].map((one) => [
+    one.kind,
+    'path' in one ? one.path : null,
+  ]);
+  return (
+    isDeepStrictEqual(edit, old) || (isMark(edit) && isDeepStrictEqual(place, oldPlace))
+  );
 }
 
 export type FileTarget = Readonly<{
@@ -60,7 +74,11 @@ export type FileTarget = Readonly<{
 }>;
 
 /** `project`: its real path; null: for the user. */
-export type InstallIdentity = Readonly<{ host: string; scope: Scope; project: string | null }>;
+export type InstallIdentity = Readonly<{
+  host: string;
+  scope: Scope;
+  project: string | null;
+}>;
 type Install = InstallIdentity & { readonly edits: readonly Edit[] };
 export type Action = 'install' | 'uninstall';
 
@@ -75,7 +93,11 @@ type FileRecord = Readonly<{
 }>;
 
 /** What a change that is carried out before will leave. */
-type Earlier = Readonly<{ path: string; after: string | null; recordAfter: FileRecord | null }>;
+type Earlier = Readonly<{
+  path: string;
+  after: string | null;
+  recordAfter: FileRecord | null;
+}>;
 
 export function planChanges(
   installer: HostInstaller,
@@ -97,7 +119,12 @@ export function planChanges(
   if (problems.length > 0) return { ok: false, problems } as const;
   // What a layout has to say is true of an install only.
   const said = action === 'install' ? notes : [];
-  return { ok: true, project, changes, notes: [said, ...changes.map((one) => one.notes)].flat() } as const;
+  return {
+    ok: true,
+    project,
+    changes,
+    notes: [said, ...changes.map((one) => one.notes)].flat(),
+  } as const;
 }
 
 /** A host with what changes for it. */
@@ -137,7 +164,8 @@ export function changeHosts(
   let hasCopied = false;
   const failed = (problem: string) => {
     // Only a folder that no other install names, also none that runs at the same time.
-    if (isNew && recordedInstalls(stateDirectory).length === 0) files.removePrograms(stateDirectory, folder);
+    if (isNew && recordedInstalls(stateDirectory).length === 0)
+      files.removePrograms(stateDirectory, folder);
     return { ...done, problems: [problem], keepsCopies: hasCopied && existsSync(folder) };
   };
   try {
@@ -165,7 +193,11 @@ export function planChange(
 ) {
   const file = files.readSettingsFile(target.path);
   const { path } = file;
-  const backup = join(recordsFolder(stateDirectory), sha256(path).slice(0, 32), 'original');
+  const backup = join(
+    recordsFolder(stateDirectory),
+    sha256(path).slice(0, 32),
+    'original',
+  );
   const last = earlier.findLast((change) => change.path === path);
   const before = last ? last.after : file.text;
   const recordBefore = last ? last.recordAfter : readRecord(dirname(backup));
@@ -175,15 +207,20 @@ export function planChange(
   const mine = recorded.find((install) => isSameInstall(install, owner));
   const installsWith = (edits: readonly Edit[]): readonly Install[] => {
     const next = { ...owner, edits };
-    const all = mine === undefined ? [...recorded, next] : recorded.map((one) => (one === mine ? next : one));
+    const all =
+      mine === undefined
+        ? [...recorded, next]
+        : recorded.map((one) => (one === mine ? next : one));
     return all.filter((install) => install.edits.length > 0);
   };
   const apply = (text: string, edit: Edit) => applyEdit(text, edit, owner.host);
   const remove = (text: string, edit: Edit) => {
-    const mayEmpty = (place: readonly string[]) => valueIn(record?.original ?? '', edit, place) === undefined;
+    const mayEmpty = (place: readonly string[]) =>
+      valueIn(record?.original ?? '', edit, place) === undefined;
     return removeEdit(text, edit, owner.host, mayEmpty);
   };
-  const editsOf = (installs: readonly Install[]) => installs.flatMap((install) => install.edits);
+  const editsOf = (installs: readonly Install[]) =>
+    installs.flatMap((install) => install.edits);
   const edits = action === 'install' ? target.edits : [];
   const wanted = editsOf(installsWith(edits));
   const isUnedited = before === null || sha256(before) === record?.writtenHash;
@@ -196,10 +233,15 @@ export function planChange(
   // A file that we made and that holds nothing else is not a person's, whoever rewrote it.
   const isMadeByUs = target.isOurs || record?.original === null;
   const left = isMadeByUs && /^\s*(\{\s*\})?\s*$/.test(rest) ? null : rest;
-  const stale = (mine?.edits ?? recognised).filter((old) => !wanted.some((edit) => takesPlaceOf(edit, old)));
+  const stale = (mine?.edits ?? recognised).filter(
+    (old) => !wanted.some((edit) => takesPlaceOf(edit, old)),
+  );
   const original = isUnedited ? (record?.original ?? null) : left;
   // All of it is there already, wherever a person or the host has moved it to.
-  const isThere = action === 'install' && stale.length === 0 && edits.reduce(apply, before ?? '') === before;
+  const isThere =
+    action === 'install' &&
+    stale.length === 0 &&
+    edits.reduce(apply, before ?? '') === before;
   // Unedited: made anew, so that installing twice gives the same; of whole texts the newest counts.
   // Edited: what a person took out of another install stays out.
   const anew = () => [...wanted, ...edits].reduce(apply, original ?? '');
@@ -208,7 +250,12 @@ export function planChange(
   const bare = original ?? '';
   const installs = installsWith(edits.filter((edit) => apply(bare, edit) !== bare));
   const folders = record?.folders ?? file.missingFolders;
-  const recordAfter: FileRecord = { original, writtenHash: sha256(text), folders, installs };
+  const recordAfter: FileRecord = {
+    original,
+    writtenHash: sha256(text),
+    folders,
+    installs,
+  };
   const after = installs.length === 0 ? original : text;
   if (after !== before) files.assertWritable(file);
   return {
@@ -235,8 +282,11 @@ const tomlMembers = ({ path, value }: toml.TomlEdit) =>
 function notesOn({ path, refusesComments, edits }: FileTarget, text: string): string[] {
   const notes = edits.flatMap((edit) => {
     if (edit.kind !== 'member' && edit.kind !== 'table') return [];
-    const values = edit.kind === 'member' ? [[edit.path, edit.value] as const] : tomlMembers(edit);
-    const kept = values.filter(([place, value]) => !isDeepStrictEqual(valueIn(text, edit, place), value));
+    const values =
+      edit.kind === 'member' ? [[edit.path, edit.value] as const] : tomlMembers(edit);
+    const kept = values.filter(
+      ([place, value]) => !isDeepStrictEqual(valueIn(text, edit, place), value),
+    );
     return kept.map(
       ([place, value]) =>
         `${path} keeps its own value of "${place.join('.')}"; ours would be ${JSON.stringify(value)}.`,
@@ -277,7 +327,8 @@ function perform(change: FileChange): string | null {
 /** Of the one that failed only the record: its file does not hold what we wanted to write. */
 function undo(change: FileChange) {
   const { before, after, recordBefore, recordAfter } = change;
-  if (after !== before) files.replaceSettingsFile({ ...change, before: after, after: before });
+  if (after !== before)
+    files.replaceSettingsFile({ ...change, before: after, after: before });
   if (before === null) files.removeEmptyFolders(recordAfter?.folders ?? []);
   // Without it uninstalling goes by keys.
   files.askOr(undefined, () => saveRecord(change, recordBefore));
@@ -287,9 +338,14 @@ const recordsFolder = (stateDirectory: string) => join(stateDirectory, 'installs
 
 function readRecord(folder: string): FileRecord | null {
   return files.askOr(null, () => {
-    const { format, hasOriginal, ...record } = JSON.parse(readFileSync(join(folder, 'record.json'), 'utf8'));
+    const { format, hasOriginal, ...record } = JSON.parse(
+      readFileSync(join(folder, 'record.json'), 'utf8'),
+    );
     if (format !== 1 || !Array.isArray(record.installs)) return null;
-    return { ...record, original: hasOriginal ? readFileSync(join(folder, 'original'), 'utf8') : null };
+    return {
+      ...record,
+      original: hasOriginal ? readFileSync(join(folder, 'original'), 'utf8') : null,
+    };
   });
 }
 
@@ -300,7 +356,12 @@ function saveRecord({ path, backup }: FileChange, record: FileRecord | null) {
   // First: no record may name a backup that is not there.
   if (original === null) rmSync(backup, { force: true });
   else files.writeOwn(backup, original);
-  const text = JSON.stringify({ format: 1, path, hasOriginal: original !== null, ...rest });
+  const text = JSON.stringify({
+    format: 1,
+    path,
+    hasOriginal: original !== null,
+    ...rest,
+  });
   files.writeOwn(join(folder, 'record.json'), `${text}\n`);
 }
 
@@ -308,21 +369,32 @@ export function recordedInstalls(stateDirectory: string): InstallIdentity[] {
   const root = recordsFolder(stateDirectory);
   const names = files.askOr<string[]>([], () => readdirSync(root));
   const all = names.flatMap((name) => readRecord(join(root, name))?.installs ?? []);
-  return all.filter((one, index) => all.findIndex((other) => isSameInstall(one, other)) === index);
+  return all.filter(
+    (one, index) => all.findIndex((other) => isSameInstall(one, other)) === index,
+  );
 }
 
 /** For when the store has a layout that older programs refuse. Returns sentences for people. */
-export function renewInstalledPrograms(installers: HostInstaller[], basis: InstallBasis, shipped: string) {
+export function renewInstalledPrograms(
+  installers: HostInstaller[],
+  basis: InstallBasis,
+  shipped: string,
+) {
   const { stateDirectory, version, home } = basis;
   const bin = join(stateDirectory, 'bin');
-  const versions = files.askOr<string[]>([], () => readdirSync(bin)).filter(json.isPinned);
+  const versions = files
+    .askOr<string[]>([], () => readdirSync(bin))
+    .filter(json.isPinned);
   if (versions.every((name) => name === version)) return [];
   const programs = [...new Set(installers.flatMap((installer) => installer.programs))];
   const incomplete = files.whyNotShipped(shipped, programs);
-  if (incomplete !== null) return [`The programs that hosts start cannot be renewed. ${incomplete}`];
+  if (incomplete !== null)
+    return [`The programs that hosts start cannot be renewed. ${incomplete}`];
   // Old copies too: running sessions still call them.
   for (const folder of new Set([...versions, version])) {
-    const copied = programs.filter((name) => folder === version || existsSync(join(bin, folder, name)));
+    const copied = programs.filter(
+      (name) => folder === version || existsSync(join(bin, folder, name)),
+    );
     files.copyPrograms(shipped, copied, join(bin, folder));
   }
   const renewed = recordedInstalls(stateDirectory).flatMap(({ host, scope, project }) => {
@@ -331,9 +403,12 @@ export function renewInstalledPrograms(installers: HostInstaller[], basis: Insta
     if (installer === undefined || !existsSync(cwd)) return [];
     const plan = planChanges(installer, { ...basis, cwd, scope }, 'install');
     // Only where it was installed: the host's folders may be others today.
-    const changes = plan.ok ? plan.changes.filter(({ recordBefore }) => recordBefore !== null) : [];
+    const changes = plan.ok
+      ? plan.changes.filter(({ recordBefore }) => recordBefore !== null)
+      : [];
     const problem = plan.ok ? performChanges(changes) : plan.problems.join(' ');
-    if (problem !== null) return [`${installer.title} still names the old ones in ${cwd}: ${problem}`];
+    if (problem !== null)
+      return [`${installer.title} still names the old ones in ${cwd}: ${problem}`];
     const changed = changes.filter(({ before, after }) => before !== after);
     return changed.map(({ shownPath }) => `${shownPath} names them.`);
   });

@@ -16,29 +16,51 @@ describe('the hook command', () => {
     ['-dash; touch z & | > < * ? [a] {b,c} ~ # !'],
     ['line\nbreak\ttab'],
     ['ünï 🙂'],
-  ])('C2: in a folder named %j it runs exactly that file under /bin/sh, and is read back', (name) => {
-    const folder = join(scratch, name, 'bin', '1.2.3');
-    mkdirSync(folder, { recursive: true });
-    const file = join(folder, 'hook.js');
-    writeFileSync(file, 'console.log(JSON.stringify([__filename, ...process.argv.slice(2)]))');
-    writeFileSync(join(folder, 'package.json'), '{"type":"commonjs"}');
-    const node = join(scratch, name, 'node');
-    symlinkSync(process.execPath, node);
-    const request = {
-      scope: 'project',
-      node,
-      stateDirectory: join(scratch, name),
-      version: '1.2.3',
-    } as const;
-    const line = writeHookCommand(request, 'claude-code', ['--tools=mcp__untildone__']);
-    const output = execFileSync('/bin/sh', ['-c', line], { encoding: 'utf8', cwd: scratch });
-    expect(JSON.parse(output)).toEqual([file, 'claude-code', '--tools=mcp__untildone__']);
-    expect(readHookCommand(line, 'claude-code')).toEqual({ node, file, version: '1.2.3' });
-    expect(readHookCommand(line, 'codex')).toBeNull();
-  });
+  ])(
+    'C2: in a folder named %j it runs exactly that file under /bin/sh, and is read back',
+    (name) => {
+      const folder = join(scratch, name, 'bin', '1.2.3');
+      mkdirSync(folder, { recursive: true });
+      const file = join(folder, 'hook.js');
+      writeFileSync(
+        file,
+        'console.log(JSON.stringify([__filename, ...process.argv.slice(2)]))',
+      );
+      writeFileSync(join(folder, 'package.json'), '{"type":"commonjs"}');
+      const node = join(scratch, name, 'node');
+      symlinkSync(process.execPath, node);
+      const request = {
+        scope: 'project',
+        node,
+        stateDirectory: join(scratch, name),
+        version: '1.2.3',
+      } as const;
+      const line = writeHookCommand(request, 'claude-code', ['--tools=mcp__untildone__']);
+      const output = execFileSync('/bin/sh', ['-c', line], {
+        encoding: 'utf8',
+        cwd: scratch,
+      });
+      expect(JSON.parse(output)).toEqual([
+        file,
+        'claude-code',
+        '--tools=mcp__untildone__',
+      ]);
+      expect(readHookCommand(line, 'claude-code')).toEqual({
+        node,
+        file,
+        version: '1.2.3',
+      });
+      expect(readHookCommand(line, 'codex')).toBeNull();
+    },
+  );
 
   it('C2: a portable one names its version', () => {
-    const request = { scope: 'shared', node: '/n', stateDirectory: '/s', version: '0.1.0' } as const;
+    const request = {
+      scope: 'shared',
+      node: '/n',
+      stateDirectory: '/s',
+      version: '0.1.0',
+    } as const;
     const line = writeHookCommand(request, 'codex');
     expect(line).toBe('npx -y --fetch-retries=0 untildone@0.1.0 hook codex');
     expect(readHookCommand(line, 'codex')).toEqual({ version: '0.1.0' });

@@ -43,10 +43,17 @@ export function readSettingsFile(shown: string) {
     real = fs.realpathSync(found);
   } catch (error) {
     const code = errorCode(error);
-    const known = { ENOTDIR: 'is inside something that is not a folder', ENOENT: 'is a link to nothing' };
-    throw new Refusal(known[code as keyof typeof known] ?? `cannot be read (${code})`, { cause: error });
+    const known = {
+      ENOTDIR: 'is inside something that is not a folder',
+      ENOENT: 'is a link to nothing',
+    };
+    throw new Refusal(known[code as keyof typeof known] ?? `cannot be read (${code})`, {
+      cause: error,
+    });
   }
-  const missingFolders = missing.map((_name, index) => join(real, ...missing.slice(0, index + 1)));
+  const missingFolders = missing.map((_name, index) =>
+    join(real, ...missing.slice(0, index + 1)),
+  );
   const path = missingFolders.pop() ?? real;
   if (found !== shown) return { path, text: null, missingFolders };
   const read = readTextFile(path, mostBytes);
@@ -56,25 +63,39 @@ export function readSettingsFile(shown: string) {
 
 export const textNow = (path: string) => askOr(null, () => readSettingsFile(path).text);
 
-export function assertWritable({ path, text, missingFolders }: ReturnType<typeof readSettingsFile>): void {
-  if (text !== null && (fs.statSync(path).mode & 0o222) === 0) throw new Refusal('is marked read-only');
+export function assertWritable({
+  path,
+  text,
+  missingFolders,
+}: ReturnType<typeof readSettingsFile>): void {
+  if (text !== null && (fs.statSync(path).mode & 0o222) === 0)
+    throw new Refusal('is marked read-only');
   try {
     fs.accessSync(dirname(missingFolders[0] ?? path), fs.constants.W_OK);
   } catch (error) {
-    throw new Refusal(`is in a folder that cannot be written (${errorCode(error)})`, { cause: error });
+    throw new Refusal(`is in a folder that cannot be written (${errorCode(error)})`, {
+      cause: error,
+    });
   }
 }
 
-type SettingsChange = Pick<FileChange, 'path' | 'before' | 'after'> & Partial<Pick<FileChange, 'isPrivate'>>;
+type SettingsChange = Pick<FileChange, 'path' | 'before' | 'after'> &
+  Partial<Pick<FileChange, 'isPrivate'>>;
 
 /** Null: done. Else why nothing was changed, in words that follow the name of the file. */
-export function replaceSettingsFile({ path, before, after, isPrivate }: SettingsChange): string | null {
+export function replaceSettingsFile({
+  path,
+  before,
+  after,
+  isPrivate,
+}: SettingsChange): string | null {
   const isWanted = () => textNow(path) === before;
   try {
     if (after !== null) {
       makeFolder(dirname(path), 0o777);
       const like = before === null ? null : fs.statSync(path);
-      if (replaceFile(path, after, { like, mode: isPrivate ? 0o600 : 0o666, isWanted })) return null;
+      if (replaceFile(path, after, { like, mode: isPrivate ? 0o600 : 0o666, isWanted }))
+        return null;
     } else if (isWanted()) {
       fs.rmSync(path, { force: true });
       return null;
@@ -93,11 +114,16 @@ export function writeOwn(path: string, text: string): void {
 }
 
 /** The hook, the MCP server with its commands, the plugins. */
-export type ProgramName = 'hook.js' | 'host-commands.js' | 'server.js' | 'pi-extension.js';
+export type ProgramName =
+  | 'hook.js'
+  | 'host-commands.js'
+  | 'server.js'
+  | 'pi-extension.js';
 
 export function packageFolder(...names: readonly string[]): string {
   let folder = import.meta.dirname;
-  const isRoot = () => ['package.json', 'docs'].every((name) => fs.existsSync(join(folder, name)));
+  const isRoot = () =>
+    ['package.json', 'docs'].every((name) => fs.existsSync(join(folder, name)));
   while (!isRoot() && dirname(folder) !== folder) folder = dirname(folder);
   return join(folder, ...names);
 }
@@ -106,9 +132,15 @@ export const shippedFolder = () => packageFolder('dist', 'plugin', 'programs');
 export const programsFolder = (stateDirectory: string, version: string) =>
   join(stateDirectory, 'bin', version);
 
-export function whyNotShipped(folder: string, names: readonly ProgramName[]): string | null {
-  const missing = names.map((name) => join(folder, name)).find((path) => !fs.existsSync(path));
-  const advice = 'this copy of untildone is not complete. Install it again, or run npm run build.';
+export function whyNotShipped(
+  folder: string,
+  names: readonly ProgramName[],
+): string | null {
+  const missing = names
+    .map((name) => join(folder, name))
+    .find((path) => !fs.existsSync(path));
+  const advice =
+    'this copy of untildone is not complete. Install it again, or run npm run build.';
   return missing === undefined ? null : `${missing} is missing: ${advice}`;
 }
 
@@ -117,8 +149,11 @@ function filesOf(folder: string, names: readonly string[]): string[] {
   const found = new Set(names);
   // The loop also visits what is added on the way.
   for (const file of found) {
-    const named = fs.readFileSync(join(folder, file), 'utf8').matchAll(/["']\.\/([\w-]+\.c?js)["']/g);
-    for (const [, beside = ''] of named) if (fs.existsSync(join(folder, beside))) found.add(beside);
+    const named = fs
+      .readFileSync(join(folder, file), 'utf8')
+      .matchAll(/["']\.\/([\w-]+\.c?js)["']/g);
+    for (const [, beside = ''] of named)
+      if (fs.existsSync(join(folder, beside))) found.add(beside);
   }
   // It says that they are modules: without it pi translates each of them at its first start, for more than a second.
   if (fs.existsSync(join(folder, 'package.json'))) found.add('package.json');
@@ -129,24 +164,36 @@ const isSame = (one: string, other: string) =>
   askOr(false, () => fs.readFileSync(one).equals(fs.readFileSync(other)));
 
 export function isCopied(folder: string, copy: string): boolean {
-  const isSameBeside = (file: string) => isSame(join(folder, file), join(dirname(copy), file));
+  const isSameBeside = (file: string) =>
+    isSame(join(folder, file), join(dirname(copy), file));
   return askOr(false, () => filesOf(folder, [basename(copy)]).every(isSameBeside));
 }
 
 /** A hook that starts meanwhile finds the old file or the new one, with what that one needs. False: all were there. */
-export function copyPrograms(folder: string, names: readonly ProgramName[], target: string): boolean {
+export function copyPrograms(
+  folder: string,
+  names: readonly ProgramName[],
+  target: string,
+): boolean {
   makeFolder(target, 0o700);
   // An older version let the process's mask decide.
   fs.chmodSync(dirname(target), 0o700);
-  const changed = filesOf(folder, names).filter((file) => !isSame(join(folder, file), join(target, file)));
-  for (const file of changed) writeOwn(join(target, file), fs.readFileSync(join(folder, file), 'utf8'));
+  const changed = filesOf(folder, names).filter(
+    (file) => !isSame(join(folder, file), join(target, file)),
+  );
+  for (const file of changed)
+    writeOwn(join(target, file), fs.readFileSync(join(folder, file), 'utf8'));
   return changed.length > 0;
 }
 
 /** The store stays: it is the person's. */
-export function removePrograms(stateDirectory: string, folder = join(stateDirectory, 'bin')): void {
+export function removePrograms(
+  stateDirectory: string,
+  folder = join(stateDirectory, 'bin'),
+): void {
   if (fs.existsSync(folder)) fs.rmSync(folder, { recursive: true, force: true });
-  for (const name of ['bin', 'installs', '']) removeEmptyFolders([join(stateDirectory, name)]);
+  for (const name of ['bin', 'installs', ''])
+    removeEmptyFolders([join(stateDirectory, name)]);
 }
 
 /** @param folders outermost first */
@@ -159,12 +206,20 @@ export function removeEmptyFolders(folders: readonly string[]): void {
 }
 
 /** No `file`: the package is fetched. No `node`: the host runs it itself. */
-export type InstalledProgram = { readonly version: string; readonly file?: string; readonly node?: string };
+export type InstalledProgram = {
+  readonly version: string;
+  readonly file?: string;
+  readonly node?: string;
+};
 type CallRequest = Pick<InstallRequest, 'scope' | 'node' | 'stateDirectory' | 'version'>;
 
 /** Committed files (`shared`) get a call that works on every machine. */
-export function programCall({ scope, node, stateDirectory, version }: CallRequest, name: ProgramName) {
-  if (scope !== 'shared') return [node, join(programsFolder(stateDirectory, version), name)];
+export function programCall(
+  { scope, node, stateDirectory, version }: CallRequest,
+  name: ProgramName,
+) {
+  if (scope !== 'shared')
+    return [node, join(programsFolder(stateDirectory, version), name)];
   // No retries: an unreachable registry must not hold up a host for a minute.
   return ['npx', '-y', '--fetch-retries=0', `untildone@${version}`];
 }
@@ -177,8 +232,13 @@ export function writeHookCommand(
   moved: Readonly<Record<string, string>> = {},
 ): string {
   const call = programCall(request, 'hook.js');
-  const variables = Object.entries(moved).map(([name, value]) => `${name}=${inQuotes(value)}`);
-  const called = request.scope === 'shared' ? [...call, 'hook'] : [...variables, ...call.map(inQuotes)];
+  const variables = Object.entries(moved).map(
+    ([name, value]) => `${name}=${inQuotes(value)}`,
+  );
+  const called =
+    request.scope === 'shared'
+      ? [...call, 'hook']
+      : [...variables, ...call.map(inQuotes)];
   return [...called, host, ...words].join(' ');
 }
 
@@ -186,10 +246,15 @@ export function writeHookCommand(
 const inQuotes = (word: string) => `'${word.replaceAll("'", "'\\''")}'`;
 
 /** For one run, from where untildone is installed: nothing of it is kept. */
-export const shippedCall = (name: ProgramName) => [process.execPath, join(shippedFolder(), name)] as const;
+export const shippedCall = (name: ProgramName) =>
+  [process.execPath, join(shippedFolder(), name)] as const;
 
 /** A hook of one run; what the project's settings say of the state directory must not lead it astray. */
-export function shippedHook(host: string, environment: Environment, ...words: readonly string[]): string {
+export function shippedHook(
+  host: string,
+  environment: Environment,
+  ...words: readonly string[]
+): string {
   const { UNTILDONE_HOME: home } = environment;
   const place = home ? [inQuotes(`--home=${resolve(home)}`)] : [];
   return [...shippedCall('hook.js').map(inQuotes), host, ...words, ...place].join(' ');
@@ -200,14 +265,16 @@ const copiedPattern = new RegExp(
   `^(?:\\w+='(?:[^']|'\\\\'')*' )?${quoted} ${quoted} (\\S+)(?: [\\w=-]+)*$`,
   's',
 );
-const portablePattern = /^npx -y (?:--fetch-retries=0 )?untildone@(\S+) hook (\S+)(?: [\w=-]+)*$/;
+const portablePattern =
+  /^npx -y (?:--fetch-retries=0 )?untildone@(\S+) hook (\S+)(?: [\w=-]+)*$/;
 
 /** Null: not a command of ours for this host, in any version. */
 export function readHookCommand(text: string, host: string): InstalledProgram | null {
   const portable = portablePattern.exec(text);
   if (portable?.[2] === host) return { version: portable[1] ?? '' };
   const copied = copiedPattern.exec(text);
-  const [node = '', file = ''] = copied?.slice(1, 3).map((word) => word.replaceAll("'\\''", "'")) ?? [];
+  const [node = '', file = ''] =
+    copied?.slice(1, 3).map((word) => word.replaceAll("'\\''", "'")) ?? [];
   const version = versionOfCopy(file, 'hook.js');
   return copied?.[3] !== host || version === null ? null : { node, file, version };
 }
@@ -215,7 +282,9 @@ export function readHookCommand(text: string, host: string): InstalledProgram | 
 export function hookCommandsIn(settings: unknown, host: string): InstalledProgram[] {
   const textsIn = (value: unknown): string[] =>
     typeof value === 'string' ? [value] : Object.values(value ?? {}).flatMap(textsIn);
-  return [...new Set(textsIn(settings))].flatMap((line) => readHookCommand(line, host) ?? []);
+  return [...new Set(textsIn(settings))].flatMap(
+    (line) => readHookCommand(line, host) ?? [],
+  );
 }
 
 export function versionOfCopy(file: string, name: ProgramName): string | null {

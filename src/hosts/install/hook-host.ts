@@ -38,7 +38,11 @@ export type HookHost = Pick<installer.HostInstaller, Named> &
     /** It sets no variables for hooks: they stand in the command. */
     commandSetsVariables?: true;
     /** One hook as the host wants it. @param moved UNTILDONE_HOME, if the state directory is not in its default place */
-    element(command: string, hook: ReturnType<typeof hooksOf>[number], moved: Variables): Json;
+    element(
+      command: string,
+      hook: ReturnType<typeof hooksOf>[number],
+      moved: Variables,
+    ): Json;
     /** As the host wants a server. */
     server(call: ServerCall): Readonly<Record<string, Json>>;
     /** Text appended to "The MCP server is registered". */
@@ -52,7 +56,12 @@ export type HookHost = Pick<installer.HostInstaller, Named> &
   }>;
 
 /** `moved`: UNTILDONE_HOME, if the state directory is not in its default place. */
-type Written = Readonly<{ command: string; hooks: readonly Edit[]; server: Edit; moved: Variables }>;
+type Written = Readonly<{
+  command: string;
+  hooks: readonly Edit[];
+  server: Edit;
+  moved: Variables;
+}>;
 
 export type HookPlace = Readonly<{
   project: string;
@@ -67,9 +76,17 @@ export type HookPlace = Readonly<{
   layout(
     scope: installer.Scope,
     written: Written,
-  ): Readonly<{ targets: FileTarget[]; local: readonly string[]; notes?: readonly (string | false)[] }>;
+  ): Readonly<{
+    targets: FileTarget[];
+    local: readonly string[];
+    notes?: readonly (string | false)[];
+  }>;
   /** What only this host knows. @param mend installs it again @param server whether it is registered */
-  examine(scopes: readonly installer.Scope[], mend: string, server: installer.Row): installer.Examination;
+  examine(
+    scopes: readonly installer.Scope[],
+    mend: string,
+    server: installer.Row,
+  ): installer.Examination;
 }>;
 
 export function hookInstaller(host: HookHost): installer.HostInstaller {
@@ -86,23 +103,38 @@ export function hookInstaller(host: HookHost): installer.HostInstaller {
   };
 }
 
-function surveyHooks(host: HookHost, basis: installer.InstallBasis): installer.HostSurvey {
+function surveyHooks(
+  host: HookHost,
+  basis: installer.InstallBasis,
+): installer.HostSurvey {
   const { host: name } = host.language;
   const found = installer.findProject(basis);
   const place = host.look(basis, found);
   const { project, plugin = null, hookFiles, servers } = place;
-  const hooksIn = (scope: installer.Scope) => readSource(hookFiles[scope], host.refusesComments)['hooks'];
+  const hooksIn = (scope: installer.Scope) =>
+    readSource(hookFiles[scope], host.refusesComments)['hooks'];
   // A project's file may be a stranger's: of what it names only our own copy is called, by the Node of this call (V10).
-  const isOwnCopy = ({ node, file, version }: files.InstalledProgram, program: files.ProgramName) =>
-    node === basis.node && file === join(files.programsFolder(basis.stateDirectory, version), program);
+  const isOwnCopy = (
+    { node, file, version }: files.InstalledProgram,
+    program: files.ProgramName,
+  ) =>
+    node === basis.node &&
+    file === join(files.programsFolder(basis.stateDirectory, version), program);
   /** The nearest counts, as in the host. */
   const registered = () => {
     const all = installer.allScopes.map((scope) => {
       const [path, ...keys] = servers[scope];
-      const server = recordOf(installer.settingIn(readSource(path, host.refusesComments), ...keys));
+      const server = recordOf(
+        installer.settingIn(readSource(path, host.refusesComments), ...keys),
+      );
       return { server, isOfProject: path !== servers.user[0] };
     });
-    return all.find(({ server }) => server['command'] !== undefined) ?? { server: {}, isOfProject: false };
+    return (
+      all.find(({ server }) => server['command'] !== undefined) ?? {
+        server: {},
+        isOfProject: false,
+      }
+    );
   };
 
   return {
@@ -113,10 +145,20 @@ function surveyHooks(host: HookHost, basis: installer.InstallBasis): installer.H
       // Hooks and server must find a state directory that was moved; a committed file names no folder of this machine.
       const isMoved = basis.env['UNTILDONE_HOME'] && scope !== 'shared';
       const moved: Variables = isMoved ? { UNTILDONE_HOME: basis.stateDirectory } : {};
-      const words = place.isGranted?.(scope) === false ? [] : [`--tools=${host.toolPrefix}`];
-      const command = files.writeHookCommand(request, name, words, host.commandSetsVariables && moved);
+      const words =
+        place.isGranted?.(scope) === false ? [] : [`--tools=${host.toolPrefix}`];
+      const command = files.writeHookCommand(
+        request,
+        name,
+        words,
+        host.commandSetsVariables && moved,
+      );
       const hooks = hooksOf(host.language).map((one): Edit => {
-        return { kind: 'hook', path: ['hooks', one.hook], value: host.element(command, one, moved) };
+        return {
+          kind: 'hook',
+          path: ['hooks', one.hook],
+          value: host.element(command, one, moved),
+        };
       });
       const [program = '', ...args] = files.programCall(request, 'host-commands.js');
       const offered = host.offersAll ? [] : ['--tools', offeredTools.join(',')];
@@ -125,7 +167,11 @@ function surveyHooks(host: HookHost, basis: installer.InstallBasis): installer.H
       const [path, ...keys] = servers[scope];
       const kind = path.endsWith('.toml') ? 'table' : 'member';
       const server: Edit = { kind, path: keys, value, named: true };
-      const { targets, local, notes = [] } = place.layout(scope, { command, hooks, server, moved });
+      const {
+        targets,
+        local,
+        notes = [],
+      } = place.layout(scope, { command, hooks, server, moved });
       const lines = local.map((file): Edit => ({ kind: 'line', text: `/${file}` }));
       if (scope === 'project' && found.excludeFile !== null)
         targets.push({ path: found.excludeFile, edits: lines });
@@ -142,7 +188,11 @@ function surveyHooks(host: HookHost, basis: installer.InstallBasis): installer.H
       // The plugin brings its own server, asks for each grant and sets no switches.
       if (scopes[0] === undefined) return [];
       const mend = installer.initCommand(name, scopes[0]);
-      return place.examine(scopes, mend, examineServer(registered().server, mend, host.serverRights));
+      return place.examine(
+        scopes,
+        mend,
+        examineServer(registered().server, mend, host.serverRights),
+      );
     },
     proofs(scopes) {
       const commands = scopes.flatMap((scope) =>
@@ -152,24 +202,46 @@ function surveyHooks(host: HookHost, basis: installer.InstallBasis): installer.H
       );
       const { node = '', file = '' } = commands.find((one) => one.node && one.file) ?? {};
       const { server, isOfProject } = registered();
-      const words = [server['command'], ...listOf(server['args'])].filter((word) => typeof word === 'string');
+      const words = [server['command'], ...listOf(server['args'])].filter(
+        (word) => typeof word === 'string',
+      );
       const [program = '', copy = ''] = words;
       const version = files.versionOfCopy(copy, 'host-commands.js') ?? '';
-      const isOurs = !isOfProject || isOwnCopy({ node: program, file: copy, version }, 'host-commands.js');
-      const proofs = [hookProof(host, [node, file, name]), serverProof(isOurs ? words : [])];
+      const isOurs =
+        !isOfProject ||
+        isOwnCopy({ node: program, file: copy, version }, 'host-commands.js');
+      const proofs = [
+        hookProof(host, [node, file, name]),
+        serverProof(isOurs ? words : []),
+      ];
       // A call by npx would fetch the package.
       return proofs.filter(({ call: [called = ''] }) => isAbsolute(called));
     },
   };
 }
 
-function examineServer({ command, args, enabled }: Fields, mend: string, rights = ''): installer.Row {
+function examineServer(
+  { command, args, enabled }: Fields,
+  mend: string,
+  rights = '',
+): installer.Row {
   const program = listOf(args)[0];
   const isGone = command !== 'npx' && typeof program === 'string' && !existsSync(program);
   return [
-    !command && broken('server', 'The MCP server is not registered, so the model cannot pause.', mend),
-    isGone && broken('server', `The MCP server is registered, but its program is gone: ${program}`, mend),
-    enabled === false && note('server', 'The MCP server is switched off, so the model cannot pause.'),
+    !command &&
+      broken(
+        'server',
+        'The MCP server is not registered, so the model cannot pause.',
+        mend,
+      ),
+    isGone &&
+      broken(
+        'server',
+        `The MCP server is registered, but its program is gone: ${program}`,
+        mend,
+      ),
+    enabled === false &&
+      note('server', 'The MCP server is switched off, so the model cannot pause.'),
     ok('server', `The MCP server is registered${rights}.`),
   ];
 }
@@ -195,7 +267,11 @@ const serverProof = (call: readonly string[]): installer.Proof => ({
 /** As the host calls it, at the end of a turn. */
 function hookProof({ title, stop }: HookHost, call: readonly string[]): installer.Proof {
   const ended = {
-    ...{ hook_event_name: 'Stop', session_id: 'untildone-doctor', transcript_path: '/dev/null' },
+    ...{
+      hook_event_name: 'Stop',
+      session_id: 'untildone-doctor',
+      transcript_path: '/dev/null',
+    },
     ...{ stop_hook_active: false, ...stop },
   };
   return {
@@ -210,9 +286,15 @@ function hookProof({ title, stop }: HookHost, call: readonly string[]): installe
 }
 
 /** As Claude Code and those that learned from it want a hook. */
-export function hookElement(command: string, timeout: HookTimeout, env: Variables = {}): Json {
+export function hookElement(
+  command: string,
+  timeout: HookTimeout,
+  env: Variables = {},
+): Json {
   const variables = Object.keys(env).length === 0 ? {} : { env };
-  return { hooks: [{ type: 'command', command, timeout: hookTimeouts[timeout], ...variables }] };
+  return {
+    hooks: [{ type: 'command', command, timeout: hookTimeouts[timeout], ...variables }],
+  };
 }
 
 export const switchedOff = (path: string, key: string) =>

@@ -9,7 +9,13 @@ import {
 import { findProject } from './installer.ts';
 
 const look = (cwd: string) => {
-  const basis = { cwd, home: '/nowhere', stateDirectory: '/nowhere', version: '0', node: 'node' };
+  const basis = {
+    cwd,
+    home: '/nowhere',
+    stateDirectory: '/nowhere',
+    version: '0',
+    node: 'node',
+  };
   const project = findProject({ ...basis, env: process.env });
   project.isTracked('a.txt');
   return project;
@@ -21,15 +27,24 @@ describe('findProject', () => {
     put('a.txt', 'one');
     git('add', '.');
     git('config', 'core.fsmonitor', `touch '${join(root, 'ran')}'; echo`);
-    expect(look(root)).toMatchObject({ root, mainRoot: root, excludeFile: join(root, '.git/info/exclude') });
-    expect(findProject({ cwd: root, env: process.env } as never).isTracked('a.txt')).toBe(true);
+    expect(look(root)).toMatchObject({
+      root,
+      mainRoot: root,
+      excludeFile: join(root, '.git/info/exclude'),
+    });
+    expect(findProject({ cwd: root, env: process.env } as never).isTracked('a.txt')).toBe(
+      true,
+    );
     expect(existsSync(join(root, 'ran'))).toBe(false);
   });
 
   it('V10: plain files that pose as a bare repository are none', () => {
     const { root, put } = createTemporaryFolder();
     put('HEAD', 'ref: refs/heads/main\n');
-    put('config', `[core]\n\tworktree = .\n\tfsmonitor = "touch '${join(root, 'ran')}'; echo"\n`);
+    put(
+      'config',
+      `[core]\n\tworktree = .\n\tfsmonitor = "touch '${join(root, 'ran')}'; echo"\n`,
+    );
     put('objects/x', '');
     put('refs/x', '');
     expect(look(root)).toMatchObject({ root, excludeFile: null });

@@ -31,9 +31,13 @@ export const initCommand = (host: string, scope: Scope = 'project') =>
 export type InstallBasis = Readonly<ReturnType<typeof installBasis>>;
 export type InstallRequest = InstallBasis & { readonly scope: Scope };
 
-export function installBasis({ env, cwd }: Readonly<{ env: Environment; cwd: string }>, version: string) {
+export function installBasis(
+  { env, cwd }: Readonly<{ env: Environment; cwd: string }>,
+  version: string,
+) {
   const home = env['HOME'] || files.askOr('', homedir);
-  const homeless = 'HOME is not set, and the system knows no home directory of this user: set HOME.';
+  const homeless =
+    'HOME is not set, and the system knows no home directory of this user: set HOME.';
   if (home === '') throw new UntildoneError('usage', homeless);
   const state = stateDirectory({ ...env, HOME: home });
   return { env, cwd, home, stateDirectory: state, version, node: process.execPath };
@@ -58,7 +62,9 @@ export type HostSurvey = Readonly<{
   project: string;
   /** The file that switches on a plugin of ours. */
   plugin: string | null;
-  layout(scope: Scope): Readonly<{ targets: FileTarget[]; notes?: string[]; summary: string }>;
+  layout(
+    scope: Scope,
+  ): Readonly<{ targets: FileTarget[]; notes?: string[]; summary: string }>;
   /** By `init`, in any version. */
   installed(scope: Scope): readonly files.InstalledProgram[];
   /** What only this host knows. @param scopes installed by `init`; empty: only as a plugin */
@@ -96,7 +102,12 @@ export type Examination = readonly Row[];
 
 const finding =
   (level: Finding['level']) =>
-  (name: string, sentence: string, mend: string | null = null): Finding => ({ name, level, sentence, mend });
+  (name: string, sentence: string, mend: string | null = null): Finding => ({
+    name,
+    level,
+    sentence,
+    mend,
+  });
 export const ok = finding('ok');
 export const note = finding('note');
 export const broken = finding('broken');
@@ -108,10 +119,16 @@ export function readSources(paths: readonly string[], refusesComments = false) {
     const read = () => {
       const { text } = files.readSettingsFile(path);
       if (text === null || (text.trim() === '' && !refusesComments)) return [];
-      const value = path.endsWith('.toml') ? parseToml(text) : parseJson(text, refusesComments);
+      const value = path.endsWith('.toml')
+        ? parseToml(text)
+        : parseJson(text, refusesComments);
       return { path, problem: null, value };
     };
-    return files.unlessRefused(read, (problem) => ({ path, problem, value: recordOf(null) }));
+    return files.unlessRefused(read, (problem) => ({
+      path,
+      problem,
+      value: recordOf(null),
+    }));
   });
 }
 
@@ -138,7 +155,13 @@ export function findProject({ cwd, env }: InstallBasis) {
   const folder = realpathSync(cwd);
   const found = findRepository(folder);
   if (found === null || !existsSync(join(found.own, 'HEAD')))
-    return { folder, root: folder, mainRoot: folder, excludeFile: null, isTracked: () => false };
+    return {
+      folder,
+      root: folder,
+      mainRoot: folder,
+      excludeFile: null,
+      isTracked: () => false,
+    };
   const { root, own, shared } = found;
   const common = shared ?? own;
   // Of submodules and bare repositories the common folder is elsewhere.
@@ -151,13 +174,20 @@ export function findProject({ cwd, env }: InstallBasis) {
     excludeFile: join(common, 'info', 'exclude'),
     isTracked(file: string) {
       const words = gitWords(mainRoot, ['ls-files', '--error-unmatch', '--', file]);
-      return outputOf('git', ['-C', mainRoot, ...words], gitEnvironment(mainRoot, env)) !== null;
+      return (
+        outputOf('git', ['-C', mainRoot, ...words], gitEnvironment(mainRoot, env)) !==
+        null
+      );
     },
   };
 }
 
 /** Without a shell; null: missing, failed, or slower than the cold start of any host. */
 export function outputOf(program: string, args: readonly string[], env: Environment) {
-  const { status, stdout } = spawnSync(program, args, { env, encoding: 'utf8', timeout: 10_000 });
+  const { status, stdout } = spawnSync(program, args, {
+    env,
+    encoding: 'utf8',
+    timeout: 10_000,
+  });
   return status === 0 ? stdout : null;
 }

@@ -6,7 +6,10 @@ import { applyJson, type JsonEdit, removeJson } from './json-text.ts';
 
 const host = 'claude-code';
 const commandOf = (version: string): string =>
-  writeHookCommand({ scope: 'user', node: '/usr/bin/node', stateDirectory: '/s', version }, host);
+  writeHookCommand(
+    { scope: 'user', node: '/usr/bin/node', stateDirectory: '/s', version },
+    host,
+  );
 const hookOf = (version: string): JsonEdit => ({
   kind: 'hook',
   path: ['hooks', 'Stop'],
@@ -23,7 +26,8 @@ const removeWhere = (
   some: readonly JsonEdit[],
   mayEmpty: (path: readonly string[]) => boolean,
 ) => some.reduce((before, edit) => removeJson(before, edit, host, mayEmpty), text);
-const remove = (text: string, ...some: JsonEdit[]): string => removeWhere(text, some, () => true);
+const remove = (text: string, ...some: JsonEdit[]): string =>
+  removeWhere(text, some, () => true);
 
 function unlessRefused(text: string): string | null {
   try {
@@ -94,12 +98,17 @@ describe('adding to a JSON text', () => {
   it('C1: a value that a person wrote stays and is told; a key with our name is ours', () => {
     const text = '{ "env": { "SWITCH": "0" } }';
     expect(apply(text, variable)).toBe(text);
-    expect(apply(text, { ...variable, named: true })).toBe('{ "env": { "SWITCH": "1" } }');
+    expect(apply(text, { ...variable, named: true })).toBe(
+      '{ "env": { "SWITCH": "1" } }',
+    );
   });
 
   it.each([
     ['{"env": []}', 'has something other than an object at "env"'],
-    ['{"permissions": {"allow": "all"}}', 'has something other than a list at "permissions.allow"'],
+    [
+      '{"permissions": {"allow": "all"}}',
+      'has something other than a list at "permissions.allow"',
+    ],
     ['{"env": {}, "env": {}}', 'has the key "env" twice in one object'],
     ['[1]', 'has something other than a JSON object in it'],
     ['{"a": 1\n "b": 2}', 'is not valid JSON: line 2, column 2: comma expected'],
@@ -121,9 +130,13 @@ describe('adding to a JSON text', () => {
   it('C1: a hook of an older version is replaced in its place; hooks of others stay around it', () => {
     const others = '{ "hooks": [{ "type": "command", "command": "beep" }] }';
     const old = apply(`{ "hooks": { "Stop": [${others}] } }`, hookOf('0.9.0'));
-    const after = apply(old.replace(/\]\s*\}\s*\}$/, `, ${others}] } }`), hookOf('1.0.0'));
-    const commands = parse(after).hooks.Stop.flatMap((group: { hooks: { command: string }[] }) =>
-      group.hooks.map(({ command }) => command),
+    const after = apply(
+      old.replace(/\]\s*\}\s*\}$/, `, ${others}] } }`),
+      hookOf('1.0.0'),
+    );
+    const commands = parse(after).hooks.Stop.flatMap(
+      (group: { hooks: { command: string }[] }) =>
+        group.hooks.map(({ command }) => command),
     );
     expect(commands).toEqual(['beep', commandOf('1.0.0'), 'beep']);
   });
@@ -134,7 +147,9 @@ describe('adding to a JSON text', () => {
       hooks: [{ type: 'command', command: commandOf(version) }],
     }));
     const text = JSON.stringify({ hooks: { [path[1] ?? '']: stale } }, null, 2);
-    expect(parse(apply(text, hookOf('1.0.0')))).toEqual(parse(apply('', hookOf('1.0.0'))));
+    expect(parse(apply(text, hookOf('1.0.0')))).toEqual(
+      parse(apply('', hookOf('1.0.0'))),
+    );
   });
 });
 
@@ -161,9 +176,9 @@ describe('taking out of a JSON text', () => {
   });
 
   it('C2: the last of several members leaves no comma behind', () => {
-    expect(remove('{\n  "a": 1, // c\n  "env": {\n    "SWITCH": "1"\n  }\n}\n', variable)).toBe(
-      '{\n  "a": 1 // c\n}\n',
-    );
+    expect(
+      remove('{\n  "a": 1, // c\n  "env": {\n    "SWITCH": "1"\n  }\n}\n', variable),
+    ).toBe('{\n  "a": 1 // c\n}\n');
   });
 
   it('C2: a hook that a person added beside ours stays, and so does a value that differs from ours', () => {
@@ -172,11 +187,17 @@ describe('taking out of a JSON text', () => {
       '"timeout": 900\n          }, { "command": "beep" }',
     );
     const left = parse(remove(text.replace('"SWITCH": "1"', '"SWITCH": "2"'), ...edits));
-    expect(left).toEqual({ env: { SWITCH: '2' }, hooks: { Stop: [{ hooks: [{ command: 'beep' }] }] } });
+    expect(left).toEqual({
+      env: { SWITCH: '2' },
+      hooks: { Stop: [{ hooks: [{ command: 'beep' }] }] },
+    });
   });
 
   it('C2: where a person put our command into no list, nothing is taken out', () => {
-    const text = JSON.stringify({ model: 'x', hooks: { Stop: { command: commandOf('1.0.0') } } });
+    const text = JSON.stringify({
+      model: 'x',
+      hooks: { Stop: { command: commandOf('1.0.0') } },
+    });
     expect(remove(text, hookOf('1.0.0'))).toBe(text);
   });
 
@@ -203,30 +224,43 @@ describe('taking out of a JSON text', () => {
         fc.oneof(fc.constantFrom<unknown>(1, 'x', null, true), tie('list'), tie('tree')),
         { maxKeys: 4 },
       ),
-      list: fc.array(fc.oneof(fc.constantFrom<unknown>(2, 'y'), tie('tree')), { maxLength: 3 }),
+      list: fc.array(fc.oneof(fc.constantFrom<unknown>(2, 'y'), tie('tree')), {
+        maxLength: 3,
+      }),
     }));
     const layout = fc.constantFrom<string | number>(0, 1, 2, 4, '\t');
     const breaks = fc.constantFrom('\n', '\r\n');
     const noise = fc.boolean();
     fc.assert(
-      fc.property(tree, layout, breaks, noise, (value, indentation, endOfLine, isNoisy) => {
-        const plain = JSON.stringify(value, null, indentation).replaceAll('\n', endOfLine);
-        const text = isNoisy ? plain.replaceAll(/([{[,])(?=\s)/g, '$1 /* c */') : plain;
-        const added = unlessRefused(text);
-        if (added === null) return;
-        const comments = (some: string): number => some.match(/\/\* c \*\//g)?.length ?? 0;
-        expect(comments(added)).toBe(comments(text));
-        expect(apply(added, ...edits)).toBe(added);
-        const owned = edits.filter((edit) => apply(text, edit) !== text);
-        const had = (path: readonly string[]): boolean => {
-          let node: unknown = value;
-          for (const step of path) node = (node as Record<string, unknown> | undefined)?.[step];
-          return node !== undefined;
-        };
-        const back = removeWhere(added, owned, (path) => !had(path));
-        expect(parse(back)).toEqual(parse(text));
-        expect(comments(back)).toBe(comments(text));
-      }),
+      fc.property(
+        tree,
+        layout,
+        breaks,
+        noise,
+        (value, indentation, endOfLine, isNoisy) => {
+          const plain = JSON.stringify(value, null, indentation).replaceAll(
+            '\n',
+            endOfLine,
+          );
+          const text = isNoisy ? plain.replaceAll(/([{[,])(?=\s)/g, '$1 /* c */') : plain;
+          const added = unlessRefused(text);
+          if (added === null) return;
+          const comments = (some: string): number =>
+            some.match(/\/\* c \*\//g)?.length ?? 0;
+          expect(comments(added)).toBe(comments(text));
+          expect(apply(added, ...edits)).toBe(added);
+          const owned = edits.filter((edit) => apply(text, edit) !== text);
+          const had = (path: readonly string[]): boolean => {
+            let node: unknown = value;
+            for (const step of path)
+              node = (node as Record<string, unknown> | undefined)?.[step];
+            return node !== undefined;
+          };
+          const back = removeWhere(added, owned, (path) => !had(path));
+          expect(parse(back)).toEqual(parse(text));
+          expect(comments(back)).toBe(comments(text));
+        },
+      ),
       { numRuns: 500 },
     );
   });

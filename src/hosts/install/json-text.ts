@@ -5,7 +5,13 @@ import * as jsonc from 'jsonc-parser';
 import { type Fields, recordOf } from '../untrusted.ts';
 import { askOr, Refusal, readHookCommand } from './files.ts';
 
-export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
+export type Json =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly Json[]
+  | { readonly [key: string]: Json };
 type KeyPath = readonly string[];
 type Node = jsonc.Node;
 
@@ -18,8 +24,10 @@ export type JsonEdit = Readonly<
   | { kind: 'member'; path: KeyPath; value: Json; named?: true }
 >;
 
-export const member = (path: KeyPath, value: Json) => ({ kind: 'member', path, value }) as const;
-export const entry = (path: KeyPath, value: Json) => ({ kind: 'entry', path, value }) as const;
+export const member = (path: KeyPath, value: Json) =>
+  ({ kind: 'member', path, value }) as const;
+export const entry = (path: KeyPath, value: Json) =>
+  ({ kind: 'entry', path, value }) as const;
 
 /** Undefined: it has comments or trailing commas; hosts that use JSON.parse ignore such a file. */
 export const parsePlain = (text: string): unknown =>
@@ -36,14 +44,17 @@ export const valueAt = (text: string, path: KeyPath): unknown =>
   askOr(undefined, () => plainValue(find(text, path)));
 
 /** Cloned: the parser's objects have no prototype and equal nothing else. */
-const plainValue = (node: Node | undefined) => node && structuredClone(jsonc.getNodeValue(node));
+const plainValue = (node: Node | undefined) =>
+  node && structuredClone(jsonc.getNodeValue(node));
 
 function parse(text: string): Node {
   const errors: jsonc.ParseError[] = [];
   let root: Node | undefined;
   try {
     // A blank for a byte order mark keeps the offsets.
-    root = jsonc.parseTree(text.replace(/^\uFEFF/, ' '), errors, { allowTrailingComma: true });
+    root = jsonc.parseTree(text.replace(/^\uFEFF/, ' '), errors, {
+      allowTrailingComma: true,
+    });
   } catch (error) {
     // The parser is recursive; only absurd depth ends it.
     throw new Refusal('is nested too deeply', { cause: error });
@@ -55,11 +66,13 @@ function parse(text: string): Node {
     const place = `line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`;
     throw new Refusal(`is not valid JSON: ${place}: ${words.join(' ').toLowerCase()}`);
   }
-  if (root?.type !== 'object') throw new Refusal('has something other than a JSON object in it');
+  if (root?.type !== 'object')
+    throw new Refusal('has something other than a JSON object in it');
   return root;
 }
 
-const find = (text: string, path: KeyPath) => jsonc.findNodeAtLocation(parse(text), [...path]);
+const find = (text: string, path: KeyPath) =>
+  jsonc.findNodeAtLocation(parse(text), [...path]);
 
 /** An edit that is there already changes nothing. */
 export function applyJson(text: string, edit: JsonEdit, host: string): string {
@@ -69,20 +82,25 @@ export function applyJson(text: string, edit: JsonEdit, host: string): string {
   const { node, depth } = descend(start, path);
   if (depth < path.length) {
     const inner = kind === 'member' ? value : [value];
-    const nested = path.slice(depth + 1).reduceRight<Json>((one, key) => ({ [key]: one }), inner);
+    const nested = path
+      .slice(depth + 1)
+      .reduceRight<Json>((one, key) => ({ [key]: one }), inner);
     return append(start, node, path[depth] ?? '', nested);
   }
   if (kind === 'member') return edit.named ? replaceValue(text, node, value) : text;
-  if (node.type !== 'array') throw new Refusal(`has something other than a list at "${path.join('.')}"`);
+  if (node.type !== 'array')
+    throw new Refusal(`has something other than a list at "${path.join('.')}"`);
   const [first, ...others] = oursIn(node, edit, host);
   if (first === undefined) {
     // Without a version, or with options, the name is a person's own wish.
-    const isNamed = kind === 'package' && packageVersions(plainValue(node), edit.name).length > 0;
+    const isNamed =
+      kind === 'package' && packageVersions(plainValue(node), edit.name).length > 0;
     return isNamed ? text : append(text, node, null, value);
   }
   if (kind === 'entry') return text;
   // A single one is replaced in place; several, or one beside hooks of others, go first.
-  if (others.length === 0 && first.parent === node) return replaceValue(text, first, value);
+  if (others.length === 0 && first.parent === node)
+    return replaceValue(text, first, value);
   return applyJson(takeOut(text, edit, host), edit, host);
 }
 
@@ -90,8 +108,11 @@ function descend(text: string, path: KeyPath) {
   let node = parse(text);
   for (const [depth, key] of path.entries()) {
     if (node.type !== 'object')
-      throw new Refusal(`has something other than an object at "${path.slice(0, depth).join('.')}"`);
-    const named = node.children?.filter(({ children }) => children?.[0]?.value === key) ?? [];
+      throw new Refusal(
+        `has something other than an object at "${path.slice(0, depth).join('.')}"`,
+      );
+    const named =
+      node.children?.filter(({ children }) => children?.[0]?.value === key) ?? [];
     // Programs read the last of two equal keys, the parser the first.
     if (named.length > 1) throw new Refusal(`has the key "${key}" twice in one object`);
     const value = named[0]?.children?.[1];
@@ -102,13 +123,23 @@ function descend(text: string, path: KeyPath) {
 }
 
 /** @param mayEmpty may an object or list go that is empty then? */
-export function removeJson(text: string, edit: JsonEdit, host: string, mayEmpty: (path: KeyPath) => boolean) {
+export function removeJson(
+  text: string,
+  edit: JsonEdit,
+  host: string,
+  mayEmpty: (path: KeyPath) => boolean,
+) {
   let left = text.trim() === '' ? text : takeOut(text, edit, host);
   if (left === text) return text;
-  for (let length = edit.path.length - (edit.kind === 'member' ? 1 : 0); length > 0; length -= 1) {
+  for (
+    let length = edit.path.length - (edit.kind === 'member' ? 1 : 0);
+    length > 0;
+    length -= 1
+  ) {
     const place = edit.path.slice(0, length);
     const container = find(left, place);
-    const isEmpty = container && /^.\s*.$/.test(left.slice(container.offset, endOf(container)));
+    const isEmpty =
+      container && /^.\s*.$/.test(left.slice(container.offset, endOf(container)));
     if (!isEmpty || container.parent === undefined || !mayEmpty(place)) return left;
     left = removeChild(left, container.parent);
   }
@@ -120,7 +151,9 @@ function takeOut(text: string, edit: JsonEdit, host: string): string {
   const [ours] = target === undefined ? [] : oursIn(target, edit, host);
   if (ours === undefined) return text;
   const left = removeChild(text, ours);
-  return edit.kind === 'hook' || edit.kind === 'package' ? takeOut(left, edit, host) : left;
+  return edit.kind === 'hook' || edit.kind === 'package'
+    ? takeOut(left, edit, host)
+    : left;
 }
 
 function oursIn(target: Node, edit: JsonEdit, host: string): Node[] {
@@ -150,11 +183,16 @@ export function packageVersions(list: readonly unknown[], name: string): string[
 
 /** By their commands, of any version, wherever a person moved them: hosts nest hooks one or two lists deep. */
 function hooksIn(list: Node, host: string): Node[] {
-  const isCommand = ({ children = [] }: Node) => readHookCommand(String(children[1]?.value), host) !== null;
+  const isCommand = ({ children = [] }: Node) =>
+    readHookCommand(String(children[1]?.value), host) !== null;
   return (list.children ?? []).flatMap((element) => {
     const nodes = nodesIn(element);
-    const ours = nodes.filter(({ type, children }) => type === 'object' && children?.some(isCommand));
-    const inner = nodes.filter((node) => node !== element && node.parent?.type === 'array');
+    const ours = nodes.filter(
+      ({ type, children }) => type === 'object' && children?.some(isCommand),
+    );
+    const inner = nodes.filter(
+      (node) => node !== element && node.parent?.type === 'array',
+    );
     // Without its only hook an element means nothing.
     return ours.length === 0 || inner.length > 1 ? ours : [element];
   });
@@ -163,7 +201,12 @@ function hooksIn(list: Node, host: string): Node[] {
 const nodesIn = (node: Node): Node[] => [node, ...(node.children ?? []).flatMap(nodesIn)];
 
 /** To an object (with a key) or a list (without), in the layout of the text. */
-function append(before: string, container: Node, key: string | null, value: Json): string {
+function append(
+  before: string,
+  container: Node,
+  key: string | null,
+  value: Json,
+): string {
   const { offset, children = [] } = container;
   const [first, last] = [children[0], children.at(-1)];
   const needsComma = last !== undefined && commaAfter(before, last) === null;
@@ -173,24 +216,37 @@ function append(before: string, container: Node, key: string | null, value: Json
   // Behind the last comma or comment.
   const at = offset + 1 + inside.trimEnd().length;
   const label = key === null ? '' : `${JSON.stringify(key)}: `;
-  if (first && !inside.includes('\n')) return splice(text, at, 0, ` ${label}${JSON.stringify(value)}`);
+  if (first && !inside.includes('\n'))
+    return splice(text, at, 0, ` ${label}${JSON.stringify(value)}`);
   const outer = indentationOf(text, offset);
-  const inner = (first && indentationBefore(text, first.offset)) ?? outer + indentationUnit(text);
+  const inner =
+    (first && indentationBefore(text, first.offset)) ?? outer + indentationUnit(text);
   const [endOfLine, blanks] = [endOfLineIn(text), text.slice(at, close)];
   const closing = blanks.includes('\n') ? blanks : endOfLine + outer;
-  return splice(text, at, blanks.length, endOfLine + inner + label + render(text, value, inner) + closing);
+  return splice(
+    text,
+    at,
+    blanks.length,
+    endOfLine + inner + label + render(text, value, inner) + closing,
+  );
 }
 
 function replaceValue(text: string, old: Node, value: Json): string {
   if (isDeepStrictEqual(plainValue(old), value)) return text;
   const { offset, length } = old;
   const isOneLine = !text.slice(offset, offset + length).includes('\n');
-  const written = isOneLine ? JSON.stringify(value) : render(text, value, indentationOf(text, offset));
+  const written = isOneLine
+    ? JSON.stringify(value)
+    : render(text, value, indentationOf(text, offset));
   return splice(text, offset, length, written);
 }
 
 function removeChild(text: string, child: Node): string {
-  const [start, end, siblings] = [child.offset, endOf(child), child.parent?.children ?? []];
+  const [start, end, siblings] = [
+    child.offset,
+    endOf(child),
+    child.parent?.children ?? [],
+  ];
   const after = commaAfter(text, child);
   if (after !== null) return cut(text, start, after + 1);
   const before = commaAfter(text, siblings[siblings.indexOf(child) - 1]);
@@ -205,7 +261,9 @@ function cut(text: string, start: number, end: number): string {
   const isLine = indentationBefore(text, start) !== null && /^[ \t]*\r?\n/.test(after);
   if (isLine) return before.replace(/[ \t]*$/, '') + after.replace(/^[ \t]*\r?\n/, '');
   // `{ "a": 1, "b": 2 }`: one of the blanks around it goes too.
-  return before + (/[ \t]$/.test(before) ? after.replace(/^[ \t]+(?![ \t}\]])/, '') : after);
+  return (
+    before + (/[ \t]$/.test(before) ? after.replace(/^[ \t]+(?![ \t}\]])/, '') : after)
+  );
 }
 
 const splice = (text: string, start: number, length: number, written = '') =>

@@ -4,11 +4,24 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { type Edit, type FileTarget, wholeFileComment } from './changes.ts';
-import { type InstalledProgram, type ProgramName, programsFolder, textNow, versionOfCopy } from './files.ts';
+import {
+  type InstalledProgram,
+  type ProgramName,
+  programsFolder,
+  textNow,
+  versionOfCopy,
+} from './files.ts';
 import * as installer from './installer.ts';
 import { isPinned } from './json-text.ts';
 
-type Named = 'name' | 'title' | 'program' | 'oldestVersion' | 'knownVersions' | 'howToGet' | 'afterInstall';
+type Named =
+  | 'name'
+  | 'title'
+  | 'program'
+  | 'oldestVersion'
+  | 'knownVersions'
+  | 'howToGet'
+  | 'afterInstall';
 type PluginHost = Pick<installer.HostInstaller, Named> &
   Readonly<{
     plugin: ProgramName;
@@ -27,7 +40,10 @@ type PluginPlace = Readonly<{
   /** Where the host finds a file of the user. */
   loader: string;
   /** Weakest first, with versions of our package in them, and files of ours that a person named by path. */
-  sources: readonly (installer.Source & { readonly versions: string[]; readonly ourFiles?: string[] })[];
+  sources: readonly (installer.Source & {
+    readonly versions: string[];
+    readonly ourFiles?: string[];
+  })[];
   /** Settings that can be committed; the first is made where none exists. */
   committed: readonly string[];
   /** Further edits of that file, besides the package itself. */
@@ -40,10 +56,19 @@ export function pluginInstaller(host: PluginHost): installer.HostInstaller {
   const { name, key } = host.packages;
   const howToRemovePlugin = `take "${name}" out of "${key}" in that file`;
   const survey = (basis: installer.InstallBasis) => surveyPlugin(host, basis);
-  return { ...host, programs: [host.plugin], pieces: 'plugin', howToRemovePlugin, survey };
+  return {
+    ...host,
+    programs: [host.plugin],
+    pieces: 'plugin',
+    howToRemovePlugin,
+    survey,
+  };
 }
 
-function surveyPlugin(host: PluginHost, basis: installer.InstallBasis): installer.HostSurvey {
+function surveyPlugin(
+  host: PluginHost,
+  basis: installer.InstallBasis,
+): installer.HostSurvey {
   const { title, word, proof } = host;
   const { name, key, word: packagesWord } = host.packages;
   const found = installer.findProject(basis);
@@ -55,18 +80,29 @@ function surveyPlugin(host: PluginHost, basis: installer.InstallBasis): installe
   );
   // A package is loaded once, however many files name it.
   const named = sources.findLast(
-    ({ versions, ourFiles = [] }) => ourFiles.length > 0 || (versions.length > 0 && pinned.length === 0),
+    ({ versions, ourFiles = [] }) =>
+      ourFiles.length > 0 || (versions.length > 0 && pinned.length === 0),
   );
   const list = join(basis.stateDirectory, `${host.name}-folders`);
-  const lineOf = (scope: installer.Scope) => JSON.stringify(scope === 'user' ? '*' : project);
+  const lineOf = (scope: installer.Scope) =>
+    JSON.stringify(scope === 'user' ? '*' : project);
 
   function targets(scope: installer.Scope): FileTarget[] {
     const path = committed.find((file) => existsSync(file)) ?? committed[0] ?? '';
     const added: Edit = { kind: 'package', path: [key], name, version: basis.version };
     if (scope === 'shared') return [{ path, edits: [...(edits?.(path) ?? []), added] }];
     return [
-      { path: list, isOurs: true, isPrivate: true, edits: [{ kind: 'line', text: lineOf(scope) }] },
-      { path: loader, isOurs: true, edits: [{ kind: 'whole', text: loaderText(basis, host, list) }] },
+      {
+        path: list,
+        isOurs: true,
+        isPrivate: true,
+        edits: [{ kind: 'line', text: lineOf(scope) }],
+      },
+      {
+        path: loader,
+        isOurs: true,
+        edits: [{ kind: 'whole', text: loaderText(basis, host, list) }],
+      },
     ];
   }
 
@@ -75,7 +111,10 @@ function surveyPlugin(host: PluginHost, basis: installer.InstallBasis): installe
     plugin: named?.path ?? null,
     layout: (scope) => ({
       targets: targets(scope),
-      summary: scope === 'shared' ? `"${name}" among the ${packagesWord}` : `the ${word} and its loader`,
+      summary:
+        scope === 'shared'
+          ? `"${name}" among the ${packagesWord}`
+          : `the ${word} and its loader`,
     }),
     installed(scope) {
       if (scope === 'shared') return pinned.map((version) => ({ version }));
@@ -84,7 +123,8 @@ function surveyPlugin(host: PluginHost, basis: installer.InstallBasis): installe
     },
     examine(scopes) {
       const wrong = sources.find(({ problem }) => problem !== null);
-      const unreadable = wrong && `${title} cannot read ${wrong.path}: it ${wrong.problem}.`;
+      const unreadable =
+        wrong && `${title} cannot read ${wrong.path}: it ${wrong.problem}.`;
       // To the host they are two plugins; the second stays out of the way.
       const isTwice = scopes.includes('shared') && scopes.length > 1;
       const twice =
@@ -92,8 +132,18 @@ function surveyPlugin(host: PluginHost, basis: installer.InstallBasis): installe
       const flag = scopes.includes('project') ? '' : ' --user';
       const [settings = [], ...others] = examine(scopes);
       return [
-        [unreadable && installer.broken('settings', unreadable, `mend ${wrong.path}`), ...settings],
-        [isTwice && installer.note('plugin', twice, `untildone init ${host.name}${flag} --uninstall`)],
+        [
+          unreadable && installer.broken('settings', unreadable, `mend ${wrong.path}`),
+          ...settings,
+        ],
+        [
+          isTwice &&
+            installer.note(
+              'plugin',
+              twice,
+              `untildone init ${host.name}${flag} --uninstall`,
+            ),
+        ],
         ...others,
       ];
     },
@@ -106,7 +156,8 @@ function surveyPlugin(host: PluginHost, basis: installer.InstallBasis): installe
         input: () => proof.input,
         // It runs the plugins of where it starts: a stranger's only where `init` was called.
         ...(scopes.includes('project') && { folder: project }),
-        isProved: (answer) => (answer.includes(proof.sign) ? answer.includes('"untildone-status"') : null),
+        isProved: (answer) =>
+          answer.includes(proof.sign) ? answer.includes('"untildone-status"') : null,
         proved: `${title} was started, and has loaded the ${word}.`,
         failed: `${title} was started, and has not loaded the ${word}.`,
       };
@@ -121,7 +172,9 @@ function loaderText(
   list: string,
 ) {
   const { name, title, exported } = host;
-  const program = pathToFileURL(join(programsFolder(stateDirectory, version), host.plugin)).href;
+  const program = pathToFileURL(
+    join(programsFolder(stateDirectory, version), host.plugin),
+  ).href;
   // The plugin must find a state directory that was moved.
   const moved = `    process.env.UNTILDONE_HOME ??= ${JSON.stringify(stateDirectory)};\n`;
   return `${wholeFileComment('//', name)}

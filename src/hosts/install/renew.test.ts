@@ -2,7 +2,10 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createInstallBench, type InstallBench } from '../../../test/support/install-bench.ts';
+import {
+  createInstallBench,
+  type InstallBench,
+} from '../../../test/support/install-bench.ts';
 import { hosts } from '../hosts.ts';
 import { renewInstalledPrograms } from './changes.ts';
 
@@ -28,13 +31,18 @@ async function renew(version: string): Promise<string[]> {
 describe('programs after the store got a new layout', () => {
   it('V7: old copies run the new program, and the settings on record name it, wherever it was installed', async () => {
     const before = bench.picture();
-    for (const argv of [['claude-code'], ['claude-code', '--user'], ['opencode']]) await bench.init(...argv);
+    for (const argv of [['claude-code'], ['claude-code', '--user'], ['opencode']])
+      await bench.init(...argv);
     writeFileSync(join(bench.root, 'dist', 'hook.js'), '// the new one');
     const said = await renew('0.2.0');
     expect(said[0]).toContain('were renewed to 0.2.0');
     expect([copyOf(old), copyOf('0.2.0')]).toEqual(['// the new one', '// the new one']);
     const picture = bench.picture();
-    const named = ['project/.claude/settings.local.json', 'home/.claude/settings.json', 'home/.claude.json'];
+    const named = [
+      'project/.claude/settings.local.json',
+      'home/.claude/settings.json',
+      'home/.claude.json',
+    ];
     for (const file of [...named, 'home/.config/opencode/plugin/untildone.js']) {
       expect(picture[file], file).toContain('/bin/0.2.0/');
       expect(picture[file], file).not.toContain(`/bin/${old}/`);
@@ -59,7 +67,9 @@ describe('programs after the store got a new layout', () => {
     await bench.init('claude-code');
     bench.write('project/.claude/settings.local.json', 'no longer JSON');
     writeFileSync(join(bench.root, 'dist', 'hook.js'), '// the new one');
-    expect(await renew('0.2.0')).toContainEqual(expect.stringContaining('still names the old ones'));
+    expect(await renew('0.2.0')).toContainEqual(
+      expect.stringContaining('still names the old ones'),
+    );
     expect(copyOf(old)).toBe('// the new one');
   });
 });

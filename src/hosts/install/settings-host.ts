@@ -59,7 +59,8 @@ export function settingsPlace(found: installer.Project, settings: Settings): Hoo
     examine(scopes, mend, server) {
       const at = look();
       const wrong = at.sources.find(({ problem }) => problem !== null);
-      const unreadable = wrong && `${title} does not start with ${wrong.path}: it ${wrong.problem}.`;
+      const unreadable =
+        wrong && `${title} does not start with ${wrong.path}: it ${wrong.problem}.`;
       return [
         [
           unreadable && broken('settings', unreadable, `mend ${wrong.path}`),

@@ -2,7 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { Refusal } from './files.ts';
 import { applyToml, parseToml, removeToml, type TomlEdit } from './toml-text.ts';
 
-const toolOn: TomlEdit = { kind: 'table', path: ['tools', 'update_plan'], value: { enabled: true } };
+const toolOn: TomlEdit = {
+  kind: 'table',
+  path: ['tools', 'update_plan'],
+  value: { enabled: true },
+};
 const server: TomlEdit = {
   kind: 'table',
   path: ['mcp_servers', 'untildone'],
@@ -11,7 +15,10 @@ const server: TomlEdit = {
 };
 const trust: TomlEdit = {
   ...{ kind: 'table', named: true },
-  ...{ path: ['hooks', 'state', '/home/me/.codex/hooks.json:stop:0:0'], value: { trusted_hash: 'sha256:1' } },
+  ...{
+    path: ['hooks', 'state', '/home/me/.codex/hooks.json:stop:0:0'],
+    value: { trusted_hash: 'sha256:1' },
+  },
 };
 const always = () => true;
 
@@ -45,7 +52,9 @@ describe.each(Object.entries(files))('a TOML file %s', (_name, text) => {
       ...parseToml(text),
       tools: { update_plan: { enabled: true } },
       mcp_servers: { untildone: server.value },
-      hooks: { state: { '/home/me/.codex/hooks.json:stop:0:0': { trusted_hash: 'sha256:1' } } },
+      hooks: {
+        state: { '/home/me/.codex/hooks.json:stop:0:0': { trusted_hash: 'sha256:1' } },
+      },
     });
     expect(edits.reduce(applyToml, after)).toBe(after);
     expect(after.replaceAll('\r\n', '').includes('\n')).toBe(!text.includes('\r\n'));

@@ -16,10 +16,12 @@ export type TomlEdit = Readonly<{
   named?: true;
 }>;
 
-export const parseToml = (text: string): Fields => structuredClone(recordOf(getStaticTOMLValue(parse(text))));
+export const parseToml = (text: string): Fields =>
+  structuredClone(recordOf(getStaticTOMLValue(parse(text))));
 
 /** Undefined: nothing there, or not TOML. */
-export const valueAt = (text: string, path: KeyPath): unknown => askOr(undefined, () => find(text, path));
+export const valueAt = (text: string, path: KeyPath): unknown =>
+  askOr(undefined, () => find(text, path));
 
 const find = (text: string, path: KeyPath) =>
   path.reduce<unknown>((value, key) => recordOf(value)[key], parseToml(text));
@@ -29,14 +31,18 @@ function parse(text: string): AST.TOMLProgram {
     // A blank for a byte order mark keeps the offsets.
     return parseTOML(text.replace(/^\uFEFF/, ' '));
   } catch (error) {
-    const place = error instanceof ParseError ? `line ${error.lineNumber}, column ${error.column + 1}: ` : '';
+    const place =
+      error instanceof ParseError
+        ? `line ${error.lineNumber}, column ${error.column + 1}: `
+        : '';
     throw new Refusal(`is not valid TOML: ${place}${messageOf(error)}`, { cause: error });
   }
 }
 
 /** Also those below it, which another program may have made of what we wrote in one. */
 function tablesAt(text: string, path: KeyPath): AST.TOMLTable[] {
-  const isIt = (key: readonly unknown[]) => isDeepStrictEqual(key.slice(0, path.length), path);
+  const isIt = (key: readonly unknown[]) =>
+    isDeepStrictEqual(key.slice(0, path.length), path);
   return parse(text).body[0].body.filter(
     (node) => node.type === 'TOMLTable' && isIt(node.resolvedKey),
   ) as AST.TOMLTable[];
@@ -51,9 +57,16 @@ export function applyToml(text: string, { path, value, named }: TomlEdit): strin
   const entries = Object.entries(value);
   if (there === undefined) {
     const lines = [`[${path.map(writeKey).join('.')}]`, ...entries.map(writeEntry)];
-    const [endOfLine, start] = [endOfLineIn(text), text.trimEnd() === '' ? text : asLines(text)];
+    const [endOfLine, start] = [
+      endOfLineIn(text),
+      text.trimEnd() === '' ? text : asLines(text),
+    ];
     const gap = start === '' || /\n\r?\n$/.test(start) ? '' : endOfLine;
-    return checked(start + gap + lines.map((line) => line + endOfLine).join(''), path, value);
+    return checked(
+      start + gap + lines.map((line) => line + endOfLine).join(''),
+      path,
+      value,
+    );
   }
   const known = recordOf(there);
   const wrong = entries.filter(([key, one]) => !isDeepStrictEqual(known[key], one));
@@ -76,7 +89,11 @@ function setKey(text: string, path: KeyPath, entry: [string, Json]): string {
   const table = ownTable(text, path);
   const node = table && pairOf(table, entry[0]);
   if (node)
-    return text.slice(0, node.value.range[0]) + writeValue(entry[1]) + text.slice(node.value.range[1]);
+    return (
+      text.slice(0, node.value.range[0]) +
+      writeValue(entry[1]) +
+      text.slice(node.value.range[1])
+    );
   if (!table) return text;
   const lines = asLines(text);
   const at = lineEnd(lines, table.key.range[1]);
@@ -84,23 +101,33 @@ function setKey(text: string, path: KeyPath, entry: [string, Json]): string {
 }
 
 /** @param mayEmpty may a table go that is empty then? */
-export function removeToml(text: string, edit: TomlEdit, mayEmpty: (path: KeyPath) => boolean): string {
+export function removeToml(
+  text: string,
+  edit: TomlEdit,
+  mayEmpty: (path: KeyPath) => boolean,
+): string {
   const { path, value, named } = edit;
   if (text.trim() === '') return text;
   if (named) return tablesAt(text, path).reduceRight(cutTable, text);
   const known = recordOf(find(text, path));
-  const ours = Object.keys(value).filter((key) => isDeepStrictEqual(known[key], value[key]));
+  const ours = Object.keys(value).filter((key) =>
+    isDeepStrictEqual(known[key], value[key]),
+  );
   const left = ours.reduce((one, key) => {
     const table = ownTable(one, path);
     const node = table && pairOf(table, key);
     return node ? cutLines(one, node.range) : one;
   }, text);
   const table = ownTable(left, path);
-  return left !== text && table?.body.length === 0 && mayEmpty(path) ? cutTable(left, table) : left;
+  return left !== text && table?.body.length === 0 && mayEmpty(path)
+    ? cutTable(left, table)
+    : left;
 }
 
 const pairOf = (table: AST.TOMLTable, key: string) =>
-  table.body.find(({ key: { keys } }) => keys.length === 1 && isDeepStrictEqual(nameOf(keys[0]), key));
+  table.body.find(
+    ({ key: { keys } }) => keys.length === 1 && isDeepStrictEqual(nameOf(keys[0]), key),
+  );
 const nameOf = (key: AST.TOMLBare | AST.TOMLQuoted | undefined) =>
   key && ('name' in key ? key.name : key.value);
 
@@ -109,18 +136,23 @@ function cutTable(text: string, { range }: AST.TOMLTable): string {
   const left = cutLines(text, range);
   const start = lineStart(text, range[0]);
   const needsGap = /\S/.test(/^.*/.exec(left.slice(start))?.[0] ?? '');
-  return needsGap ? left : left.slice(0, start).replace(/(\n)\r?\n$/, '$1') + left.slice(start);
+  return needsGap
+    ? left
+    : left.slice(0, start).replace(/(\n)\r?\n$/, '$1') + left.slice(start);
 }
 
 const cutLines = (text: string, [start, end]: AST.Range) =>
   text.slice(0, lineStart(text, start)) + text.slice(lineEnd(text, end));
-const lineStart = (text: string, offset: number) => text.lastIndexOf('\n', offset - 1) + 1;
-const lineEnd = (text: string, offset: number) => text.indexOf('\n', offset) + 1 || text.length;
+const lineStart = (text: string, offset: number) =>
+  text.lastIndexOf('\n', offset - 1) + 1;
+const lineEnd = (text: string, offset: number) =>
+  text.indexOf('\n', offset) + 1 || text.length;
 const asLines = (text: string) => (text.endsWith('\n') ? text : text + endOfLineIn(text));
 
 // JSON's strings, numbers and lists are TOML's too; the rest is refused when it is read again.
 const writeKey = (key: string) => (/^[\w-]+$/.test(key) ? key : JSON.stringify(key));
-const writeEntry = ([key, value]: [string, Json]) => `${writeKey(key)} = ${writeValue(value)}`;
+const writeEntry = ([key, value]: [string, Json]) =>
+  `${writeKey(key)} = ${writeValue(value)}`;
 export function writeValue(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(writeValue).join(', ')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

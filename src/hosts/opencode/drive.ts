@@ -35,7 +35,13 @@ const readers: Readers = {
     const [callId, named] = [textOf(callID), textOf(tool) ?? 'unknown'];
     const todos = recordOf(input)['todos'];
     if (callId === null) return [];
-    const ended = { type: 'tool-ended', callId, tool: named, input, ok: status !== 'error' } as const;
+    const ended = {
+      type: 'tool-ended',
+      callId,
+      tool: named,
+      input,
+      ok: status !== 'error',
+    } as const;
     const listed = named === hostTodoTool && Array.isArray(todos) && ended.ok;
     return [
       { ...ended, output: textOf(error) ?? textOf(output) ?? '' },
@@ -54,7 +60,10 @@ const readers: Readers = {
     const read = readHostError(error, 0);
     // Our own signal, or the plugin's way to let the host leave.
     if (read.type === 'human-aborted') return conversationOf(sessionID);
-    return [...conversationOf(sessionID), { type: 'error', kind: read.kind, message: read.message }];
+    return [
+      ...conversationOf(sessionID),
+      { type: 'error', kind: read.kind, message: read.message },
+    ];
   },
 };
 
@@ -73,7 +82,9 @@ export const opencodeDriver: HostDriver = {
       ...['run', '--format', 'json', ...(id === null ? [] : ['-s', id])],
       ...[...modes[mode], ...(model === null ? [] : ['-m', model]), ...flags],
     ],
-    variables: { OPENCODE_CONFIG_CONTENT: withPlugin(environment['OPENCODE_CONFIG_CONTENT']) },
+    variables: {
+      OPENCODE_CONFIG_CONTENT: withPlugin(environment['OPENCODE_CONFIG_CONTENT']),
+    },
     input: text,
   }),
   read: readLines(readers, unknownIf(/session not found/iu)),

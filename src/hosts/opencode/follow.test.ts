@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { createMemoryStore } from '../../../test/support/memory-store.ts';
-import { createWaitingPlugin, sessionId, todo } from '../../../test/support/opencode-case.ts';
+import {
+  createWaitingPlugin,
+  sessionId,
+  todo,
+} from '../../../test/support/opencode-case.ts';
 import { startPlugin, stoppedPlugin } from '../../../test/support/opencode-stage.ts';
 import { createState } from '../../core/state.ts';
 import { follow, hear } from './follow.ts';
@@ -38,9 +42,15 @@ describe('idle with open todos', () => {
     const { host, rest } = await stoppedPlugin();
     await rest();
     const sent = host.messages(sessionId).findLast(({ info }) => info['role'] === 'user');
-    expect(sent?.info).toMatchObject({ agent: 'build', id: expect.stringMatching(/^msg_/) });
+    expect(sent?.info).toMatchObject({
+      agent: 'build',
+      id: expect.stringMatching(/^msg_/),
+    });
     expect(sent?.parts).toMatchObject([
-      { synthetic: true, metadata: { untildone: { key: expect.stringContaining(sessionId) } } },
+      {
+        synthetic: true,
+        metadata: { untildone: { key: expect.stringContaining(sessionId) } },
+      },
     ]);
   });
 
@@ -109,7 +119,10 @@ describe('idle with open todos', () => {
 
   it('E4: the same idle in two words is one stop', async () => {
     const { host, rest } = await stoppedPlugin();
-    await host.tells('session.status', { sessionID: sessionId, status: { type: 'idle' } });
+    await host.tells('session.status', {
+      sessionID: sessionId,
+      status: { type: 'idle' },
+    });
     await rest();
     expect(host.injected(sessionId)).toHaveLength(1);
   });
@@ -141,7 +154,10 @@ describe('idle with open todos', () => {
       synthetic: true,
       text: 'The following tool was executed by the user',
     };
-    await host.tells('session.status', { sessionID: sessionId, status: { type: 'busy' } });
+    await host.tells('session.status', {
+      sessionID: sessionId,
+      status: { type: 'busy' },
+    });
     await host.tells('message.part.updated', {
       sessionID: sessionId,
       part: { ...part, sessionID: sessionId },
@@ -160,7 +176,10 @@ describe('an abort right after the countdown', () => {
     await clock.advance(2100);
     await settle();
     expect((await session()).injection?.state).toBe('sent');
-    await host.tells('session.status', { sessionID: sessionId, status: { type: 'idle' } });
+    await host.tells('session.status', {
+      sessionID: sessionId,
+      status: { type: 'idle' },
+    });
     await host.tells('session.idle', { sessionID: sessionId });
     await settle();
     expect((await session()).latch).not.toBeNull();
@@ -212,7 +231,10 @@ describe('broken turns', () => {
     await host.idles(sessionId);
     // Told well after the idle, and before the stop is decided.
     await clock.advance(200);
-    const error = { name: 'APIError', data: { message: 'The request is not valid.', statusCode: 400 } };
+    const error = {
+      name: 'APIError',
+      data: { message: 'The request is not valid.', statusCode: 400 },
+    };
     await host.tells('session.error', { sessionID: sessionId, error });
     await host.idles(sessionId);
     await rest();
@@ -225,23 +247,39 @@ describe('broken turns', () => {
     const { host, rest, decisions } = await startPlugin();
     await host.says(sessionId, 'Do it.');
     await host.writesTodos(sessionId, [todo('first')]);
-    const error = { name: 'ContextOverflowError', data: { message: 'The context is too long.' } };
+    const error = {
+      name: 'ContextOverflowError',
+      data: { message: 'The context is too long.' },
+    };
     await host.tells('session.error', { sessionID: sessionId, error });
-    await host.hooks['experimental.session.compacting']?.({ sessionID: sessionId }, { context: [] });
+    await host.hooks['experimental.session.compacting']?.(
+      { sessionID: sessionId },
+      { context: [] },
+    );
     await host.tells('session.compacted', { sessionID: sessionId });
     await host.answers(sessionId, 'I am done.');
     await host.idles(sessionId);
     await rest();
     expect(host.injected(sessionId)).toHaveLength(1);
-    expect((await decisions())[0]?.decision).toMatchObject({ textKind: 'after-compaction' });
+    expect((await decisions())[0]?.decision).toMatchObject({
+      textKind: 'after-compaction',
+    });
   });
 
   it('trap 7: a rejected permission is the human’s will', async () => {
     const { host, rest, session } = await startPlugin();
     await host.says(sessionId, 'Do it.');
     await host.writesTodos(sessionId, [todo('first')]);
-    await host.tells('permission.asked', { id: 'per_1', sessionID: sessionId, permission: 'bash' });
-    await host.tells('permission.replied', { sessionID: sessionId, requestID: 'per_1', reply: 'reject' });
+    await host.tells('permission.asked', {
+      id: 'per_1',
+      sessionID: sessionId,
+      permission: 'bash',
+    });
+    await host.tells('permission.replied', {
+      sessionID: sessionId,
+      requestID: 'per_1',
+      reply: 'reject',
+    });
     await host.idles(sessionId);
     await rest();
     expect(host.injected(sessionId)).toEqual([]);
@@ -272,7 +310,10 @@ describe('other sessions', () => {
 
   it('design: a deleted session is forgotten', async () => {
     const { host, rest, session } = await stoppedPlugin();
-    await host.tells('session.deleted', { sessionID: sessionId, info: { id: sessionId } });
+    await host.tells('session.deleted', {
+      sessionID: sessionId,
+      info: { id: sessionId },
+    });
     await rest();
     expect(host.injected(sessionId)).toEqual([]);
     expect((await session()).deleted).toBe(true);
@@ -287,7 +328,8 @@ describe('what is known at once', () => {
 
   it('P19: an abort is, before the record could be asked, and so is the word that lifts it', () => {
     const plugin = createWaitingPlugin();
-    const isStopped = () => [...plugin.told.of(sessionId).holds].some(({ why }) => why.includes('stopped'));
+    const isStopped = () =>
+      [...plugin.told.of(sessionId).holds].some(({ why }) => why.includes('stopped'));
     const aborted = { name: 'MessageAbortedError', data: { message: 'Aborted' } };
     hear(plugin, failing(aborted));
     expect(isStopped()).toBe(true);
@@ -302,7 +344,12 @@ describe('what is known at once', () => {
     const canWrite = () => new Promise<never>(() => {});
     const calls = { session: async () => null, prompt: async () => null, canWrite };
     const plugin = createWaitingPlugin(calls, async () => createMemoryStore());
-    const sends = { key: `${sessionId}:1`, session: createState(sessionId, 0), epoch: 1, text: 'Go on.' };
+    const sends = {
+      key: `${sessionId}:1`,
+      session: createState(sessionId, 0),
+      epoch: 1,
+      text: 'Go on.',
+    };
     expect(await plugin.told.host.inject(sends)).toEqual({ taken: true });
     const agent = { name: 'build', model: null, variant: null };
     follow(plugin, sessionId).hearHuman({ id: 'msg_1', text: 'Wait.', agent });
@@ -317,7 +364,9 @@ describe('what is known at once', () => {
     expect(isStopped()).toBe(true);
     await clock.advance(500);
     let record = () => {};
-    const recorded = told.follow('a').after(() => new Promise<void>((resolve) => (record = resolve)), hold);
+    const recorded = told
+      .follow('a')
+      .after(() => new Promise<void>((resolve) => (record = resolve)), hold);
     await clock.advance(5000);
     expect(isStopped()).toBe(true);
     record();

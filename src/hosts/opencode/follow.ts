@@ -9,7 +9,14 @@ import { changesTheHost, followPlugin } from '../told-plugin.ts';
 import { type Fields, listOf, readHostError, recordOf, textOf } from '../untrusted.ts';
 import type { HostMessage, Plugin, SessionMemory } from './host.ts';
 import { messageOf, placeOf } from './host.ts';
-import { idOf, readCall, readSession, readStep, readTodos, usageOf } from './translate.ts';
+import {
+  idOf,
+  readCall,
+  readSession,
+  readStep,
+  readTodos,
+  usageOf,
+} from './translate.ts';
 
 export function leavesOnIdle(argv: readonly string[]): boolean {
   const words = argv.slice(2);
@@ -28,7 +35,11 @@ export function factsOf(memory: SessionMemory, finish = memory.lastStep?.finish 
     if (step === null) return 'normal';
     // Neither finished nor failed: broken off.
     if (finish === null) return 'cancelled';
-    return finish === 'length' ? finish : finish === 'stop' && text.trim() === '' ? 'empty' : 'normal';
+    return finish === 'length'
+      ? finish
+      : finish === 'stop' && text.trim() === ''
+        ? 'empty'
+        : 'normal';
   };
   return { end: endOf(), question, toolError } as const;
 }
@@ -45,7 +56,8 @@ export function hear(plugin: Plugin, event: unknown) {
   const [name, eventId] = [textOf(type) ?? '', idOf(id)];
   // Only these concern a session.
   const isOurs = /^(session|message|todo|permission|question)\./.test(name);
-  if (isOurs && sessionId && eventId !== null) follow(plugin, sessionId, eventId).hear(name, fields);
+  if (isOurs && sessionId && eventId !== null)
+    follow(plugin, sessionId, eventId).hear(name, fields);
 }
 
 /** `eventId`: of what the host tells. */
@@ -59,12 +71,17 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
   const heard: Readonly<Record<string, Hear>> = {
     'session.created': sessionSeen,
     'session.updated': sessionSeen,
-    'session.deleted': () => later({ type: 'session-deleted' }, `session-deleted/${eventId}`),
+    'session.deleted': () =>
+      later({ type: 'session-deleted' }, `session-deleted/${eventId}`),
     'session.status'({ status }) {
       // A retry is busy too; the end of both comes as an idle.
       if (!['busy', 'retry'].includes(String(recordOf(status)['type']))) return;
       if (!memory.busy)
-        Object.assign(memory, { failedSinceBusy: false, abortedSinceBusy: false, answeredSinceBusy: false });
+        Object.assign(memory, {
+          failedSinceBusy: false,
+          abortedSinceBusy: false,
+          answeredSinceBusy: false,
+        });
       memory.busy = true;
     },
     'session.idle'() {
@@ -75,7 +92,8 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
       memory.busy = false;
       const ended = waitEnded({ kind: 'background', jobId: id });
       // Its parent may wait for it (P18).
-      if (info?.parentId != null) told.follow(info.parentId).later(ended, `job-ended/${eventId}`);
+      if (info?.parentId != null)
+        told.follow(info.parentId).later(ended, `job-ended/${eventId}`);
       if (!headless || !memory.answeredSinceBusy) after(idled);
     },
     'session.error'({ error }) {
@@ -103,22 +121,35 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
       if (!Array.isArray(todos)) return;
       after(async () => {
         // Even one that equals the last: the engine counts that, and names it (P4).
-        memory.written = await tell(told.planWritten(readTodos(todos)), `todos/${eventId}`);
+        memory.written = await tell(
+          told.planWritten(readTodos(todos)),
+          `todos/${eventId}`,
+        );
       });
     },
     'permission.asked': waits('id', 'permission'),
-    'permission.replied': waits('requestID', 'permission', ({ reply }) => ({ granted: reply !== 'reject' })),
+    'permission.replied': waits('requestID', 'permission', ({ reply }) => ({
+      granted: reply !== 'reject',
+    })),
     'question.asked': waits('id', 'question'),
     'question.replied': waits('requestID', 'question', () => ({ rejected: false })),
     'question.rejected': waits('requestID', 'question', () => ({ rejected: true })),
   };
 
   /** A question carries itself as `id`, an answer its question as `requestID`. */
-  function waits(key: 'id' | 'requestID', kind: string, answerOf?: (fields: Fields) => object): Hear {
+  function waits(
+    key: 'id' | 'requestID',
+    kind: string,
+    answerOf?: (fields: Fields) => object,
+  ): Hear {
     return (fields) => {
-      const [type, requestId] = [key === 'id' ? 'wait-started' : 'wait-ended', idOf(fields[key])];
+      const [type, requestId] = [
+        key === 'id' ? 'wait-started' : 'wait-ended',
+        idOf(fields[key]),
+      ];
       const wait = { kind, ...answerOf?.(fields), requestId };
-      if (requestId !== null) later({ type, wait } as Happening, `${type}/${kind}/${requestId}`);
+      if (requestId !== null)
+        later({ type, wait } as Happening, `${type}/${kind}/${requestId}`);
     };
   }
 
@@ -134,13 +165,20 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     const step = readStep(info);
     const before = memory.lastStep?.messageId ?? '';
     // Ids rise with time: this is told late of an earlier step.
-    if (step === null || step.messageId < before || step.messageId < (memory.asked?.id ?? '')) return;
+    if (
+      step === null ||
+      step.messageId < before ||
+      step.messageId < (memory.asked?.id ?? '')
+    )
+      return;
     memory.lastStep = step;
     const { messageId, error } = step;
-    memory.failedSinceBusy = error !== null || (messageId === before && memory.failedSinceBusy);
+    memory.failedSinceBusy =
+      error !== null || (messageId === before && memory.failedSinceBusy);
     if (error !== null && memory.leaving) return;
     // An abort between two steps has no event of its own.
-    const isAbort = error !== null && readHostError(error, clock.now()).type === 'human-aborted';
+    const isAbort =
+      error !== null && readHostError(error, clock.now()).type === 'human-aborted';
     const isStopped = [...memory.holds].some(({ why }) => why === stopped.why);
     if (isAbort) memory.abortedSinceBusy = true;
     if (isAbort && !isStopped) aborted('interrupted');
@@ -159,7 +197,8 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
 
   function textSeen(messageId: string, { text: said, synthetic, time }: Fields) {
     const text = textOf(said) ?? '';
-    if (synthetic === true && text === shellSentence) humanSpoke({ id: messageId, text: null });
+    if (synthetic === true && text === shellSentence)
+      humanSpoke({ id: messageId, text: null });
     // A human's text has no times; a model's has an end when it is whole.
     if (synthetic !== true && typeof recordOf(time)['end'] === 'number')
       memory.lastText = { messageId, text };
@@ -174,7 +213,10 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     if (session?.latch) return;
     const isSent = isOnItsWay(session?.injection ?? null);
     if (!session?.parked && !session?.timer && !isSent) return memory.holds.clear();
-    await tell({ type: 'human-aborted', how: 'stopped while idle' }, `aborted/${eventId}`);
+    await tell(
+      { type: 'human-aborted', how: 'stopped while idle' },
+      `aborted/${eventId}`,
+    );
     // It may still begin with our text.
     if (isSent) await calls.abort(id);
   }
@@ -195,7 +237,9 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
   async function idled() {
     // At the first idle of a broken turn its error is not told yet.
     if (memory.lastStep?.finish === null && !memory.failedSinceBusy)
-      await new Promise<void>((resolve) => clock.wake(clock.now() + errorDelayMs, resolve));
+      await new Promise<void>((resolve) =>
+        clock.wake(clock.now() + errorDelayMs, resolve),
+      );
     if (memory.busy) return;
     // An abort is told as an error, and only after this idle: it is no failure.
     const facts = memory.abortedSinceBusy
@@ -210,11 +254,18 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
   /** A driven session has our own agent's name, which the host does not know. */
   function speaker(session: Session): Pick<Session, 'agent'> {
     const { asked } = memory;
-    return told.isDriven(memory) && asked ? { agent: { ...session.agent, ...asked.agent } } : session;
+    return told.isDriven(memory) && asked
+      ? { agent: { ...session.agent, ...asked.agent } }
+      : session;
   }
 
   async function hold(stepId: string, session: Session) {
-    const held = { stepId, ...placeOf(`hold:${stepId}`, clock.now()), isWanted: false, text: null };
+    const held = {
+      stepId,
+      ...placeOf(`hold:${stepId}`, clock.now()),
+      isWanted: false,
+      text: null,
+    };
     memory.held = held;
     const part = { text: '', synthetic: true, ignored: true };
     const error = await calls.show(id, messageOf(held, speaker(session), part));
@@ -230,9 +281,11 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     const foreseen = event(stop, `stop/${detail}`);
     const decision = await told.opened().runtime.foresee(foreseen);
     const waits = decision?.answer === 'wait' && decision.reason === 'nothing-open';
-    if (!decision || decision.observed || (decision.answer !== 'continue' && !waits)) return null;
+    if (!decision || decision.observed || (decision.answer !== 'continue' && !waits))
+      return null;
     const { turn, finalRun } = session;
-    const isFinal = turn?.touchedPlan === true || (finalRun?.overdue === true && turn?.ended === false);
+    const isFinal =
+      turn?.touchedPlan === true || (finalRun?.overdue === true && turn?.ended === false);
     return { session, event: foreseen, runsChecks: waits && isFinal };
   }
 
@@ -240,10 +293,14 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
   async function finishText(messageId: string) {
     // A summary is no answer, and a step may have several texts.
     if (memory.lastStep?.summary === true) return null;
-    if (memory.held?.stepId === messageId || memory.answeredStep === messageId) return null;
+    if (memory.held?.stepId === messageId || memory.answeredStep === messageId)
+      return null;
     const value = await prepareStop();
     memory.fingerprint = { messageId, value };
-    const seen = await foresee(stopOf(factsOf(memory, 'stop'), value), `text/${messageId}`);
+    const seen = await foresee(
+      stopOf(factsOf(memory, 'stop'), value),
+      `text/${messageId}`,
+    );
     if (seen?.runsChecks === false) await hold(messageId, seen.session);
     if (!seen?.runsChecks) return null;
     memory.answeredStep = messageId;
@@ -263,7 +320,10 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
   /** Nothing is awaited before the host is kept from leaving. */
   function stepEnded(messageId: string, part: Fields) {
     const [reason, usage] = [textOf(part['reason']) ?? 'unknown', usageOf(part)];
-    const isLast = reason !== 'tool-calls' && reason !== 'unknown' && memory.lastStep?.summary !== true;
+    const isLast =
+      reason !== 'tool-calls' &&
+      reason !== 'unknown' &&
+      memory.lastStep?.summary !== true;
     if (headless && isLast) memory.answeredSinceBusy = true;
     if (!headless || !isLast || memory.answeredStep === messageId) {
       memory.held = null;
@@ -278,7 +338,8 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
       await placed;
       // Before anyone is asked: what this step cost has a say (G8).
       await tell(usage, `usage/${eventId}`);
-      const value = memory.fingerprint?.messageId === messageId ? memory.fingerprint.value : null;
+      const value =
+        memory.fingerprint?.messageId === messageId ? memory.fingerprint.value : null;
       await closeCompaction(`compaction-failed/${eventId}`);
       const stop = event(stopOf(facts, value), `stop/${eventId}`);
       stopAnswered(await told.opened().runtime.ask(stop, clock.now()));
@@ -297,8 +358,14 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
       const parentId = info?.parentId ?? null;
       const kind = info === null ? 'unknown' : parentId === null ? 'main' : 'subagent';
       const named = changesTheHost(plugin);
-      const tools = { pause: named ? 'todo_pause' : null, verify: named ? 'todo_verify' : null };
-      const agent = asked && { ...asked.agent, canWrite: await calls.canWrite(asked.agent.name) };
+      const tools = {
+        pause: named ? 'todo_pause' : null,
+        verify: named ? 'todo_verify' : null,
+      };
+      const agent = asked && {
+        ...asked.agent,
+        canWrite: await calls.canWrite(asked.agent.name),
+      };
       return [{ kind, parentId, directory, headless, immediate: headless, tools }, agent];
     },
     todos: () => calls.todos(id),
@@ -313,14 +380,20 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     async find({ key }) {
       const messages = await calls.messages(id);
       if (messages === null) return 'unknown';
-      const isOurs = (part: Fields) => recordOf(recordOf(part['metadata'])['untildone'])['key'] === key;
+      const isOurs = (part: Fields) =>
+        recordOf(recordOf(part['metadata'])['untildone'])['key'] === key;
       const ours = messages.find(({ parts }) => parts.some(isOurs));
       if (ours === undefined) return 'absent';
-      const isAnswered = messages.some(({ info: { role, parentID, finish, error }, parts }) => {
-        // One that brought nothing may never have reached the model.
-        const brought = parts.length > 0 || typeof finish === 'string' || Object.keys(recordOf(error))[0];
-        return role === 'assistant' && parentID === ours.info['id'] && brought;
-      });
+      const isAnswered = messages.some(
+        ({ info: { role, parentID, finish, error }, parts }) => {
+          // One that brought nothing may never have reached the model.
+          const brought =
+            parts.length > 0 ||
+            typeof finish === 'string' ||
+            Object.keys(recordOf(error))[0];
+          return role === 'assistant' && parentID === ours.info['id'] && brought;
+        },
+      );
       if (isAnswered) return 'present';
       // Where nothing runs no model will get it, and sending it again replaces it.
       return (await calls.isIdle(id)) === true ? 'absent' : 'unknown';
@@ -345,9 +418,14 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
       await after(async () => {
         const { held } = memory;
         if (held !== null && held.text !== null) {
-          const found = messages.find(({ info }) => recordOf(info)['id'] === held.messageId);
-          const part = listOf(found?.['parts']).find((one) => recordOf(one)['id'] === held.partId);
-          if (part !== undefined) Object.assign(part as object, { text: held.text, ignored: false });
+          const found = messages.find(
+            ({ info }) => recordOf(info)['id'] === held.messageId,
+          );
+          const part = listOf(found?.['parts']).find(
+            (one) => recordOf(one)['id'] === held.partId,
+          );
+          if (part !== undefined)
+            Object.assign(part as object, { text: held.text, ignored: false });
           memory.held = null;
         }
         await prepareHold();

@@ -10,40 +10,54 @@ type Parts = { session?: object; app?: object; tui?: object };
 
 function callsOf({ session = {}, app = {}, tui = {} }: Parts) {
   const clock = createSimulatedClock();
-  return { clock, calls: createHostCalls({ session, app, tui } as unknown as ClientLike, clock) };
+  return {
+    clock,
+    calls: createHostCalls({ session, app, tui } as unknown as ClientLike, clock),
+  };
 }
 
 describe("the host's answers", () => {
   it('design: a call that fails, throws or gives something else is null, or a sentence', async () => {
-    const failing = { error: { name: 'NotFoundError', data: { message: 'Session not found' } } };
-    const answers = [async () => failing, async () => ({ data: 7 }), () => Promise.reject(new Error('gone'))];
+    const failing = {
+      error: { name: 'NotFoundError', data: { message: 'Session not found' } },
+    };
+    const answers = [
+      async () => failing,
+      async () => ({ data: 7 }),
+      () => Promise.reject(new Error('gone')),
+    ];
     for (const call of answers) {
-      const { calls } = callsOf({ session: { get: call, todo: call, messages: call, status: call } });
+      const { calls } = callsOf({
+        session: { get: call, todo: call, messages: call, status: call },
+      });
       expect(await calls.session('s')).toBeNull();
       expect(await calls.todos('s')).toBeNull();
       expect(await calls.messages('s')).toBeNull();
     }
-    const { calls } = callsOf({ session: { promptAsync: async () => failing, status: async () => failing } });
+    const { calls } = callsOf({
+      session: { promptAsync: async () => failing, status: async () => failing },
+    });
     expect(await calls.prompt('s', { parts: [] })).toBe('Session not found');
     expect(await calls.isIdle('s')).toBeNull();
   });
 
   it('design: a host that does not answer is not waited for', async () => {
-    const { clock, calls } = callsOf({ session: { promptAsync: () => new Promise(() => {}) } });
+    const { clock, calls } = callsOf({
+      session: { promptAsync: () => new Promise(() => {}) },
+    });
     const sent = calls.prompt('s', { parts: [] });
     await clock.advance(10_001);
     expect(await sent).toContain('no answer');
   });
 
   it('trap 5: idle is what the host does not list, or lists as idle', async () => {
-    const status = async () => ({ data: { a: { type: 'busy' }, b: { type: 'retry' }, c: { type: 'idle' } } });
+    const status = async () => ({
+      data: { a: { type: 'busy' }, b: { type: 'retry' }, c: { type: 'idle' } },
+    });
     const { calls } = callsOf({ session: { status } });
-    expect(await Promise.all(['a', 'b', 'c', 'd'].map((id) => calls.isIdle(id)))).toEqual([
-      false,
-      false,
-      true,
-      true,
-    ]);
+    expect(await Promise.all(['a', 'b', 'c', 'd'].map((id) => calls.isIdle(id)))).toEqual(
+      [false, false, true, true],
+    );
   });
 
   it('P26: agents are read once, and again for one that is not known', async () => {
@@ -51,7 +65,13 @@ describe("the host's answers", () => {
     const agents = async () => {
       asked += 1;
       return {
-        data: [{ name: 'build', permission: [{ permission: '*', pattern: '*', action: 'allow' }] }, 7],
+        data: [
+          {
+            name: 'build',
+            permission: [{ permission: '*', pattern: '*', action: 'allow' }],
+          },
+          7,
+        ],
       };
     };
     const { calls } = callsOf({ app: { agents } });
@@ -70,8 +90,15 @@ describe("the host's answers", () => {
       return {};
     };
     const { calls } = callsOf({ tui: { showToast } });
-    await calls.toast({ title: 'a\u001b[31m', message: 'b\nc', level: 'info', durationMs: 900 });
-    expect(shown).toEqual([{ title: 'a', message: 'b c', variant: 'info', duration: 900 }]);
+    await calls.toast({
+      title: 'a\u001b[31m',
+      message: 'b\nc',
+      level: 'info',
+      durationMs: 900,
+    });
+    expect(shown).toEqual([
+      { title: 'a', message: 'b c', variant: 'info', duration: 900 },
+    ]);
   });
 });
 
@@ -79,7 +106,9 @@ describe('ids of messages', () => {
   it('V5: the same continuation has the same id, another one another', () => {
     expect(hostId('msg', 'ses_1:4', 1000)).toBe(hostId('msg', 'ses_1:4', 1000));
     expect(hostId('msg', 'ses_1:5', 1000)).not.toBe(hostId('msg', 'ses_1:4', 1000));
-    expect(hostId('prt', 'ses_1:4', 1000).slice(3)).not.toBe(hostId('msg', 'ses_1:4', 1000).slice(3));
+    expect(hostId('prt', 'ses_1:4', 1000).slice(3)).not.toBe(
+      hostId('msg', 'ses_1:4', 1000).slice(3),
+    );
   });
 
   it("design: they look like the host's own and rise with time", () => {
@@ -93,7 +122,12 @@ describe('ids of messages', () => {
 });
 
 const at = 1_800_000_000_000;
-const agent = { name: 'plan', canWrite: 'no', model: 'lab/family/model', variant: 'high' } as const;
+const agent = {
+  name: 'plan',
+  canWrite: 'no',
+  model: 'lab/family/model',
+  variant: 'high',
+} as const;
 const session: Session = {
   ...createState('ses_1', at),
   agent,
@@ -134,7 +168,14 @@ describe('sending', () => {
       agent: 'plan',
       model: { providerID: 'lab', modelID: 'family/model' },
       variant: 'high',
-      parts: [{ type: 'text', text: 'Go on.', synthetic: true, metadata: { untildone: { key: 'ses_1:3' } } }],
+      parts: [
+        {
+          type: 'text',
+          text: 'Go on.',
+          synthetic: true,
+          metadata: { untildone: { key: 'ses_1:3' } },
+        },
+      ],
     });
     expect(memory.sent).toEqual({ messageId: sent[0]?.messageID, epoch: 3 });
   });
@@ -149,11 +190,20 @@ describe('sending', () => {
 
   it('design: a place that is kept is taken only when its step was the last', async () => {
     const { host, sent, memory } = createHost();
-    memory.held = { stepId: 'msg_1', messageId: 'msg_held', partId: 'prt_held', isWanted: false, text: null };
+    memory.held = {
+      stepId: 'msg_1',
+      messageId: 'msg_held',
+      partId: 'prt_held',
+      isWanted: false,
+      text: null,
+    };
     await host.inject(outgoing);
     memory.held.isWanted = true;
     await host.inject(outgoing);
-    expect(sent.map(({ messageID }) => messageID)).toEqual([expect.not.stringMatching('held'), 'msg_held']);
+    expect(sent.map(({ messageID }) => messageID)).toEqual([
+      expect.not.stringMatching('held'),
+      'msg_held',
+    ]);
     expect(memory.held.text).toBe('Go on.');
   });
 
@@ -166,30 +216,44 @@ describe('sending', () => {
 
   it('trap 5: what the host refuses is said in a sentence', async () => {
     const { host } = createHost({ prompt: async () => 'Agent not found' });
-    expect(await host.inject(outgoing)).toEqual({ taken: false, error: 'Agent not found' });
+    expect(await host.inject(outgoing)).toEqual({
+      taken: false,
+      error: 'Agent not found',
+    });
   });
 });
 
 describe('looking up', () => {
-  async function lookUp(answer: Partial<ShownMessage> | null, isIdle: boolean | null = true) {
+  async function lookUp(
+    answer: Partial<ShownMessage> | null,
+    isIdle: boolean | null = true,
+  ) {
     const first = createHost();
     await first.host.inject(outgoing);
     const ours = shown(first.sent[0]);
-    const reply = { info: { role: 'assistant', parentID: ours.info['id'] }, parts: [], ...answer };
+    const reply = {
+      info: { role: 'assistant', parentID: ours.info['id'] },
+      parts: [],
+      ...answer,
+    };
     const messages = async () => (answer === null ? [ours] : [ours, reply]);
     return createHost({ messages, isIdle: async () => isIdle }).host.find(outgoing);
   }
 
   it('V5: a message that is not there is absent, and a host that cannot be asked knows nothing', async () => {
     expect(await createHost().host.find(outgoing)).toBe('absent');
-    expect(await createHost({ messages: async () => null }).host.find(outgoing)).toBe('unknown');
+    expect(await createHost({ messages: async () => null }).host.find(outgoing)).toBe(
+      'unknown',
+    );
   });
 
   it('V5: one that a step answers has arrived, even if the step failed', async () => {
     expect(await lookUp({ parts: [{ type: 'step-start' }] })).toBe('present');
-    expect(await lookUp({ info: { role: 'assistant', parentID: expect.anything(), finish: 'stop' } })).toBe(
-      'absent',
-    );
+    expect(
+      await lookUp({
+        info: { role: 'assistant', parentID: expect.anything(), finish: 'stop' },
+      }),
+    ).toBe('absent');
   });
 
   it('trap 6, V5: one that nobody answers is sent again once the host sits idle', async () => {

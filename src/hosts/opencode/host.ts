@@ -8,8 +8,21 @@ import type { Clock } from '../../engine/host.ts';
 import { sha256 } from '../../engine/system.ts';
 import type { Memory, Notice } from '../told.ts';
 import type { ToldPlugin } from '../told-plugin.ts';
-import { type Fields, listOf, readHostError, recordOf, textOf, withinTime } from '../untrusted.ts';
-import type { ClientAnswer, ClientLike, PromptBodyLike, readMessage, readStep } from './translate.ts';
+import {
+  type Fields,
+  listOf,
+  readHostError,
+  recordOf,
+  textOf,
+  withinTime,
+} from '../untrusted.ts';
+import type {
+  ClientAnswer,
+  ClientLike,
+  PromptBodyLike,
+  readMessage,
+  readStep,
+} from './translate.ts';
 import { canEdit, readSession, readTodos, splitModel } from './translate.ts';
 
 /** It answers within milliseconds, or it is going down. */
@@ -22,27 +35,41 @@ export function createHostCalls(client: ClientLike, clock: Clock) {
   const { session } = client;
   let agents: ReadonlyMap<string, AgentDescriptor['canWrite']> = new Map();
 
-  async function ask(call: () => ClientAnswer): Promise<{ data?: unknown; error: string | null }> {
+  async function ask(
+    call: () => ClientAnswer,
+  ): Promise<{ data?: unknown; error: string | null }> {
     const answer = await withinTime(clock, patienceMs, call);
-    const { data, error = null } = answer.answered ? answer.value : { error: answer.error };
+    const { data, error = null } = answer.answered
+      ? answer.value
+      : { error: answer.error };
     const read = error === null ? null : readHostError(error, 0);
-    return { data, error: read && (read.type === 'human-aborted' ? read.how : read.message) };
+    return {
+      data,
+      error: read && (read.type === 'human-aborted' ? read.how : read.message),
+    };
   }
   async function askList(call: () => ClientAnswer): Promise<readonly unknown[] | null> {
     const { data } = await ask(call);
     return Array.isArray(data) ? data : null;
   }
-  const send = async (call: () => ClientAnswer): Promise<string | null> => (await ask(call)).error;
-  const read = ({ info, parts }: Fields) => ({ info: recordOf(info), parts: listOf(parts).map(recordOf) });
+  const send = async (call: () => ClientAnswer): Promise<string | null> =>
+    (await ask(call)).error;
+  const read = ({ info, parts }: Fields) => ({
+    info: recordOf(info),
+    parts: listOf(parts).map(recordOf),
+  });
 
   return {
-    session: async (id: string) => readSession((await ask(() => session.get({ path: { id } }))).data),
+    session: async (id: string) =>
+      readSession((await ask(() => session.get({ path: { id } }))).data),
     async todos(id: string) {
       const todos = await askList(() => session.todo({ path: { id } }));
       return todos && readTodos(todos);
     },
     async messages(id: string) {
-      const shown = await askList(() => session.messages({ path: { id }, query: { limit: messagesRead } }));
+      const shown = await askList(() =>
+        session.messages({ path: { id }, query: { limit: messagesRead } }),
+      );
       return shown?.map(recordOf).map(read) ?? null;
     },
     async isIdle(id: string): Promise<boolean | null> {
@@ -56,18 +83,24 @@ export function createHostCalls(client: ClientLike, clock: Clock) {
       // It may have been added since.
       if (!agents.has(agent)) {
         const listed = await askList(() => client.app.agents());
-        const entryOf = ({ name, permission }: Fields) => [textOf(name) ?? '', canEdit(permission)] as const;
+        const entryOf = ({ name, permission }: Fields) =>
+          [textOf(name) ?? '', canEdit(permission)] as const;
         if (listed !== null) agents = new Map(listed.map(recordOf).map(entryOf));
       }
       return agents.get(agent) ?? 'unknown';
     },
-    prompt: (id: string, body: PromptBodyLike) => send(() => session.promptAsync({ path: { id }, body })),
+    prompt: (id: string, body: PromptBodyLike) =>
+      send(() => session.promptAsync({ path: { id }, body })),
     show: (id: string, body: PromptBodyLike) =>
       send(() => session.prompt({ path: { id }, body: { ...body, noReply: true } })),
     abort: (id: string) => send(() => session.abort({ path: { id } })),
     async toast({ title, message, level, durationMs = 6000 }: Notice) {
       const shown = { title: oneLine(title, 80), message: oneLine(message, 500) };
-      await send(() => client.tui.showToast({ body: { ...shown, variant: level, duration: durationMs } }));
+      await send(() =>
+        client.tui.showToast({
+          body: { ...shown, variant: level, duration: durationMs },
+        }),
+      );
     },
   };
 }
@@ -90,9 +123,19 @@ export function messageOf(
   { agent }: Pick<Session, 'agent'>,
   part: Part,
 ): PromptBodyLike {
-  const speaker = { agent: agent.name, model: splitModel(agent.model), variant: agent.variant };
-  const known = Object.fromEntries(Object.entries(speaker).filter(([, value]) => value !== null));
-  return { messageID: messageId, ...known, parts: [{ id: partId, type: 'text', ...part }] };
+  const speaker = {
+    agent: agent.name,
+    model: splitModel(agent.model),
+    variant: agent.variant,
+  };
+  const known = Object.fromEntries(
+    Object.entries(speaker).filter(([, value]) => value !== null),
+  );
+  return {
+    messageID: messageId,
+    ...known,
+    parts: [{ id: partId, type: 'text', ...part }],
+  };
 }
 
 export function createMemory() {
@@ -114,7 +157,9 @@ export function createMemory() {
     answeredStep: null as string | null,
     fingerprint: null as { messageId: string; value: string | null } | null,
     /** Wanted: what is sent now goes here. */
-    held: null as (Place & { stepId: string; isWanted: boolean; text: string | null }) | null,
+    held: null as
+      | (Place & { stepId: string; isWanted: boolean; text: string | null })
+      | null,
     /** To be held if it ends without a word. */
     prepared: null as { stepId: string; session: Session } | null,
     /** Because we said so: the abort that it reports is nobody's will. */

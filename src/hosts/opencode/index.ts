@@ -9,13 +9,28 @@ import type { Store } from '../../engine/store.ts';
 import { type TodoTool, todoToolsFor } from '../../tools/todo-tools.ts';
 import { describeFailures } from '../shared.ts';
 import { waitStarted } from '../told.ts';
-import { answerCommand, type CommandName, commandNames, commands } from '../told-commands.ts';
-import { changesTheHost, createPlace, createToldPlugin, followPlugin } from '../told-plugin.ts';
+import {
+  answerCommand,
+  type CommandName,
+  commandNames,
+  commands,
+} from '../told-commands.ts';
+import {
+  changesTheHost,
+  createPlace,
+  createToldPlugin,
+  followPlugin,
+} from '../told-plugin.ts';
 import { recordOf, textOf } from '../untrusted.ts';
 import { follow, hear, leavesOnIdle } from './follow.ts';
 import type { Plugin } from './host.ts';
 import { createHostCalls, createMemory, hostId, messageOf, placeOf } from './host.ts';
-import type { ConfigLike, HooksLike, PluginLike, ToolDefinitionLike } from './translate.ts';
+import type {
+  ConfigLike,
+  HooksLike,
+  PluginLike,
+  ToolDefinitionLike,
+} from './translate.ts';
 import { hostTodoTool, isTodoToolOn, readMessage } from './translate.ts';
 
 export type { ClientLike, HooksLike, PluginInputLike, PluginLike } from './translate.ts';
@@ -35,8 +50,10 @@ const loadedTwice =
 export function createOpenCodePlugin(options: OpenCodePluginOptions = {}): PluginLike {
   return async ({ client, directory }) => {
     const headless = leavesOnIdle(options.argv ?? process.argv);
-    const place = createPlace({ name: 'opencode', directory, headless }, options, (toast) =>
-      calls.toast(toast),
+    const place = createPlace(
+      { name: 'opencode', directory, headless },
+      options,
+      (toast) => calls.toast(toast),
     );
     const calls = createHostCalls(client, place.clock);
     const folders = claimedFolders();
@@ -67,7 +84,9 @@ function createHooks(plugin: Plugin): HooksLike {
   const offersTools = changesTheHost(plugin);
 
   function offer(config: ConfigLike | null) {
-    if (offersTools) for (const one of offeredTools(config)) tool[one.name] ??= definePluginTool(plugin, one);
+    if (offersTools)
+      for (const one of offeredTools(config))
+        tool[one.name] ??= definePluginTool(plugin, one);
   }
 
   offer(null);
@@ -77,7 +96,10 @@ function createHooks(plugin: Plugin): HooksLike {
       config.command ??= {};
       // One of the human's own with the same name stays theirs.
       for (const [name, does] of Object.entries(commands))
-        config.command[name] ??= { template: `/${name}`, description: `${does} (no model is asked)` };
+        config.command[name] ??= {
+          template: `/${name}`,
+          description: `${does} (no model is asked)`,
+        };
       offer(config);
     }),
     event: quietly(({ event }) => hear(plugin, event)),
@@ -88,10 +110,19 @@ function createHooks(plugin: Plugin): HooksLike {
       const text = await follow(plugin, sessionID).hearHuman(read);
       if (text === null) return;
       const id = hostId('prt', `handed ${read.id}`, plugin.clock.now());
-      parts.push({ id, sessionID, messageID: read.id, type: 'text', text, synthetic: true });
+      parts.push({
+        id,
+        sessionID,
+        messageID: read.id,
+        type: 'text',
+        text,
+        synthetic: true,
+      });
     }),
     'tool.definition': quietly(({ toolID }, output) => {
-      const known = todoToolsFor('agent').find(({ name }) => name === toolID && Object.hasOwn(tool, name));
+      const known = todoToolsFor('agent').find(
+        ({ name }) => name === toolID && Object.hasOwn(tool, name),
+      );
       if (known !== undefined) Object.assign(output, { jsonSchema: known.inputSchema });
     }),
     // A shell without a session is a terminal of the human.
@@ -104,7 +135,8 @@ function createHooks(plugin: Plugin): HooksLike {
       await memory.queue;
       const { written } = memory;
       memory.written = null;
-      if (written !== null && changesTheHost(plugin)) output.output += await describeWritten(plugin, written);
+      if (written !== null && changesTheHost(plugin))
+        output.output += await describeWritten(plugin, written);
     }),
     'experimental.chat.messages.transform': quietly(async (_input, { messages }) => {
       const all = messages.map(recordOf);
@@ -135,7 +167,10 @@ function createHooks(plugin: Plugin): HooksLike {
 }
 
 /** What was wrong with a list and, where the host leaves, which claims failed. */
-async function describeWritten({ told, headless }: Plugin, written: Handled): Promise<string> {
+async function describeWritten(
+  { told, headless }: Plugin,
+  written: Handled,
+): Promise<string> {
   const { refused = [], notices = [], changed = [], created = [] } = written.reply ?? {};
   const lines = [...refused.map(({ sentence }) => sentence), ...notices];
   if (written.checks !== null && headless) {
@@ -149,7 +184,9 @@ async function describeWritten({ told, headless }: Plugin, written: Handled): Pr
     // The rest is quoted by the next continuation.
     lines.push(...describeFailures(state, failed));
   }
-  return lines.length === 0 ? '' : `\n\n${lines.map((line) => `untildone: ${line}`).join('\n')}`;
+  return lines.length === 0
+    ? ''
+    : `\n\n${lines.map((line) => `untildone: ${line}`).join('\n')}`;
 }
 
 /** Those that continuations name; all where an agent that people talk to lacks the host's list (P17). */
@@ -158,7 +195,9 @@ function offeredTools(config: ConfigLike | null): readonly TodoTool[] {
   const agents = Object.values(recordOf(settings['agent'])).map(recordOf);
   const people = [settings, ...agents.filter(({ mode }) => mode !== 'subagent')];
   const lacksList = people.some((one) => isTodoToolOn(one) === false);
-  return todoToolsFor('agent').filter(({ name }) => lacksList || /^todo_(pause|verify)$/.test(name));
+  return todoToolsFor('agent').filter(
+    ({ name }) => lacksList || /^todo_(pause|verify)$/.test(name),
+  );
 }
 
 function definePluginTool(plugin: Plugin, tool: TodoTool): ToolDefinitionLike {
@@ -167,7 +206,9 @@ function definePluginTool(plugin: Plugin, tool: TodoTool): ToolDefinitionLike {
     args: tool.inputSchema.properties as never,
     async execute(input, { sessionID }) {
       const { memory, callTool } = followPlugin(plugin, sessionID);
-      return (await callTool(tool, input, memory.info?.parentId == null ? 'agent' : 'worker')).text;
+      return (
+        await callTool(tool, input, memory.info?.parentId == null ? 'agent' : 'worker')
+      ).text;
     },
   };
 }

@@ -40,24 +40,40 @@ const continuingPlugins = {
 function look({ env, home }: InstallBasis, { folder, root: project }: Project) {
   const own = join(env['XDG_CONFIG_HOME'] || join(home, '.config'), 'opencode');
   const steps = relative(project, folder).split('/').filter(Boolean);
-  const upwards = ['', ...steps].map((_step, index) => join(project, ...steps.slice(0, index)));
+  const upwards = ['', ...steps].map((_step, index) =>
+    join(project, ...steps.slice(0, index)),
+  );
   const hidden = upwards.map((one) => join(one, '.opencode'));
-  const nearer = [...hidden, join(home, '.opencode'), env['OPENCODE_CONFIG_DIR'] || ''].filter(Boolean);
+  const nearer = [
+    ...hidden,
+    join(home, '.opencode'),
+    env['OPENCODE_CONFIG_DIR'] || '',
+  ].filter(Boolean);
   const variants = (folders: readonly string[], name = 'opencode') =>
     folders.flatMap((one) => [join(one, `${name}.json`), join(one, `${name}.jsonc`)]);
   // Weakest first: later files win, as in the host.
-  const paths = [join(own, 'config.json'), ...variants([own]), env['OPENCODE_CONFIG'] || ''].filter(Boolean);
-  const sources = readSources([...paths, ...variants([...upwards, ...nearer])]).map(readPlugins);
+  const paths = [
+    join(own, 'config.json'),
+    ...variants([own]),
+    env['OPENCODE_CONFIG'] || '',
+  ].filter(Boolean);
+  const sources = readSources([...paths, ...variants([...upwards, ...nearer])]).map(
+    readPlugins,
+  );
   const committed = variants([project, join(project, '.opencode')]);
 
   function edits(path: string): Edit[] {
-    const written = sources.find((source) => source.path === path)?.value['$schema'] ?? schema;
+    const written =
+      sources.find((source) => source.path === path)?.value['$schema'] ?? schema;
     // Else the host adds it, and the file counts as edited.
-    return written === schema ? [{ kind: 'member', path: ['$schema'], value: schema }] : [];
+    return written === schema
+      ? [{ kind: 'member', path: ['$schema'], value: schema }]
+      : [];
   }
 
   function examine(): Examination {
-    const pure = env['OPENCODE_PURE'] && 'OPENCODE_PURE is set: OpenCode loads no plugins then.';
+    const pure =
+      env['OPENCODE_PURE'] && 'OPENCODE_PURE is set: OpenCode loads no plugins then.';
     const gone = sources.flatMap(({ path, ourFiles }) => {
       const mend = `take it out of "plugin" in ${path}, then untildone init opencode`;
       const files = ourFiles.filter((file) => !existsSync(file));
@@ -65,9 +81,13 @@ function look({ env, home }: InstallBasis, { folder, root: project }: Project) {
       return files.map((file) => [broken('plugin-file', sentence + file, mend)]);
     });
     const others = Object.entries(continuingPlugins).map(([name, hook]) => {
-      const path = sources.findLast(({ plugins }) => packageVersions(plugins, name).length > 0)?.path;
+      const path = sources.findLast(
+        ({ plugins }) => packageVersions(plugins, name).length > 0,
+      )?.path;
       const theirs = readSources(variants([own, ...nearer], name));
-      const isOff = theirs.some(({ value }) => hook && listOf(value['disabled_hooks']).includes(hook));
+      const isOff = theirs.some(
+        ({ value }) => hook && listOf(value['disabled_hooks']).includes(hook),
+      );
       const sentence = `${name} (in ${path}) continues agents as well: both would send their texts.`;
       const mend = hook
         ? `put "${hook}" into "disabled_hooks" of ${name}.json beside ${path}`
@@ -76,7 +96,9 @@ function look({ env, home }: InstallBasis, { folder, root: project }: Project) {
     });
     const buildOf = (value: Fields) => recordOf(recordOf(value['agent'])['build']);
     const agents = sources.map(({ path, value }) => ({ path, value: buildOf(value) }));
-    const said = [...sources, ...agents].findLast(({ value }) => isTodoToolOn(value) !== null);
+    const said = [...sources, ...agents].findLast(
+      ({ value }) => isTodoToolOn(value) !== null,
+    );
     const isOff = said && !isTodoToolOn(said.value);
     const off = `todowrite is switched off in ${said?.path}: the model plans with the todo tools of untildone instead.`;
     return [
@@ -85,23 +107,37 @@ function look({ env, home }: InstallBasis, { folder, root: project }: Project) {
         ok('settings', 'Settings can be read, and plugins are loaded.'),
       ],
       ...gone,
-      [...others, ok('other-plugins', 'No other plugin that is known to continue agents.')],
+      [
+        ...others,
+        ok('other-plugins', 'No other plugin that is known to continue agents.'),
+      ],
       [isOff && note('todo-tools', off), ok('todo-tools', 'The model has a todo tool.')],
     ];
   }
 
   // For the user: in a project's `.opencode` the host would install 63 MB beside it.
-  return { loader: join(own, 'plugin', 'untildone.js'), sources, committed, edits, examine };
+  return {
+    loader: join(own, 'plugin', 'untildone.js'),
+    sources,
+    committed,
+    edits,
+    examine,
+  };
 }
 
 /** `ourFiles`: named by paths that a person wrote. */
 function readPlugins({ path, problem, value }: Source) {
   const entries = [...listOf(value['plugin']), ...listOf(value['plugins'])];
-  const names = entries.map((entry) => listOf(entry)[0] ?? recordOf(entry)['package'] ?? entry);
+  const names = entries.map(
+    (entry) => listOf(entry)[0] ?? recordOf(entry)['package'] ?? entry,
+  );
   const plugins = names.filter((name) => typeof name === 'string');
   const isPath = (name: string) => isAbsolute(name) || /^(\.|file:\/\/)/.test(name);
-  const ours = plugins.filter((name) => isPath(name) && /untildone.*[\\/]server\.js$/.test(name));
-  const fileOf = (name: string) => (/^file:/.test(name) ? fileURLToPath(name) : resolve(path, '..', name));
+  const ours = plugins.filter(
+    (name) => isPath(name) && /untildone.*[\\/]server\.js$/.test(name),
+  );
+  const fileOf = (name: string) =>
+    /^file:/.test(name) ? fileURLToPath(name) : resolve(path, '..', name);
   const versions = packageVersions(plugins, packages.name);
   return { path, problem, value, plugins, versions, ourFiles: ours.map(fileOf) };
 }

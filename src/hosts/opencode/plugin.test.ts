@@ -22,17 +22,28 @@ describe('what the host is given', () => {
   });
 
   it('C2: an observer adds no tool, sends nothing, and records what it would have done', async () => {
-    const { host, rest, decisions } = await stoppedPlugin({ settings: { mode: 'observe' } });
+    const { host, rest, decisions } = await stoppedPlugin({
+      settings: { mode: 'observe' },
+    });
     await rest();
     expect(host.hooks.tool).toEqual({});
     expect(host.injected(sessionId)).toEqual([]);
     expect(host.toasts).toEqual([]);
-    expect((await decisions())[0]?.decision).toMatchObject({ answer: 'continue', observed: true });
+    expect((await decisions())[0]?.decision).toMatchObject({
+      answer: 'continue',
+      observed: true,
+    });
     const output = { context: [] };
-    await host.hooks['experimental.session.compacting']?.({ sessionID: sessionId }, output);
+    await host.hooks['experimental.session.compacting']?.(
+      { sessionID: sessionId },
+      output,
+    );
     expect(output.context).toEqual([]);
     const answer = { output: '[]' };
-    await host.tells('todo.updated', { sessionID: sessionId, todos: [todo('first'), todo('second')] });
+    await host.tells('todo.updated', {
+      sessionID: sessionId,
+      todos: [todo('first'), todo('second')],
+    });
     await host.hooks['tool.execute.after']?.(
       { tool: 'todowrite', sessionID: sessionId, callID: 'c' },
       answer,
@@ -61,15 +72,23 @@ describe('what the host is given', () => {
 describe('issue 14.8: being told elsewhere', () => {
   it('of a question and of the end of a turn, each once', async () => {
     const { url, posted } = await openNoticeServer();
-    const { host, settle, rest } = await startPlugin({ environment: { UNTILDONE_NOTIFY_WEBHOOK: url } });
+    const { host, settle, rest } = await startPlugin({
+      environment: { UNTILDONE_NOTIFY_WEBHOOK: url },
+    });
     const events = () =>
-      posted.map(({ body }) => JSON.parse(body)).map(({ event, outcome }) => [event, outcome]);
+      posted
+        .map(({ body }) => JSON.parse(body))
+        .map(({ event, outcome }) => [event, outcome]);
     await host.says(sessionId, 'Do both.');
     await host.writesTodos(sessionId, [todo('first', 'completed')]);
     await host.tells('permission.asked', { id: 'per_1', sessionID: sessionId });
     await settle();
     await vi.waitFor(() => expect(events()).toEqual([['permission', null]]));
-    await host.tells('permission.replied', { requestID: 'per_1', sessionID: sessionId, reply: 'once' });
+    await host.tells('permission.replied', {
+      requestID: 'per_1',
+      sessionID: sessionId,
+      reply: 'once',
+    });
     await host.answers(sessionId, 'All done!');
     await host.idles(sessionId);
     await host.idles(sessionId);
@@ -87,8 +106,12 @@ describe('issue 14.8: being told elsewhere', () => {
 describe('V10, P40: a project’s file that nobody accepted', () => {
   it('neither runs nor switches anything, and is told at the message and at the stop', async () => {
     const { host, rest, directory } = await startPlugin();
-    const pending = () => host.toasts.filter(({ message }) => String(message).includes('untildone trust'));
-    writeFileSync(join(directory, 'untildone.json'), '{"mode":"off","maxContinuations":1}');
+    const pending = () =>
+      host.toasts.filter(({ message }) => String(message).includes('untildone trust'));
+    writeFileSync(
+      join(directory, 'untildone.json'),
+      '{"mode":"off","maxContinuations":1}',
+    );
     await host.says(sessionId, 'Do it.');
     await rest();
     expect(pending()).toHaveLength(1);
@@ -109,12 +132,17 @@ describe('failing open', () => {
   it('C1: a broken configuration of the user is told once, and nothing is continued', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'untildone-opencode-'));
     mkdirSync(join(directory, '.config/untildone'), { recursive: true });
-    writeFileSync(join(directory, '.config/untildone/untildone.json'), '{"maxStagnant":"many"}');
+    writeFileSync(
+      join(directory, '.config/untildone/untildone.json'),
+      '{"maxStagnant":"many"}',
+    );
     const { host, rest } = await stoppedPlugin({ directory });
     await host.says(sessionId, 'And now?');
     await rest();
     expect(host.injected(sessionId)).toEqual([]);
-    const told = host.toasts.filter(({ message }) => String(message).includes('maxStagnant'));
+    const told = host.toasts.filter(({ message }) =>
+      String(message).includes('maxStagnant'),
+    );
     expect(told).toHaveLength(1);
   });
 
@@ -123,15 +151,22 @@ describe('failing open', () => {
     const { host } = await stoppedPlugin({ openStore });
     await host.says(sessionId, 'Again.');
     await host.flush(sessionId);
-    expect(host.toasts).toMatchObject([{ message: expect.stringContaining('The disk is gone.') }]);
+    expect(host.toasts).toMatchObject([
+      { message: expect.stringContaining('The disk is gone.') },
+    ]);
     expect(openStore).toHaveBeenCalledTimes(1);
   });
 
   it('design: a tool whose store fails says so to the model and throws nothing at the host', async () => {
     const { host, store } = await stoppedPlugin();
     await store.close();
-    const called = host.hooks.tool?.['todo_verify']?.execute({}, { sessionID: sessionId });
-    await expect(called).resolves.toBe('todo_verify could not be carried out and nothing changed.');
+    const called = host.hooks.tool?.['todo_verify']?.execute(
+      {},
+      { sessionID: sessionId },
+    );
+    await expect(called).resolves.toBe(
+      'todo_verify could not be carried out and nothing changed.',
+    );
   });
 
   it('design: the second of two copies in one process does nothing', async () => {
@@ -140,7 +175,9 @@ describe('failing open', () => {
     expect(host.hooks.event).toBeDefined();
     expect(second.host.hooks).toEqual({});
     await vi.waitFor(() =>
-      expect(second.host.toasts).toMatchObject([{ message: expect.stringContaining('twice') }]),
+      expect(second.host.toasts).toMatchObject([
+        { message: expect.stringContaining('twice') },
+      ]),
     );
   });
 
@@ -174,13 +211,21 @@ describe('the agent', () => {
     const { host, rest, settle, session } = await startPlugin();
     await host.says(sessionId, 'Do both.');
     await host.writesTodos(sessionId, [todo('first')]);
-    const call = (id: string, name = 'todo_pause', input: object = { reason: 'I need a key' }) =>
-      host.hooks.tool?.[name]?.execute(input, { sessionID: id });
+    const call = (
+      id: string,
+      name = 'todo_pause',
+      input: object = { reason: 'I need a key' },
+    ) => host.hooks.tool?.[name]?.execute(input, { sessionID: id });
     await host.open('ses_child', sessionId, 'build');
     expect(await call('ses_child')).toContain('Workers do not change the plan');
     expect(await call(sessionId, 'todo_pause', {})).toContain('"reason" is missing');
-    expect(JSON.parse((await call(sessionId)) ?? '')).toMatchObject({ paused: true, remaining: 1 });
-    expect(JSON.parse((await call(sessionId, 'todo_verify', {})) ?? '')).toMatchObject({ finished: true });
+    expect(JSON.parse((await call(sessionId)) ?? '')).toMatchObject({
+      paused: true,
+      remaining: 1,
+    });
+    expect(JSON.parse((await call(sessionId, 'todo_verify', {})) ?? '')).toMatchObject({
+      finished: true,
+    });
     await host.answers(sessionId, 'I wait.');
     await host.idles(sessionId);
     await settle();
@@ -192,7 +237,10 @@ describe('the agent', () => {
   it('P23: the plan is given to the summary, and again afterwards', async () => {
     const { host, rest } = await stoppedPlugin();
     const output: { context: string[] } = { context: [] };
-    await host.hooks['experimental.session.compacting']?.({ sessionID: sessionId }, output);
+    await host.hooks['experimental.session.compacting']?.(
+      { sessionID: sessionId },
+      output,
+    );
     expect(output.context.join()).toContain('“first”');
     await host.tells('session.compacted', { sessionID: sessionId });
     await rest();
@@ -203,7 +251,10 @@ describe('the agent', () => {
     const { host, rest } = await startPlugin();
     await host.says(sessionId, 'Do both.');
     await host.writesTodos(sessionId, [todo('first')]);
-    await host.hooks['experimental.session.compacting']?.({ sessionID: sessionId }, { context: [] });
+    await host.hooks['experimental.session.compacting']?.(
+      { sessionID: sessionId },
+      { context: [] },
+    );
     await host.answers(sessionId, 'Done.');
     await host.idles(sessionId);
     await rest();
@@ -224,11 +275,16 @@ describe('V12: commands of the agent', () => {
 
 describe('commands of the human', () => {
   const type = (host: PluginCase['host'], command: string, words = '') =>
-    host.hooks['command.execute.before']?.({ command, sessionID: sessionId, arguments: words }, {});
+    host.hooks['command.execute.before']?.(
+      { command, sessionID: sessionId, arguments: words },
+      {},
+    );
   const shown = (host: PluginCase['host']) =>
     host
       .messages(sessionId)
-      .flatMap(({ parts }) => parts.filter(({ ignored }) => ignored === true).map(({ text }) => text))
+      .flatMap(({ parts }) =>
+        parts.filter(({ ignored }) => ignored === true).map(({ text }) => text),
+      )
       .join('\n');
 
   it('C3: they are offered, and a command of the human’s own keeps its name', async () => {
@@ -244,12 +300,16 @@ describe('commands of the human', () => {
 
   it('C3: pause ends the countdown, status shows it, resume goes on, and no model is asked', async () => {
     const { host, rest } = await stoppedPlugin();
-    await expect(type(host, 'untildone-pause', 'lunch')).rejects.toThrow('no model is asked');
+    await expect(type(host, 'untildone-pause', 'lunch')).rejects.toThrow(
+      'no model is asked',
+    );
     await rest();
     expect(host.injected(sessionId)).toEqual([]);
     await expect(type(host, 'untildone-status')).rejects.toThrow();
     await expect(type(host, 'untildone-why')).rejects.toThrow();
-    expect(shown(host)).toMatch(/paused by you[\s\S]*2 open[\s\S]*next: first[\s\S]*it waits \(not-yet\)/);
+    expect(shown(host)).toMatch(
+      /paused by you[\s\S]*2 open[\s\S]*next: first[\s\S]*it waits \(not-yet\)/,
+    );
     await expect(type(host, 'untildone-resume')).rejects.toThrow();
     await rest();
     expect(host.injected(sessionId)).toHaveLength(1);

@@ -40,7 +40,13 @@ async function step(
   const asked = read ?? copyOf(host);
   await clock.advance(5);
   const messageID = `msg_${(BigInt(clock.now()) * 4096n).toString(16).slice(-12)}assistant${count}`;
-  const info = { id: messageID, sessionID: sessionId, role: 'assistant', parentID: lastUser(host), summary };
+  const info = {
+    id: messageID,
+    sessionID: sessionId,
+    role: 'assistant',
+    parentID: lastUser(host),
+    summary,
+  };
   await host.tells('message.updated', { sessionID: sessionId, info });
   await host.hooks['experimental.chat.messages.transform']?.({}, { messages: asked });
   await clock.advance(5);
@@ -50,8 +56,14 @@ async function step(
   });
   await host.tells('message.part.updated', part({ type: 'step-start' }));
   if (text !== undefined) {
-    await host.hooks['experimental.text.complete']?.({ sessionID: sessionId, messageID }, { text });
-    await host.tells('message.part.updated', part({ type: 'text', text, time: { start: 1, end: 2 } }));
+    await host.hooks['experimental.text.complete']?.(
+      { sessionID: sessionId, messageID },
+      { text },
+    );
+    await host.tells(
+      'message.part.updated',
+      part({ type: 'text', text, time: { start: 1, end: 2 } }),
+    );
   }
   if (tool !== undefined) await host.calls(sessionId, tool);
   const ended = host.tells('message.part.updated', part({ type: 'step-finish', reason }));
@@ -59,7 +71,10 @@ async function step(
   if (text === undefined) await ended;
   read = copyOf(host);
   await ended;
-  await host.tells('message.updated', { sessionID: sessionId, info: { ...info, finish: reason } });
+  await host.tells('message.updated', {
+    sessionID: sessionId,
+    info: { ...info, finish: reason },
+  });
   return asked;
 }
 
@@ -70,13 +85,17 @@ function copyOf(host: PluginCase['host']): Message[] {
 }
 
 function lastUser(host: PluginCase['host']): string {
-  return String(host.messages(sessionId).findLast(({ info }) => info['role'] === 'user')?.info['id']);
+  return String(
+    host.messages(sessionId).findLast(({ info }) => info['role'] === 'user')?.info['id'],
+  );
 }
 
 /** Would the host make another round? It does while a message of a user is newer than the step that ended. */
 function words(messages: readonly Message[]): readonly string[] {
   return messages.flatMap(({ parts }) =>
-    parts.filter(({ ignored, text }) => ignored !== true && text !== '').map(({ text }) => String(text)),
+    parts
+      .filter(({ ignored, text }) => ignored !== true && text !== '')
+      .map(({ text }) => String(text)),
   );
 }
 
@@ -95,7 +114,9 @@ describe('`opencode run`', () => {
     const held = host.messages(sessionId).at(-1);
     expect(held?.info['id']).toBe(lastUser(host));
     const asked = await step(running, { text: 'Going on.', reason: 'tool-calls' });
-    expect(words(asked).at(-1)).toContain('[TODO CONTINUATION] 0/2 completed, 2 remaining.');
+    expect(words(asked).at(-1)).toContain(
+      '[TODO CONTINUATION] 0/2 completed, 2 remaining.',
+    );
     await running.settle();
     const kept = host
       .messages(sessionId)
@@ -111,16 +132,26 @@ describe('`opencode run`', () => {
     await running.host.idles(sessionId);
     await running.rest();
     expect(running.host.toasts).toEqual([]);
-    expect(await running.decisions()).toMatchObject([{ decision: { answer: 'continue' } }]);
+    expect(await running.decisions()).toMatchObject([
+      { decision: { answer: 'continue' } },
+    ]);
   });
 
   it('G1: words between two tool calls are no stop: nothing is decided, counted or shown', async () => {
     const running = await planned();
-    await step(running, { text: 'Now I look at it.', reason: 'tool-calls', tool: 'read' });
+    await step(running, {
+      text: 'Now I look at it.',
+      reason: 'tool-calls',
+      tool: 'read',
+    });
     await running.settle();
     expect(await running.decisions()).toEqual([]);
     expect((await running.session()).counters.total).toBe(0);
-    const asked = await step(running, { text: 'More.', reason: 'tool-calls', tool: 'read' });
+    const asked = await step(running, {
+      text: 'More.',
+      reason: 'tool-calls',
+      tool: 'read',
+    });
     expect(words(asked)).toEqual(['Do both.']);
   });
 
@@ -151,7 +182,10 @@ describe('`opencode run`', () => {
     await step(running, { text: 'Shall I really go on?' });
     await running.settle();
     expect((await running.session()).settled).toMatchObject({ outcome: 'paused' });
-    expect(running.host.messages(sessionId), 'the human, and one continuation').toHaveLength(2);
+    expect(
+      running.host.messages(sessionId),
+      'the human, and one continuation',
+    ).toHaveLength(2);
     expect(running.host.endedByPlugin).toEqual([]);
   });
 
@@ -192,7 +226,10 @@ describe('`opencode run`', () => {
   it('P29: a plan that is done is let go without a held message', async () => {
     const running = await planned();
     await running.host.calls(sessionId, 'write');
-    await running.host.writesTodos(sessionId, [todo('first', 'completed'), todo('second', 'completed')]);
+    await running.host.writesTodos(sessionId, [
+      todo('first', 'completed'),
+      todo('second', 'completed'),
+    ]);
     await step(running, { text: 'Both are done.' });
     await running.settle();
     expect(running.host.messages(sessionId)).toHaveLength(1);
@@ -206,11 +243,15 @@ describe('`opencode run`', () => {
     'V10: a project’s file that the agent wrote is told on the error output at a stop that %s',
     async (_what, settings) => {
       const said = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
-      const told = () => said.mock.calls.filter(([text]) => String(text).includes('untildone trust'));
+      const told = () =>
+        said.mock.calls.filter(([text]) => String(text).includes('untildone trust'));
       const running = await planned({ settings });
       await running.host.calls(sessionId, 'write');
       writeFileSync(join(running.directory, 'untildone.json'), '{"mode":"off"}');
-      await running.host.writesTodos(sessionId, [todo('first', 'completed'), todo('second', 'completed')]);
+      await running.host.writesTodos(sessionId, [
+        todo('first', 'completed'),
+        todo('second', 'completed'),
+      ]);
       expect(told()).toHaveLength(0);
       await step(running, { text: 'Both are done.' });
       await running.settle();
@@ -250,31 +291,50 @@ describe('checks under `opencode run`', () => {
       output,
     );
     await until(running, answered);
-    expect(output.output).toContain('The check of “first” failed, so it is not completed and stays open.');
+    expect(output.output).toContain(
+      'The check of “first” failed, so it is not completed and stays open.',
+    );
     expect(directory).not.toBe('');
   });
 
   it('V1: with nothing open the host waits for the goal’s checks, and a failure goes on', async () => {
     const running = await planned({ settings: { ...checks, goal: ['there'] } });
     await running.host.calls(sessionId, 'write');
-    await running.host.writesTodos(sessionId, [todo('first', 'completed'), todo('second', 'completed')]);
+    await running.host.writesTodos(sessionId, [
+      todo('first', 'completed'),
+      todo('second', 'completed'),
+    ]);
     await until(running, step(running, { text: 'Both are done.' }));
-    expect(running.host.injected(sessionId)).toEqual([expect.stringContaining('of the whole work failed')]);
-    expect((await running.decisions())[0]?.decision).toMatchObject({ textKind: 'failed-check' });
+    expect(running.host.injected(sessionId)).toEqual([
+      expect.stringContaining('of the whole work failed'),
+    ]);
+    expect((await running.decisions())[0]?.decision).toMatchObject({
+      textKind: 'failed-check',
+    });
   });
 
   it('M8: work without a plan is told to wait for them, and the next text waits itself', async () => {
-    const running = await startPlugin({ command: 'run', settings: { ...checks, goal: ['there'] } });
+    const running = await startPlugin({
+      command: 'run',
+      settings: { ...checks, goal: ['there'] },
+    });
     await running.host.says(sessionId, 'Write it.');
     await running.host.calls(sessionId, 'write');
     await step(running, { text: 'Done.' });
-    const asked = await step(running, { text: 'I wait.', reason: 'tool-calls', tool: 'todo_verify' });
+    const asked = await step(running, {
+      text: 'I wait.',
+      reason: 'tool-calls',
+      tool: 'todo_verify',
+    });
     expect(words(asked).at(-1)).toContain('Call todo_verify');
   });
 });
 
 /** The checks take real time, and the simulated clock has to move along with it. */
-async function until({ clock }: PluginCase, work: Promise<unknown> | undefined): Promise<void> {
+async function until(
+  { clock }: PluginCase,
+  work: Promise<unknown> | undefined,
+): Promise<void> {
   let isDone = false;
   const watched = Promise.resolve(work).finally(() => {
     isDone = true;
@@ -286,12 +346,15 @@ async function until({ clock }: PluginCase, work: Promise<unknown> | undefined):
   await watched;
 }
 
-const started = (...words: string[]) => leavesOnIdle(['bun', '/$bunfs/src/index.js', ...words]);
+const started = (...words: string[]) =>
+  leavesOnIdle(['bun', '/$bunfs/src/index.js', ...words]);
 
 describe('how the host was started', () => {
   it('design: `run` leaves on the first idle, wherever its flags stand', () => {
     expect(started('run', 'do it')).toBe(true);
-    expect(started('--print-logs', '--log-level', 'DEBUG', 'run', 'serve the cake')).toBe(true);
+    expect(started('--print-logs', '--log-level', 'DEBUG', 'run', 'serve the cake')).toBe(
+      true,
+    );
     expect(started('github', 'run')).toBe(true);
   });
 
@@ -310,10 +373,20 @@ describe('how the host was started', () => {
   });
 });
 
-function stopOf(step: Partial<NonNullable<SessionMemory['lastStep']>> | null, text = '', failed = false) {
+function stopOf(
+  step: Partial<NonNullable<SessionMemory['lastStep']>> | null,
+  text = '',
+  failed = false,
+) {
   const plugin = createWaitingPlugin();
   const memory = plugin.told.of('ses_1');
-  const whole = { messageId: 'msg_2', parentId: null, finish: 'stop', error: null, summary: false };
+  const whole = {
+    messageId: 'msg_2',
+    parentId: null,
+    finish: 'stop',
+    error: null,
+    summary: false,
+  };
   memory.lastStep = step === null ? null : { ...whole, ...step };
   memory.lastText = { messageId: 'msg_2', text };
   memory.failedSinceBusy = failed;
@@ -325,8 +398,12 @@ describe('how a step ended', () => {
     expect(stopOf({}, 'Done.')).toMatchObject({ end: 'normal', question: false });
     expect(stopOf({}, ' \n')).toMatchObject({ end: 'empty' });
     expect(stopOf({ finish: 'length' }, 'And so')).toMatchObject({ end: 'length' });
-    expect(stopOf({ finish: 'content-filter' }, '', true)).toMatchObject({ end: 'content-filter' });
-    expect(stopOf({ error: { name: 'APIError' } }, 'Half')).toMatchObject({ end: 'error' });
+    expect(stopOf({ finish: 'content-filter' }, '', true)).toMatchObject({
+      end: 'content-filter',
+    });
+    expect(stopOf({ error: { name: 'APIError' } }, 'Half')).toMatchObject({
+      end: 'error',
+    });
     expect(stopOf({}, 'Half', true)).toMatchObject({ end: 'error' });
     expect(stopOf({ finish: null }, 'Half')).toMatchObject({ end: 'cancelled' });
     expect(stopOf({ finish: 'tool-calls' })).toMatchObject({ end: 'normal' });
@@ -335,7 +412,9 @@ describe('how a step ended', () => {
 
   it('G11: a question at its end counts, one in a summary does not', () => {
     expect(stopOf({}, 'Shall I go on?')).toMatchObject({ question: true });
-    expect(stopOf({ summary: true }, 'Open: which one?')).toMatchObject({ question: false });
+    expect(stopOf({ summary: true }, 'Open: which one?')).toMatchObject({
+      question: false,
+    });
   });
 
   it('P18: subagents that are at work are named', () => {
@@ -344,7 +423,10 @@ describe('how a step ended', () => {
       ['ses_2', true],
       ['ses_3', false],
     ] as const)
-      Object.assign(plugin.told.of(id), { busy, info: { id, parentId: 'ses_1', reverted: false } });
+      Object.assign(plugin.told.of(id), {
+        busy,
+        info: { id, parentId: 'ses_1', reverted: false },
+      });
     const memory = plugin.told.of('ses_1');
     expect(follow(plugin, 'ses_1').stopOf(factsOf(memory), null)).toMatchObject({
       background: [{ id: 'ses_2', kind: 'subagent' }],

@@ -11,7 +11,11 @@ const recorded = JSON.parse(
 ) as Record<string, { type: string; properties: Record<string, unknown> }>;
 
 /** What `follow.ts` tells the engine of events, and what it notes of their session. */
-function heard(events: readonly unknown[], known: Partial<SessionMemory> = {}, headless = false) {
+function heard(
+  events: readonly unknown[],
+  known: Partial<SessionMemory> = {},
+  headless = false,
+) {
   const plugin = createWaitingPlugin();
   const tells: unknown[] = [];
   const told: Plugin['told'] = {
@@ -39,12 +43,20 @@ const named = (name: string) => ({
 const signal = (name: string, known: Partial<SessionMemory> = {}, headless = false) =>
   heard([named(name)], known, headless);
 const whole = { finish: null, error: null, summary: false };
-const nothing = { tells: [], memory: { lastStep: null, lastText: null, info: null, busy: false } };
+const nothing = {
+  tells: [],
+  memory: { lastStep: null, lastText: null, info: null, busy: false },
+};
 
 describe("OpenCode's recorded events", () => {
   it('design: each one is the signal that it stands for', () => {
-    expect(signal('sessionCreated').memory.info).toMatchObject({ parentId: null, reverted: false });
-    expect(signal('childCreated').memory.info).toMatchObject({ parentId: expect.stringMatching(/^ses_/) });
+    expect(signal('sessionCreated').memory.info).toMatchObject({
+      parentId: null,
+      reverted: false,
+    });
+    expect(signal('childCreated').memory.info).toMatchObject({
+      parentId: expect.stringMatching(/^ses_/),
+    });
     expect(signal('sessionDeleted').tells).toMatchObject([{ type: 'session-deleted' }]);
     expect(signal('statusBusy').memory.busy).toBe(true);
     expect(signal('idle', { busy: true }).memory.busy).toBe(false);
@@ -52,13 +64,20 @@ describe("OpenCode's recorded events", () => {
       { type: 'wait-ended', wait: { kind: 'compaction', shrunk: true } },
     ]);
     expect(signal('textEnded').memory.lastText?.text).toContain(' ');
-    expect(signal('toolRunning').tells).toMatchObject([{ type: 'tool-started', tool: 'bash' }]);
+    expect(signal('toolRunning').tells).toMatchObject([
+      { type: 'tool-started', tool: 'bash' },
+    ]);
     expect(signal('toolRunning').memory.toolError).toBeNull();
-    expect(signal('toolCompleted').tells).toMatchObject([{ type: 'tool-started' }, { type: 'tool-ended' }]);
+    expect(signal('toolCompleted').tells).toMatchObject([
+      { type: 'tool-started' },
+      { type: 'tool-ended' },
+    ]);
     const { messageID } = recordOf(recorded['stepStarted']?.properties['part']);
     const lastStep = { messageId: String(messageID), parentId: 'msg_1', ...whole };
     const sent = { messageId: 'msg_1', epoch: 1 };
-    expect(signal('stepStarted', { lastStep, sent }).tells).toEqual([{ type: 'activity-seen' }]);
+    expect(signal('stepStarted', { lastStep, sent }).tells).toEqual([
+      { type: 'activity-seen' },
+    ]);
     expect(signal('stepStopped', {}, true).memory.answeredSinceBusy).toBe(true);
     expect(signal('stepCalledTools', {}, true).memory.answeredSinceBusy).toBe(false);
     expect(signal('assistantBegan').memory.lastStep).toMatchObject(whole);
@@ -96,11 +115,15 @@ describe("OpenCode's recorded events", () => {
     expect(signal('badRequest').tells).toMatchObject([
       { type: 'error-occurred', signature: expect.stringContaining('APIError') },
     ]);
-    expect(signal('failedMessage').memory.lastStep?.error).toMatchObject({ name: 'APIError' });
+    expect(signal('failedMessage').memory.lastStep?.error).toMatchObject({
+      name: 'APIError',
+    });
   });
 
   it('C3: a command that the human ran in the chat is known', () => {
-    const { holds } = signal('shellText', { holds: new Set([{ why: 'stopped' }]) }).memory;
+    const { holds } = signal('shellText', {
+      holds: new Set([{ why: 'stopped' }]),
+    }).memory;
     expect(holds.size, 'a word of the human lifts a stop').toBe(0);
   });
 
@@ -120,9 +143,9 @@ describe("OpenCode's recorded events", () => {
     const { properties, ...step } = named('stepStopped');
     const tokens = { input: 10, output: 5, reasoning: 2, cache: { read: 30, write: 1 } };
     const part = { ...recordOf(recordOf(properties)['part']), tokens };
-    expect(heard([{ ...step, properties: { ...properties, part } }]).tells).toMatchObject([
-      { inputTokens: 41, outputTokens: 7 },
-    ]);
+    expect(heard([{ ...step, properties: { ...properties, part } }]).tells).toMatchObject(
+      [{ inputTokens: 41, outputTokens: 7 }],
+    );
   });
 });
 
@@ -148,7 +171,9 @@ describe('hostile events', () => {
 describe('whether the model has the todo tool', () => {
   it('P17: a permission says it before a switch does, for all calls or by patterns', () => {
     expect(isTodoToolOn({ tools: { todowrite: false } })).toBe(false);
-    expect(isTodoToolOn({ tools: { todowrite: false }, permission: { todowrite: 'ask' } })).toBe(true);
+    expect(
+      isTodoToolOn({ tools: { todowrite: false }, permission: { todowrite: 'ask' } }),
+    ).toBe(true);
     expect(isTodoToolOn({ permission: { todowrite: { '*': 'deny' } } })).toBe(false);
     expect(isTodoToolOn({ permission: 'deny' })).toBe(false);
     expect(isTodoToolOn({ permission: { edit: 'deny' }, tools: 7 })).toBeNull();
@@ -166,15 +191,26 @@ describe('a message that the host is about to keep', () => {
       text: 'do it',
       agent: { name: 'build', model: 'lab/family/scripted', variant: 'high' },
     });
-    expect(splitModel(read?.agent.model ?? null)).toEqual({ providerID: 'lab', modelID: 'family/scripted' });
+    expect(splitModel(read?.agent.model ?? null)).toEqual({
+      providerID: 'lab',
+      modelID: 'family/scripted',
+    });
   });
 
   it('G4: what the host or a plugin wrote by itself is no word of a human', () => {
-    const synthetic = { type: 'text', text: 'Continue if you have next steps', synthetic: true };
+    const synthetic = {
+      type: 'text',
+      text: 'Continue if you have next steps',
+      synthetic: true,
+    };
     expect(readMessage(message, [synthetic])?.text).toBeNull();
     expect(readMessage(message, [{ type: 'compaction', auto: false }])?.text).toBeNull();
-    expect(readMessage(message, [{ type: 'text', text: 'shown only', ignored: true }])?.text).toBeNull();
-    expect(readMessage(message, [synthetic, { type: 'file', url: 'file:///a' }])?.text).toBe('');
+    expect(
+      readMessage(message, [{ type: 'text', text: 'shown only', ignored: true }])?.text,
+    ).toBeNull();
+    expect(
+      readMessage(message, [synthetic, { type: 'file', url: 'file:///a' }])?.text,
+    ).toBe('');
   });
 
   it('T6: one that cannot be read is none', () => {
@@ -187,7 +223,8 @@ describe('a message that the host is about to keep', () => {
 const agents = JSON.parse(
   readFileSync(new URL('./fixtures/agents.json', import.meta.url), 'utf8'),
 ) as readonly { name: string; permission: unknown }[];
-const permissionOf = (name: string) => agents.find((agent) => agent.name === name)?.permission;
+const permissionOf = (name: string) =>
+  agents.find((agent) => agent.name === name)?.permission;
 
 describe('who may write', () => {
   it("P26: of the host's own agents build and general may, plan and explore may not", () => {
@@ -199,19 +236,37 @@ describe('who may write', () => {
 
   it('P26: the last match wins, and a rule for single files makes no writer', () => {
     const deny = { permission: 'edit', pattern: '*', action: 'deny' };
-    expect(canEdit([deny, { permission: '*', pattern: '*', action: 'allow' }])).toBe('yes');
-    expect(canEdit([deny, { permission: 'edit', pattern: 'plans/*.md', action: 'allow' }])).toBe('no');
+    expect(canEdit([deny, { permission: '*', pattern: '*', action: 'allow' }])).toBe(
+      'yes',
+    );
+    expect(
+      canEdit([deny, { permission: 'edit', pattern: 'plans/*.md', action: 'allow' }]),
+    ).toBe('no');
     expect(canEdit([{ permission: 'edit', pattern: '*', action: 'ask' }])).toBe('yes');
   });
 
   it('G4: what cannot be read is unknown', () => {
-    for (const permission of [undefined, null, 'allow', {}, [], [7], [{ permission: 'edit' }]])
+    for (const permission of [
+      undefined,
+      null,
+      'allow',
+      {},
+      [],
+      [7],
+      [{ permission: 'edit' }],
+    ])
       expect(canEdit(permission)).toBe('unknown');
-    expect(canEdit([{ permission: 'edit', pattern: '*', action: 'maybe' }])).toBe('unknown');
+    expect(canEdit([{ permission: 'edit', pattern: '*', action: 'maybe' }])).toBe(
+      'unknown',
+    );
   });
 
   it('G4: a hostile pattern is neither matched nor paid for', () => {
-    expect(canEdit([{ permission: '*'.repeat(5000), pattern: '*', action: 'allow' }])).toBe('unknown');
-    expect(canEdit([{ permission: 'ed(it', pattern: '[*', action: 'allow' }])).toBe('unknown');
+    expect(
+      canEdit([{ permission: '*'.repeat(5000), pattern: '*', action: 'allow' }]),
+    ).toBe('unknown');
+    expect(canEdit([{ permission: 'ed(it', pattern: '[*', action: 'allow' }])).toBe(
+      'unknown',
+    );
   });
 });

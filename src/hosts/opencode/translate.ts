@@ -13,12 +13,18 @@ interface TextPartLike extends Partial<Record<'synthetic' | 'ignored', boolean>>
   text: string;
   metadata?: Record<string, unknown>;
 }
-export interface PromptBodyLike extends Partial<Record<'messageID' | 'agent' | 'variant', string>> {
+export interface PromptBodyLike
+  extends Partial<Record<'messageID' | 'agent' | 'variant', string>> {
   model?: { providerID: string; modelID: string };
   noReply?: boolean;
   parts: TextPartLike[];
 }
-type ToastLike = { title: string; message: string; variant: 'info' | 'warning'; duration: number };
+type ToastLike = {
+  title: string;
+  message: string;
+  variant: 'info' | 'warning';
+  duration: number;
+};
 
 /** As much of OpenCode's client as is used. */
 export interface ClientLike {
@@ -37,7 +43,9 @@ export interface ToolDefinitionLike {
   args: never;
   execute(input: unknown, context: { sessionID: string }): Promise<string>;
 }
-export type ConfigLike = { command?: Record<string, { template: string; description?: string }> };
+export type ConfigLike = {
+  command?: Record<string, { template: string; description?: string }>;
+};
 
 type Hook<Input, Output> = (input: Input, output: Output) => Promise<void>;
 type OfSession<More = object> = { sessionID: string } & More;
@@ -49,9 +57,15 @@ export interface HooksLike {
   config?: (config: ConfigLike) => Promise<void>;
   tool?: Record<string, ToolDefinitionLike>;
   'chat.message'?: Hook<OfSession, { message: unknown; parts: unknown[] }>;
-  'command.execute.before'?: Hook<OfSession<{ command: string; arguments: string }>, unknown>;
+  'command.execute.before'?: Hook<
+    OfSession<{ command: string; arguments: string }>,
+    unknown
+  >;
   'shell.env'?: Hook<{ sessionID?: string }, { env: Record<string, string> }>;
-  'tool.execute.after'?: Hook<OfSession<{ tool: string; callID: string }>, { output: string }>;
+  'tool.execute.after'?: Hook<
+    OfSession<{ tool: string; callID: string }>,
+    { output: string }
+  >;
   'tool.definition'?: Hook<{ toolID: string }, object>;
   'experimental.chat.messages.transform'?: Hook<object, { messages: readonly unknown[] }>;
   'experimental.session.compacting'?: Hook<OfSession, { context: string[] }>;
@@ -63,32 +77,59 @@ export type PluginInputLike = { client: ClientLike; directory: string };
 /** A plugin of OpenCode. */
 export type PluginLike = (input: PluginInputLike) => Promise<HooksLike>;
 
-export const idOf = (value: unknown): string | null => textOf(value)?.slice(0, 200) ?? null;
+export const idOf = (value: unknown): string | null =>
+  textOf(value)?.slice(0, 200) ?? null;
 
 export function readSession(value: unknown) {
   const { id, parentID, revert } = recordOf(value);
   if (typeof id !== 'string' || id === '') return null;
-  return { id, parentId: textOf(parentID), reverted: typeof revert === 'object' && revert !== null };
+  return {
+    id,
+    parentId: textOf(parentID),
+    reverted: typeof revert === 'object' && revert !== null,
+  };
 }
 
-export const readTodos = (value: readonly unknown[]) => value.map((one) => readTodo(one, null));
+export const readTodos = (value: readonly unknown[]) =>
+  value.map((one) => readTodo(one, null));
 
 /** One for each step of the model. `summary`: of a compaction. */
 export function readStep(value: unknown) {
-  const { id: messageId, role, parentID, finish, error = null, summary } = recordOf(value);
+  const {
+    id: messageId,
+    role,
+    parentID,
+    finish,
+    error = null,
+    summary,
+  } = recordOf(value);
   if (typeof messageId !== 'string' || role !== 'assistant') return null;
-  return { messageId, parentId: textOf(parentID), finish: textOf(finish), error, summary: summary === true };
+  return {
+    messageId,
+    parentId: textOf(parentID),
+    finish: textOf(finish),
+    error,
+    summary: summary === true,
+  };
 }
 
 export function readCall(part: Fields) {
   const callId = idOf(part['callID']);
   const { status, error } = recordOf(part['state']);
-  if (callId === null || !['running', 'completed', 'error'].includes(String(status))) return null;
+  if (callId === null || !['running', 'completed', 'error'].includes(String(status)))
+    return null;
   const tool = idOf(part['tool']) ?? 'unknown';
-  const access = (['read', 'write', 'todo'] as const).find((one) => tools[one].includes(tool)) ?? 'unknown';
+  const access =
+    (['read', 'write', 'todo'] as const).find((one) => tools[one].includes(tool)) ??
+    'unknown';
   const call = { tool, access } as const;
   const said = (textOf(error) ?? 'The call failed.').slice(0, 2000);
-  return { callId, call, isOver: status !== 'running', error: status === 'error' ? said : null };
+  return {
+    callId,
+    call,
+    isOver: status !== 'running',
+    error: status === 'error' ? said : null,
+  };
 }
 
 export function usageOf({ tokens, cost }: Fields) {
@@ -100,7 +141,8 @@ export function usageOf({ tokens, cost }: Fields) {
 export const hostTodoTool = 'todowrite';
 /** As settings, or those of an agent, say it; a permission wins. Null: they do not say. */
 export function isTodoToolOn({ permission, tools }: Fields): boolean | null {
-  const rule = typeof permission === 'string' ? permission : recordOf(permission)[hostTodoTool];
+  const rule =
+    typeof permission === 'string' ? permission : recordOf(permission)[hostTodoTool];
   const said = recordOf(rule)['*'] ?? rule;
   if (said === 'deny') return false;
   if (said === 'allow' || said === 'ask') return true;
@@ -109,7 +151,18 @@ export function isTodoToolOn({ permission, tools }: Fields): boolean | null {
 }
 /** Any other may write: unseen work would make an honest agent look idle. */
 const tools = {
-  read: ['read', 'glob', 'grep', 'list', 'lsp', 'webfetch', 'websearch', 'skill', 'question', 'invalid'],
+  read: [
+    'read',
+    'glob',
+    'grep',
+    'list',
+    'lsp',
+    'webfetch',
+    'websearch',
+    'skill',
+    'question',
+    'invalid',
+  ],
   write: ['edit', 'write', 'patch', 'apply_patch'],
   todo: [hostTodoTool, 'todoread', ...todoToolsFor('agent').map(({ name }) => name)],
 };
@@ -120,7 +173,10 @@ const anyFile = 'src/some-file.txt';
 export function canEdit(permissions: unknown) {
   const last = listOf(permissions)
     .map(recordOf)
-    .findLast(({ permission, pattern }) => matches(permission, 'edit') && matches(pattern, anyFile));
+    .findLast(
+      ({ permission, pattern }) =>
+        matches(permission, 'edit') && matches(pattern, anyFile),
+    );
   if (last?.['action'] === 'allow' || last?.['action'] === 'ask') return 'yes';
   return last?.['action'] === 'deny' ? 'no' : 'unknown';
 }
@@ -130,7 +186,10 @@ function matches(pattern: unknown, text: string): boolean {
   // Longer than any honest rule.
   if (typeof pattern !== 'string' || pattern.length > 200) return false;
   const escaped = pattern.replace(/[.+^${}()|[\]\\]/gu, '\\$&');
-  return new RegExp(`^${escaped.replace(/\*+/gu, '.*').replace(/\?/gu, '.')}$`, 'su').test(text);
+  return new RegExp(
+    `^${escaped.replace(/\*+/gu, '.*').replace(/\?/gu, '.')}$`,
+    'su',
+  ).test(text);
 }
 
 const humanParts = new Set<unknown>(['text', 'file', 'agent', 'subtask']);
@@ -142,14 +201,27 @@ export function readMessage(message: unknown, parts: readonly unknown[]) {
   const isNamed = typeof providerID === 'string' && typeof modelID === 'string';
   const typed = parts
     .map(recordOf)
-    .filter(({ type, synthetic, ignored }) => humanParts.has(type) && synthetic !== true && ignored !== true);
-  const text = typed.length === 0 ? null : typed.map((part) => textOf(part['text']) ?? '').join('\n');
-  const named = { name: textOf(agent), model: isNamed ? `${providerID}/${modelID}` : null };
+    .filter(
+      ({ type, synthetic, ignored }) =>
+        humanParts.has(type) && synthetic !== true && ignored !== true,
+    );
+  const text =
+    typed.length === 0
+      ? null
+      : typed.map((part) => textOf(part['text']) ?? '').join('\n');
+  const named = {
+    name: textOf(agent),
+    model: isNamed ? `${providerID}/${modelID}` : null,
+  };
   return { id, text, agent: { ...named, variant: textOf(variant) ?? textOf(said) } };
 }
 
 /** A model's name may hold slashes. */
-export function splitModel(model: string | null): { providerID: string; modelID: string } | null {
+export function splitModel(
+  model: string | null,
+): { providerID: string; modelID: string } | null {
   const [, providerID, modelID] = /^([^/]+)\/(.+)$/su.exec(model ?? '') ?? [];
-  return providerID === undefined || modelID === undefined ? null : { providerID, modelID };
+  return providerID === undefined || modelID === undefined
+    ? null
+    : { providerID, modelID };
 }

@@ -7,7 +7,10 @@ const minute = 60_000;
 const sessionID = sessionId;
 /** The seconds of the countdown's toasts. */
 const seconds = ({ host: { toasts } }: PluginCase) =>
-  toasts.flatMap(({ message }) => /Resuming in (\d+) s/u.exec(String(message))?.slice(1).map(Number) ?? []);
+  toasts.flatMap(
+    ({ message }) =>
+      /Resuming in (\d+) s/u.exec(String(message))?.slice(1).map(Number) ?? [],
+  );
 
 describe('causes of waiting', () => {
   type Act = (stage: PluginCase) => Promise<unknown>;
@@ -15,7 +18,12 @@ describe('causes of waiting', () => {
     [
       'a permission',
       ({ host }) => host.tells('permission.asked', { sessionID, id: 'per_1' }),
-      ({ host }) => host.tells('permission.replied', { sessionID, requestID: 'per_1', reply: 'once' }),
+      ({ host }) =>
+        host.tells('permission.replied', {
+          sessionID,
+          requestID: 'per_1',
+          reply: 'once',
+        }),
     ],
     [
       'a question',
@@ -25,7 +33,10 @@ describe('causes of waiting', () => {
     [
       'a compaction',
       async ({ host }) =>
-        host.hooks['experimental.session.compacting']?.({ sessionID }, { context: [] as string[] }),
+        host.hooks['experimental.session.compacting']?.(
+          { sessionID },
+          { context: [] as string[] },
+        ),
       ({ host }) => host.tells('session.compacted', { sessionID }),
     ],
   ];
@@ -73,7 +84,10 @@ describe('usage that the host reports with each step', () => {
   for (const command of ['serve', 'run'] as const)
     it(`G8: opencode ${command}: a budget of tokens ends the turn at the stop after which it is spent`, async () => {
       // The stage's steps use 18 tokens each.
-      const { host, rest, decisions } = await stoppedPlugin({ command, settings: { maxTokens: 30 } });
+      const { host, rest, decisions } = await stoppedPlugin({
+        command,
+        settings: { maxTokens: 30 },
+      });
       await rest();
       expect(host.injected(sessionId).filter(Boolean)).toHaveLength(1);
       await host.answers(sessionId, 'Done again!');
@@ -88,7 +102,10 @@ describe('usage that the host reports with each step', () => {
 });
 
 describe('words of its list that we do not know', () => {
-  const odd = [{ content: 'first', status: 'waiting', priority: 'critical' }, todo('second', 'completed')];
+  const odd = [
+    { content: 'first', status: 'waiting', priority: 'critical' },
+    todo('second', 'completed'),
+  ];
   const words = /"waiting", taken as pending.*"critical", taken as medium/su;
 
   it('T6 P45: the todo is held as open, and the model is told in the result of its call', async () => {
@@ -97,7 +114,10 @@ describe('words of its list that we do not know', () => {
     await host.writesTodos(sessionId, []);
     await host.tells('todo.updated', { sessionID, todos: odd });
     const result = { output: '' };
-    await host.hooks['tool.execute.after']?.({ tool: 'todowrite', sessionID, callID: 'call_1' }, result);
+    await host.hooks['tool.execute.after']?.(
+      { tool: 'todowrite', sessionID, callID: 'call_1' },
+      result,
+    );
     expect(result.output).toMatch(words);
     (host.todos(sessionId) as object[]).push(...odd);
     await host.answers(sessionId, 'All done!');
@@ -115,7 +135,9 @@ describe('words of its list that we do not know', () => {
     await host.idles(sessionId);
     await rest();
     expect(host.injected(sessionId)).toEqual([expect.stringContaining('“first”')]);
-    const told = host.toasts.map(({ message }) => String(message)).filter((message) => words.test(message));
+    const told = host.toasts
+      .map(({ message }) => String(message))
+      .filter((message) => words.test(message));
     expect(told).toEqual([expect.not.stringContaining('left alone')]);
   });
 });

@@ -11,10 +11,15 @@ const of = (type: string) => facts.filter((fact) => fact.type === type);
 
 describe('lines of pi', () => {
   it('tell the conversation, steps with what they used, and text', () => {
-    expect(of('conversation')).toEqual([{ type: 'conversation', id: expect.stringMatching(/^01/) }]);
+    expect(of('conversation')).toEqual([
+      { type: 'conversation', id: expect.stringMatching(/^01/) },
+    ]);
     expect(of('text')).toEqual([{ type: 'text', text: 'All done.' }]);
     expect(of('step'), 'G9: a call that failed is none').toHaveLength(2);
-    expect(of('usage')[0]).toMatchObject({ of: 'step', tokens: { inputTokens: expect.any(Number) } });
+    expect(of('usage')[0]).toMatchObject({
+      of: 'step',
+      tokens: { inputTokens: expect.any(Number) },
+    });
   });
 
   it('tell calls, and whether they failed', () => {
@@ -29,12 +34,16 @@ describe('lines of pi', () => {
   });
 
   it('P21: tell retries apart from the end', () => {
-    expect(of('retrying')).toMatchObject([{ inMs: 2000, sentence: expect.stringContaining('1 of 3') }]);
+    expect(of('retrying')).toMatchObject([
+      { inMs: 2000, sentence: expect.stringContaining('1 of 3') },
+    ]);
     expect(of('ended')).toEqual([
       { type: 'ended', end: 'normal' },
       { type: 'ended', end: 'error' },
     ]);
-    expect(of('error')).toMatchObject([{ kind: 'other', message: expect.stringContaining('400') }]);
+    expect(of('error')).toMatchObject([
+      { kind: 'other', message: expect.stringContaining('400') },
+    ]);
   });
 
   it('that are no JSON, or of another shape, say nothing', () => {
@@ -53,7 +62,14 @@ describe('lines of pi', () => {
 });
 
 describe('a start', () => {
-  const start = { text: '-v is a flag', id: 'a', isNew: true, model: null, scratch: '/', environment: {} };
+  const start = {
+    text: '-v is a flag',
+    id: 'a',
+    isNew: true,
+    model: null,
+    scratch: '/',
+    environment: {},
+  };
 
   it('gives the text on standard input, where no word of it is a flag or a file', () => {
     const call = piDriver.start({ ...start, mode: 'auto', flags: ['--thinking', 'off'] });
@@ -64,11 +80,15 @@ describe('a start', () => {
   it('V9: only --auto leaves it a shell; our todo tools it has always', () => {
     const toolsOf = (mode: 'read-only' | 'edit' | 'auto') => {
       const { words } = piDriver.start({ ...start, mode, flags: [] });
-      return words.includes('--tools') ? (words[words.indexOf('--tools') + 1] ?? '').split(',') : null;
+      return words.includes('--tools')
+        ? (words[words.indexOf('--tools') + 1] ?? '').split(',')
+        : null;
     };
     expect(toolsOf('read-only')).toEqual(expect.arrayContaining(['read', 'todo_write']));
     expect(toolsOf('read-only')).not.toContain('write');
-    expect(toolsOf('edit')).toEqual(expect.arrayContaining(['read', 'edit', 'write', 'todo_write']));
+    expect(toolsOf('edit')).toEqual(
+      expect.arrayContaining(['read', 'edit', 'write', 'todo_write']),
+    );
     expect(toolsOf('edit')).not.toContain('bash');
     expect(toolsOf('auto')).toBeNull();
   });

@@ -1,7 +1,13 @@
 // pi as `run --with pi` drives it: its JSON mode, with our extension for this run alone.
 import type { HostDriver } from '../../engine/host-driver.ts';
 import { todoToolsFor } from '../../tools/todo-tools.ts';
-import { conversationOf, type Readers, readLines, spoken, toolStarted } from '../driver.ts';
+import {
+  conversationOf,
+  type Readers,
+  readLines,
+  spoken,
+  toolStarted,
+} from '../driver.ts';
 import { shippedCall } from '../install/files.ts';
 import { amountOf, listOf, recordOf, textOf } from '../untrusted.ts';
 import { piInstaller } from './install.ts';
@@ -37,9 +43,18 @@ const readers: Readers = {
   tool_execution_end(line) {
     const read = readCall(line);
     if (read === null) return [];
-    const output = read.error ?? readMessage({ role: 'user', ...recordOf(line['result']) })?.text ?? '';
+    const output =
+      read.error ??
+      readMessage({ role: 'user', ...recordOf(line['result']) })?.text ??
+      '';
     return [
-      { type: 'tool-ended', callId: read.callId, tool: read.call.tool, ok: read.error === null, output },
+      {
+        type: 'tool-ended',
+        callId: read.callId,
+        tool: read.call.tool,
+        ok: read.error === null,
+        output,
+      },
     ];
   },
   auto_retry_start({ attempt, maxAttempts, delayMs, errorMessage }) {
@@ -47,7 +62,9 @@ const readers: Readers = {
     return [{ type: 'retrying', sentence, inMs: amountOf(delayMs) }];
   },
   agent_end({ messages, willRetry }) {
-    const message = listOf(messages).findLast((one) => recordOf(one)['role'] === 'assistant');
+    const message = listOf(messages).findLast(
+      (one) => recordOf(one)['role'] === 'assistant',
+    );
     if (willRetry === true || message === undefined) return [];
     const { end, error } = readTurn({ message }, 0);
     const ended = { type: 'ended', end } as const;
@@ -57,7 +74,14 @@ const readers: Readers = {
 };
 
 export const piDriver: HostDriver = {
-  ...{ name, title, program, howToGet, takesId: true, reports: { tokens: true, cost: true } },
+  ...{
+    name,
+    title,
+    program,
+    howToGet,
+    takesId: true,
+    reports: { tokens: true, cost: true },
+  },
   tools: { pause: 'todo_pause', verify: 'todo_verify' },
   permissions: {
     'read-only': 'pi may only look (its tools read, grep, find and ls).',

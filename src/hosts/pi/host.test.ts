@@ -47,7 +47,8 @@ describe('a session that stays', () => {
     await rest();
     const state = async () => {
       const { epoch } = await session();
-      return (await store.outbox({ sessionId })).find((row) => row.epoch === epoch)?.state;
+      return (await store.outbox({ sessionId })).find((row) => row.epoch === epoch)
+        ?.state;
     };
     expect(await state()).toBe('sent');
     await pi.calls('write');
@@ -81,7 +82,10 @@ describe('a session that stays', () => {
     await pi.aborts();
     await rest();
     expect(pi.injected).toEqual([]);
-    expect(await session()).toMatchObject({ latch: { how: 'interrupted' }, settled: { outcome: 'aborted' } });
+    expect(await session()).toMatchObject({
+      latch: { how: 'interrupted' },
+      settled: { outcome: 'aborted' },
+    });
   });
 
   it('E2: a command that the human runs with ! ends the countdown', async () => {
@@ -114,14 +118,22 @@ describe('a session that stays', () => {
   it('P21: an error that pi tries again is no stop; one at which it gives up ends the turn', async () => {
     const { pi, rest, decisions, plans, session } = await start();
     await plans('first');
-    const message = { role: 'assistant', content: [], stopReason: 'error', errorMessage: '400: not valid' };
+    const message = {
+      role: 'assistant',
+      content: [],
+      stopReason: 'error',
+      errorMessage: '400: not valid',
+    };
     await pi.tells('turn_end', { message });
     await pi.tells('turn_start');
     await rest();
     expect(await decisions()).toEqual([]);
     await pi.fails('400: not valid');
     await rest();
-    expect((await session()).settled).toMatchObject({ outcome: 'failed', reason: 'ended-abnormally' });
+    expect((await session()).settled).toMatchObject({
+      outcome: 'failed',
+      reason: 'ended-abnormally',
+    });
   });
 
   it('P23: after a compaction the model is given the open plan with every request', async () => {
@@ -203,7 +215,9 @@ describe('pi -p', () => {
     }
     expect(died).toEqual([[process.pid, 'SIGINT']]);
     expect((await session()).latch).toMatchObject({ how: 'interrupted' });
-    expect(process.listeners('SIGINT').filter(({ name }) => name.includes('interrupted'))).toEqual([]);
+    expect(
+      process.listeners('SIGINT').filter(({ name }) => name.includes('interrupted')),
+    ).toEqual([]);
   });
 });
 
@@ -226,7 +240,11 @@ describe('pi is left as it is', () => {
       extension(pi);
       extension(pi);
     };
-    const pi = await startFakePi(twice, { id: 'session-2', directory, now: () => clock.now() });
+    const pi = await startFakePi(twice, {
+      id: 'session-2',
+      directory,
+      now: () => clock.now(),
+    });
     await pi.says('Do it.');
     await pi.calls('create_todo', { items: [{ title: 'first' }] });
     await pi.answers('Done!');
@@ -247,7 +265,9 @@ describe('pi is left as it is', () => {
     await pi.answers('Done!');
     await rest();
     expect([pi.injected, pi.isRunning()]).toEqual([[], false]);
-    expect(readFileSync(join(directory, 'hook.log'), 'utf8')).toContain('the disk is gone');
+    expect(readFileSync(join(directory, 'hook.log'), 'utf8')).toContain(
+      'the disk is gone',
+    );
     expect(pi.notices.filter((line) => line.includes('left alone'))).toHaveLength(1);
   });
 });

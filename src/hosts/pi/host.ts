@@ -5,7 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { agentSessionVariable } from '../../checks/process.ts';
 import { oneLine } from '../../core/safe-text.ts';
 import { todoToolsFor } from '../../tools/todo-tools.ts';
-import { type Notice, stopped, type ToldAdapter, waitEnded, waitStarted } from '../told.ts';
+import {
+  type Notice,
+  stopped,
+  type ToldAdapter,
+  waitEnded,
+  waitStarted,
+} from '../told.ts';
 import { answerCommand, commandNames, commands } from '../told-commands.ts';
 import * as shared from '../told-plugin.ts';
 import { recordOf, withinTime } from '../untrusted.ts';
@@ -22,7 +28,12 @@ function createMemory() {
     reminder: null as string | null,
   };
 }
-type Own = Readonly<{ pi: PiLike; context: ContextLike; id: string; parentId: string | null }>;
+type Own = Readonly<{
+  pi: PiLike;
+  context: ContextLike;
+  id: string;
+  parentId: string | null;
+}>;
 type Plugin = shared.ToldPlugin<ReturnType<typeof createMemory>> & Own;
 type Hear = (event: unknown, context: ContextLike) => unknown;
 
@@ -35,7 +46,11 @@ const parentVariable = 'UNTILDONE_PI';
 export function createPiExtension(options: shared.PluginOptions = {}): ExtensionLike {
   function start(pi: PiLike, context: ContextLike) {
     const { hasUI, cwd: directory, ui } = context;
-    const where = shared.createPlace({ name: 'pi', directory, headless: !hasUI }, options, toast);
+    const where = shared.createPlace(
+      { name: 'pi', directory, headless: !hasUI },
+      options,
+      toast,
+    );
     const { clock, environment, voice } = where;
     async function toast({ title, message, level, durationMs }: Notice) {
       const line = `${oneLine(title, 80)}: ${oneLine(message, 500)}`;
@@ -49,8 +64,18 @@ export function createPiExtension(options: shared.PluginOptions = {}): Extension
       if (pi.getCommands().some(({ name }) => name === commandNames[0])) return;
       const id = context.sessionManager.getSessionId();
       const [pid, parent = null] = environment[parentVariable]?.split(':') ?? [];
-      const place = { ...where, pi, context, id, parentId: pid === String(process.pid) ? null : parent };
-      const plugin = await shared.createToldPlugin(place, { id, createMemory, adapter: createAdapter });
+      const place = {
+        ...where,
+        pi,
+        context,
+        id,
+        parentId: pid === String(process.pid) ? null : parent,
+      };
+      const plugin = await shared.createToldPlugin(place, {
+        id,
+        createMemory,
+        adapter: createAdapter,
+      });
       if (plugin === null) return;
       const { stored } = plugin.told.of(id);
       // The commands of the agent inherit these.
@@ -59,11 +84,13 @@ export function createPiExtension(options: shared.PluginOptions = {}): Extension
         [agentSessionVariable]: stored,
       });
       offer(plugin);
-      for (const [name, hear] of Object.entries(listen(plugin))) pi.on(name as never, voice.quietly(hear));
+      for (const [name, hear] of Object.entries(listen(plugin)))
+        pi.on(name as never, voice.quietly(hear));
     })();
   }
 
-  return (pi) => void pi.on('session_start' as never, (_event, context) => start(pi, context));
+  return (pi) =>
+    void pi.on('session_start' as never, (_event, context) => start(pi, context));
 }
 
 /** The todo tools for the model, and the commands for the human. */
@@ -86,7 +113,12 @@ function offer(plugin: Plugin) {
     pi.registerCommand(name, {
       description: `${commands[name]} (no model is asked)`,
       async handler(words, { hasUI, ui }) {
-        const message = await answerCommand(plugin.told, { id, name, words, now: plugin.clock.now() });
+        const message = await answerCommand(plugin.told, {
+          id,
+          name,
+          words,
+          now: plugin.clock.now(),
+        });
         if (hasUI) ui.notify(message, 'info');
         else await plugin.voice.show({ level: 'info', title: `/${name}`, message });
       },
@@ -100,7 +132,8 @@ function listen(plugin: Plugin): Record<string, Hear> {
   /** What the model has to know besides the human's last words. */
   let besides: Promise<string | null> | null = null;
 
-  const humanSpoke = (text: string | null) => followed.humanSpoke({ id: identifiers.next(), text });
+  const humanSpoke = (text: string | null) =>
+    followed.humanSpoke({ id: identifiers.next(), text });
   const aborted = (how: string) => void followed.aborted(how);
 
   /** No event tells of the key while nothing runs: someone stops a countdown. */
@@ -154,11 +187,15 @@ function listen(plugin: Plugin): Record<string, Hear> {
     async before_agent_start() {
       const content = await besides;
       besides = null;
-      return content === null ? undefined : { message: { customType: 'untildone', content, display: true } };
+      return content === null
+        ? undefined
+        : { message: { customType: 'untildone', content, display: true } };
     },
     context(given) {
       const { messages } = recordOf(given);
-      return memory.reminder === null ? undefined : read.withPlan(messages, memory.reminder, clock.now());
+      return memory.reminder === null
+        ? undefined
+        : read.withPlan(messages, memory.reminder, clock.now());
     },
     turn_start: () => void Object.assign(memory, { busy: true, isStopTold: false }),
     message_start(given) {
@@ -185,7 +222,12 @@ function listen(plugin: Plugin): Record<string, Hear> {
       await stop(turn);
       // It passes through every extension that hears input, and must be there before pi looks.
       const until = Date.now() + patienceMs;
-      while (headless && memory.sent !== null && !context.hasPendingMessages() && Date.now() < until)
+      while (
+        headless &&
+        memory.sent !== null &&
+        !context.hasPendingMessages() &&
+        Date.now() < until
+      )
         await sleep(5);
     },
     // All that was not told as a stop: retries have ended, or a tool ended the turn.
@@ -203,8 +245,10 @@ function listen(plugin: Plugin): Record<string, Hear> {
     session_compact_failed: () => void after(() => followed.closeCompaction()),
     // Messages were taken back: nothing is sent into that.
     session_tree: () => aborted('undone'),
-    ui_prompt_start: () => void later(waitStarted({ kind: 'question', requestId: 'prompt' })),
-    ui_prompt_end: () => void later(waitEnded({ kind: 'question', requestId: 'prompt', rejected: false })),
+    ui_prompt_start: () =>
+      void later(waitStarted({ kind: 'question', requestId: 'prompt' })),
+    ui_prompt_end: () =>
+      void later(waitEnded({ kind: 'question', requestId: 'prompt', rejected: false })),
     session_shutdown() {
       process.off('SIGINT', interrupted);
       return told.end();
@@ -218,7 +262,9 @@ function createAdapter(plugin: Plugin): ToldAdapter {
     async describe() {
       const { tools, canWrite } = read.describeTools(pi.getActiveTools());
       const kind = parentId === null ? 'main' : 'subagent';
-      const model = context.model ? `${context.model.provider}/${context.model.id}` : null;
+      const model = context.model
+        ? `${context.model.provider}/${context.model.id}`
+        : null;
       const agent = { name: null, canWrite, model, variant: null };
       return [{ kind, parentId, directory, headless, immediate: headless, tools }, agent];
     },
@@ -231,7 +277,8 @@ function createAdapter(plugin: Plugin): ToldAdapter {
     },
     async find({ text, session }) {
       const since = session.injection?.at ?? session.updatedAt;
-      if (read.isAnswered(context.sessionManager.getBranch(), text, since)) return 'present';
+      if (read.isAnswered(context.sessionManager.getBranch(), text, since))
+        return 'present';
       // Queued texts stand nowhere; where nothing runs, no model will get it.
       return context.isIdle() && !context.hasPendingMessages() ? 'absent' : 'unknown';
     },

@@ -8,7 +8,8 @@ import { pluginInstaller } from '../install/plugin-host.ts';
 import { listOf, recordOf } from '../untrusted.ts';
 
 const packages = { name: 'npm:untildone', key: 'packages', word: 'packages' };
-const untrusted = 'pi loads what a project names once you trust the project: /trust in pi.';
+const untrusted =
+  'pi loads what a project names once you trust the project: /trust in pi.';
 
 export const piInstaller = pluginInstaller({
   name: 'pi',
@@ -29,18 +30,31 @@ export const piInstaller = pluginInstaller({
   look({ env, home }, { root }) {
     const own = env['PI_CODING_AGENT_DIR'] || join(home, '.pi', 'agent');
     const shared = join(root, '.pi', 'settings.json');
-    const sources = readSources([join(own, 'settings.json'), shared], true).map((source) => {
-      const named = listOf(source.value['packages']).map((entry) => recordOf(entry)['source'] ?? entry);
-      return { ...source, versions: packageVersions(named, packages.name) };
-    });
+    const sources = readSources([join(own, 'settings.json'), shared], true).map(
+      (source) => {
+        const named = listOf(source.value['packages']).map(
+          (entry) => recordOf(entry)['source'] ?? entry,
+        );
+        return { ...source, versions: packageVersions(named, packages.name) };
+      },
+    );
     return {
       loader: join(own, 'extensions', 'untildone.js'),
       sources,
       committed: [shared],
       examine: (scopes) => [
         [ok('settings', 'Settings can be read.')],
-        [scopes.includes('shared') && !existsSync(join(own, 'trust.json')) && note('trust', untrusted)],
-        [ok('todo-tools', 'pi has no list of todos of its own: the model plans with those of untildone.')],
+        [
+          scopes.includes('shared') &&
+            !existsSync(join(own, 'trust.json')) &&
+            note('trust', untrusted),
+        ],
+        [
+          ok(
+            'todo-tools',
+            'pi has no list of todos of its own: the model plans with those of untildone.',
+          ),
+        ],
       ],
     };
   },

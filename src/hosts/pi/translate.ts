@@ -28,7 +28,10 @@ export interface ToolLike extends Record<'name' | 'label' | 'description', strin
   /** pi takes JSON Schema beside schemas of its own library. */
   parameters: never;
   executionMode: 'sequential';
-  execute(callId: string, input: unknown): Promise<{ content: TextLike[]; details: undefined }>;
+  execute(
+    callId: string,
+    input: unknown,
+  ): Promise<{ content: TextLike[]; details: undefined }>;
 }
 
 /** As much of pi's API for extensions as is used. */
@@ -55,7 +58,9 @@ function accessOf(tool: string) {
 /** An agent that was started with tools that only read has to do with nobody's files (P26). */
 export function describeTools(active: readonly string[]) {
   const nameOf = (name: string) => (active.includes(name) ? name : null);
-  const isReader = active.every((name) => accessOf(name) === 'read' || accessOf(name) === 'todo');
+  const isReader = active.every(
+    (name) => accessOf(name) === 'read' || accessOf(name) === 'todo',
+  );
   const tools = { pause: nameOf('todo_pause'), verify: nameOf('todo_verify') };
   return { tools, canWrite: isReader ? 'no' : 'yes' } as const;
 }
@@ -73,7 +78,11 @@ export function readCall(event: unknown) {
   if (callId === null) return null;
   const tool = textOf(toolName)?.slice(0, 200) || 'unknown';
   const said = textsIn(recordOf(result)['content']).slice(0, 2000) || 'The call failed.';
-  return { callId, call: { tool, access: accessOf(tool) }, error: isError === true ? said : null } as const;
+  return {
+    callId,
+    call: { tool, access: accessOf(tool) },
+    error: isError === true ? said : null,
+  } as const;
 }
 
 /** A message of the model or the human as it stands in events, and in entries of the session. */
@@ -84,11 +93,17 @@ export function readMessage(value: unknown) {
 }
 
 /** Did the model answer this text, written down since then? @param entries of the session, oldest first */
-export function isAnswered(entries: readonly unknown[], text: string, since: number): boolean {
+export function isAnswered(
+  entries: readonly unknown[],
+  text: string,
+  since: number,
+): boolean {
   const known = entries.map(recordOf).map(({ message, timestamp }) => {
     return { ...readMessage(message), at: Date.parse(textOf(timestamp) ?? '') };
   });
-  const ours = known.findLastIndex((one) => one.role === 'user' && one.text === text && one.at >= since);
+  const ours = known.findLastIndex(
+    (one) => one.role === 'user' && one.text === text && one.at >= since,
+  );
   return ours >= 0 && known.slice(ours).some(({ role }) => role === 'assistant');
 }
 
@@ -103,9 +118,11 @@ export function readTurn(event: unknown, at: number) {
   const { message } = recordOf(event);
   const { content, stopReason, errorMessage, usage } = recordOf(message);
   const text = readMessage(message)?.text ?? '';
-  const failed = stopReason === 'error' ? (textOf(errorMessage) ?? 'an error without a word') : null;
+  const failed =
+    stopReason === 'error' ? (textOf(errorMessage) ?? 'an error without a word') : null;
   const endOf = () => {
-    if (failed !== null) return /content.?filter|refusal/i.test(failed) ? 'content-filter' : 'error';
+    if (failed !== null)
+      return /content.?filter|refusal/i.test(failed) ? 'content-filter' : 'error';
     if (stopReason === 'aborted') return 'cancelled';
     return stopReason === 'length' ? 'length' : text.trim() === '' ? 'empty' : 'normal';
   };
@@ -113,7 +130,13 @@ export function readTurn(event: unknown, at: number) {
   const hasCalls = listOf(content).some((part) => recordOf(part)['type'] === 'toolCall');
   const goesOn = hasCalls && failed === null && end !== 'cancelled';
   const error = failed === null ? null : readHostError({ message: failed }, at);
-  return { end, goesOn, question: endsInQuestion(text), error, usage: usageOf(usage) } as const;
+  return {
+    end,
+    goesOn,
+    question: endsInQuestion(text),
+    error,
+    usage: usageOf(usage),
+  } as const;
 }
 
 function usageOf(usage: unknown) {
@@ -124,11 +147,20 @@ function usageOf(usage: unknown) {
 /** The plan behind the last summary: the same place at each request, so that the model's cache holds (P23). */
 export function withPlan(given: unknown, content: string, timestamp: number) {
   const messages = listOf(given);
-  const summary = messages.findLastIndex((one) => recordOf(one)['role'] === 'compactionSummary');
-  const note = { role: 'custom', customType: 'untildone', content, display: false, timestamp };
+  const summary = messages.findLastIndex(
+    (one) => recordOf(one)['role'] === 'compactionSummary',
+  );
+  const note = {
+    role: 'custom',
+    customType: 'untildone',
+    content,
+    display: false,
+    timestamp,
+  };
   return summary < 0 ? undefined : { messages: messages.toSpliced(summary + 1, 0, note) };
 }
 
 /** Escape alone, as terminals send it. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: it is the key
-export const isEscape = (data: string): boolean => /^\u001b(\[27(;1)?(:1)?u)?$/.test(data);
+export const isEscape = (data: string): boolean =>
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: it is the key
+  /^\u001b(\[27(;1)?(:1)?u)?$/.test(data);

@@ -19,7 +19,14 @@ const modes = { 'read-only': 'plan', edit: 'auto-edit', auto: 'yolo' } as const;
 const defaultsVariable = 'QWEN_CODE_SYSTEM_DEFAULTS_PATH';
 
 export const qwenCodeDriver: HostDriver = {
-  ...{ name: hostName, title, program, howToGet, takesId: false, reports: { tokens: true, cost: false } },
+  ...{
+    name: hostName,
+    title,
+    program,
+    howToGet,
+    takesId: false,
+    reports: { tokens: true, cost: false },
+  },
   tools: { pause: `${toolPrefix}todo_pause`, verify: `${toolPrefix}todo_verify` },
   permissions: {
     'read-only': 'Qwen Code may only look (its mode "plan").',
@@ -34,7 +41,13 @@ export const qwenCodeDriver: HostDriver = {
     return {
       words: [
         // Of ids that others choose it takes only those of older kinds of UUID.
-        ...['-o', 'stream-json', '--approval-mode', modes[mode], ...(id === null ? [] : ['--resume', id])],
+        ...[
+          '-o',
+          'stream-json',
+          '--approval-mode',
+          modes[mode],
+          ...(id === null ? [] : ['--resume', id]),
+        ],
         ...[...(model === null ? [] : ['--model', model]), ...flags],
       ],
       variables: { [defaultsVariable]: file },
@@ -47,7 +60,10 @@ export const qwenCodeDriver: HostDriver = {
 };
 
 /** Beside what an administrator's defaults say. */
-function withOurs(given: Readonly<Record<string, unknown>>, environment: Environment): object {
+function withOurs(
+  given: Readonly<Record<string, unknown>>,
+  environment: Environment,
+): object {
   const command = shippedHook(hostName, environment, `--tools=${toolPrefix}`);
   const theirs = recordOf(given['hooks']);
   const hooks = hooksOf(qwenCodeLanguage).map(({ hook, timeout }) => [
@@ -57,7 +73,10 @@ function withOurs(given: Readonly<Record<string, unknown>>, environment: Environ
   return {
     ...{ stopHookBlockingCap: mostBlocks, ...given },
     tools: { ...recordOf(given['tools']), todoWrite: { enabled: true } },
-    mcpServers: { ...recordOf(given['mcpServers']), [serverName]: { ...ourServer(), ...serverGrants } },
+    mcpServers: {
+      ...recordOf(given['mcpServers']),
+      [serverName]: { ...ourServer(), ...serverGrants },
+    },
     hooks: { ...theirs, ...Object.fromEntries(hooks) },
   };
 }

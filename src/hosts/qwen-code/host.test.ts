@@ -28,7 +28,11 @@ function put(path: string, text: string): void {
 }
 
 function callOf(environment: Record<string, string> = { HOME: home }) {
-  const read = qwenCode.translate(qwenStop({ cwd: project }), { at: 1, environment, toolPrefix: null });
+  const read = qwenCode.translate(qwenStop({ cwd: project }), {
+    at: 1,
+    environment,
+    toolPrefix: null,
+  });
   if (!read.ok) throw new Error('it was not understood');
   return read.call;
 }
@@ -49,7 +53,10 @@ describe('the cap in force', () => {
 
   it('counts through tool calls: the last continuation is announced, and then the record says how the turn ended', async () => {
     const environment = { HOME: home, QWEN_CODE_STOP_HOOK_BLOCK_CAP: '3' };
-    const hooks = createHookCase({ host: { ...qwenCode, readList: () => null }, environment });
+    const hooks = createHookCase({
+      host: { ...qwenCode, readList: () => null },
+      environment,
+    });
     const list = ['alpha', 'beta', 'gamma', 'delta'];
     const write = (done: number) =>
       hooks.send(
@@ -66,13 +73,21 @@ describe('the cap in force', () => {
     for (const done of [1, 2, 3]) {
       await hooks.send(qwenTool('write_file', `work-${done}`, {}, ''));
       await write(done);
-      answers.push(await hooks.send(qwenStop({ last_assistant_message: `Done ${done}.` })));
+      answers.push(
+        await hooks.send(qwenStop({ last_assistant_message: `Done ${done}.` })),
+      );
     }
-    expect(answers.map(continuationOf)).toEqual([expect.any(String), expect.any(String), null]);
+    expect(answers.map(continuationOf)).toEqual([
+      expect.any(String),
+      expect.any(String),
+      null,
+    ]);
     expect(answers[1]).toMatchObject({
       systemMessage: expect.stringContaining('once more. The host then ends'),
     });
-    expect(answers[2]).toMatchObject({ systemMessage: expect.stringContaining('exhausted') });
+    expect(answers[2]).toMatchObject({
+      systemMessage: expect.stringContaining('exhausted'),
+    });
     const [last] = await hooks.store.decisions(qwenSession, 1);
     expect(last?.decision).toMatchObject({ reason: 'host-cap' });
   });
@@ -86,8 +101,12 @@ describe('the list of Qwen Code', () => {
     put(file(), JSON.stringify({ planId: 'p', todos, sessionId: qwenSession }));
     const listed = [{ key: null, title: 'alpha', status: 'in_progress' }];
     expect(readTodoList(qwenSession, { HOME: home })).toMatchObject(listed);
-    expect(readTodoList(qwenSession, { QWEN_HOME: join(home, '.qwen') })).toMatchObject(listed);
-    expect(readTodoList(qwenSession, { QWEN_RUNTIME_DIR: join(home, '.qwen') })).toMatchObject(listed);
+    expect(readTodoList(qwenSession, { QWEN_HOME: join(home, '.qwen') })).toMatchObject(
+      listed,
+    );
+    expect(
+      readTodoList(qwenSession, { QWEN_RUNTIME_DIR: join(home, '.qwen') }),
+    ).toMatchObject(listed);
     expect(readTodoList('other', { HOME: home })).toEqual([]);
     put(file(), '{"todos":[{"id":');
     expect(readTodoList(qwenSession, { HOME: home })).toBeNull();
@@ -100,10 +119,19 @@ describe('the list of Qwen Code', () => {
     expect(continuationOf(await hooks.send(qwenStop()))).toContain('alpha');
     const [todo] = (await hooks.store.state(qwenSession))?.plan ?? [];
     expect(todo).toMatchObject({ title: 'alpha', status: 'in_progress' });
-    const events = await hooks.store.events({ sessionId: qwenSession, after: 0, limit: 100 });
+    const events = await hooks.store.events({
+      sessionId: qwenSession,
+      after: 0,
+      limit: 100,
+    });
     await hooks.send(qwenStop({ last_assistant_message: 'Still done.' }));
-    const later = await hooks.store.events({ sessionId: qwenSession, after: 0, limit: 100 });
-    const writes = (all: typeof events) => all.filter(({ event }) => event.type === 'plan-written').length;
+    const later = await hooks.store.events({
+      sessionId: qwenSession,
+      after: 0,
+      limit: 100,
+    });
+    const writes = (all: typeof events) =>
+      all.filter(({ event }) => event.type === 'plan-written').length;
     expect([writes(events), writes(later)]).toEqual([1, 1]);
   });
 
@@ -113,7 +141,11 @@ describe('the list of Qwen Code', () => {
     await hooks.send(qwenWrite(todos, 'c1'));
     put(file(), JSON.stringify({ todos }));
     await hooks.send(qwenStop());
-    const events = await hooks.store.events({ sessionId: qwenSession, after: 0, limit: 100 });
+    const events = await hooks.store.events({
+      sessionId: qwenSession,
+      after: 0,
+      limit: 100,
+    });
     expect(events.filter(({ event }) => event.type === 'plan-written')).toHaveLength(1);
   });
 });
@@ -123,11 +155,20 @@ describe('V10: the variables that a project sets', () => {
 
   it('are those of its settings and of every .env that the host may load', () => {
     expect(variables()).toEqual([]);
-    put(join(project, '.qwen', 'settings.json'), '{"env":{"UNTILDONE_MODE":"off"}, // a remark\n"x":"//"}');
+    put(
+      join(project, '.qwen', 'settings.json'),
+      '{"env":{"UNTILDONE_MODE":"off"}, // a remark\n"x":"//"}',
+    );
     put(join(project, '.qwen', '.env'), 'export UNTILDONE_HOME=/theirs\n# HOME=/x\n');
     put(join(project, '.env'), "A='x\ny'\nHOME: /theirs\n");
     put(join(home, '.env'), 'XDG_STATE_HOME=/above');
-    expect(variables()).toEqual(['UNTILDONE_MODE', 'UNTILDONE_HOME', 'A', 'HOME', 'XDG_STATE_HOME']);
+    expect(variables()).toEqual([
+      'UNTILDONE_MODE',
+      'UNTILDONE_HOME',
+      'A',
+      'HOME',
+      'XDG_STATE_HOME',
+    ]);
   });
 
   it.each([
@@ -142,7 +183,8 @@ describe('V10: the variables that a project sets', () => {
 
 it('an agent in its shell is no human; its hooks are not its shell', () => {
   const shell = { QWEN_CODE: '1', QWEN_CODE_SESSION_ID: 's' };
-  const of = (set: Record<string, string>) => qwenCode.agentCommandOf((name) => set[name]);
+  const of = (set: Record<string, string>) =>
+    qwenCode.agentCommandOf((name) => set[name]);
   expect(of(shell)).toEqual({ sessionId: 's' });
   expect(of({ QWEN_CODE_SESSION_ID: 's' })).toBeNull();
 });

@@ -39,8 +39,14 @@ export const qwenCodeLanguage: read.HookLanguage = {
   tools: {
     ownTool: new RegExp(`^${toolPrefix}`, 'u'),
     access: [
-      ['read', /^(?:read_file|read_many_files|list_directory|glob|grep_search|web_fetch|web_search|lsp)$/u],
-      ['read', /^(?:skill|ask_user_question|(?:enter|exit)_plan_mode|read_mcp_resource)$/u],
+      [
+        'read',
+        /^(?:read_file|read_many_files|list_directory|glob|grep_search|web_fetch|web_search|lsp)$/u,
+      ],
+      [
+        'read',
+        /^(?:skill|ask_user_question|(?:enter|exit)_plan_mode|read_mcp_resource)$/u,
+      ],
       ['read', /^(?:list_agents|get_goal|cron_list|zoom_image)$/u],
       ['write', /^(?:write_file|edit|notebook_edit)$/u],
       // A search for a tool is no work (V4).
@@ -50,7 +56,8 @@ export const qwenCodeLanguage: read.HookLanguage = {
     // A list that a hook or the tool itself refused was not written, although the call is told as a success.
     errorOf({ fields }) {
       const shown = recordOf(fields['tool_response'])['returnDisplay'];
-      const isRefused = fields['tool_name'] === 'todo_write' && recordOf(shown)['type'] !== 'todo_list';
+      const isRefused =
+        fields['tool_name'] === 'todo_write' && recordOf(shown)['type'] !== 'todo_list';
       return isRefused ? (read.textOf(shown) ?? 'The list was not written.') : null;
     },
     resultOf: ({ tool_response }) => recordOf(tool_response)['llmContent'],
@@ -72,9 +79,12 @@ export const qwenCodeLanguage: read.HookLanguage = {
     QWEN_RUNTIME_DIR: 'anyone',
   },
   readList: ({ descriptor, sessionId }, environment) =>
-    descriptor.kind === 'main' ? readTodoList(descriptor.driven?.id ?? sessionId, environment) : null,
+    descriptor.kind === 'main'
+      ? readTodoList(descriptor.driven?.id ?? sessionId, environment)
+      : null,
   readUsage: usageIn('"usageMetadata"', ({ type, uuid, usageMetadata }) => {
-    const { promptTokenCount: input, candidatesTokenCount: output } = recordOf(usageMetadata);
+    const { promptTokenCount: input, candidatesTokenCount: output } =
+      recordOf(usageMetadata);
     return type === 'assistant' ? { key: uuid, input: [input], output: [output] } : null;
   }),
   projectVariables: (directory) =>
@@ -93,8 +103,12 @@ const settingsIn = (folder: string) => readSettings(join(folder, 'settings.json'
 function blockCap({ environment, descriptor }: read.Payload): number {
   const given = environment[capVariable]?.trim();
   if (given) return takenBlocks(Number(given));
-  const said = [projectFolder(descriptor.directory), userFolder(environment)].map(settingsIn);
-  return takenBlocks(said.map((one) => one?.['stopHookBlockingCap']).find((cap) => cap !== undefined));
+  const said = [projectFolder(descriptor.directory), userFolder(environment)].map(
+    settingsIn,
+  );
+  return takenBlocks(
+    said.map((one) => one?.['stopHookBlockingCap']).find((cap) => cap !== undefined),
+  );
 }
 
 /** With a cap of 8 it takes seven. What is no number leaves it at eight; more than a hundred is a hundred. */
@@ -104,7 +118,10 @@ export function takenBlocks(cap: unknown): number {
 }
 
 /** By titles: its ids are the model's own, and each new list begins with 1. */
-export function readTodoList(sessionId: string, environment: Environment): ListedTodo[] | null {
+export function readTodoList(
+  sessionId: string,
+  environment: Environment,
+): ListedTodo[] | null {
   const { QWEN_RUNTIME_DIR: moved = '' } = environment;
   const folder = isAbsolute(moved) ? moved : userFolder(environment);
   const file = readSettings(join(folder, 'todos', `${sessionId}.json`), false);

@@ -30,20 +30,31 @@ export const qwenCodeInstaller = hookInstaller({
   element: (command, { timeout }, moved) => hookElement(command, timeout, moved),
   server: (call) => ({ ...call, ...serverGrants }),
   stop: {
-    ...{ prompt_id: 'untildone-doctor########0', permission_mode: 'default', last_assistant_message: '' },
+    ...{
+      prompt_id: 'untildone-doctor########0',
+      permission_mode: 'default',
+      last_assistant_message: '',
+    },
     ...{ background_tasks: [], crons: [] },
   },
   look({ env, home }, found) {
     const userFolder = env['QWEN_HOME'] || join(home, '.qwen');
     return settingsPlace(found, {
-      ...{ title: 'Qwen Code', folder: '.qwen', userFolder, managed: '/etc/qwen-code/settings.json' },
+      ...{
+        title: 'Qwen Code',
+        folder: '.qwen',
+        userFolder,
+        managed: '/etc/qwen-code/settings.json',
+      },
       more(_scope, path) {
         const written = existsSync(path) ? readSource(path)['$version'] : format;
         const edits = [
           member(['tools', 'todoWrite', 'enabled'], true),
           member(['stopHookBlockingCap'], mostBlocks),
         ];
-        return { edits: written === format ? [...edits, member(['$version'], format)] : edits };
+        return {
+          edits: written === format ? [...edits, member(['$version'], format)] : edits,
+        };
       },
       examine({ project, sources }, mend) {
         const first = (...path: string[]) => settingsIn(sources, ...path)[0]?.value;
@@ -52,9 +63,13 @@ export const qwenCodeInstaller = hookInstaller({
         const trusted = readSource(join(userFolder, 'trustedFolders.json'))[project];
         const isTodoOn = first('tools', 'todoWrite', 'enabled') === true;
         const variable = env[capVariable]?.trim();
-        const taken = takenBlocks(variable ? Number(variable) : first('stopHookBlockingCap'));
+        const taken = takenBlocks(
+          variable ? Number(variable) : first('stopHookBlockingCap'),
+        );
         const cap = `Qwen Code ends a turn after ${taken} continuations.`;
-        const lower = variable ? `unset ${capVariable}` : `set "stopHookBlockingCap" to ${mostBlocks}`;
+        const lower = variable
+          ? `unset ${capVariable}`
+          : `set "stopHookBlockingCap" to ${mostBlocks}`;
         return [
           [
             off?.value === true && switchedOff(off.path, 'disableAllHooks'),
@@ -64,7 +79,12 @@ export const qwenCodeInstaller = hookInstaller({
             ok('trust', 'Hooks are allowed.'),
           ],
           [
-            !isTodoOn && broken('todo-tools', 'The todo tool is off (tools.todoWrite.enabled).', mend),
+            !isTodoOn &&
+              broken(
+                'todo-tools',
+                'The todo tool is off (tools.todoWrite.enabled).',
+                mend,
+              ),
             ok('todo-tools', 'The todo tool is on.'),
           ],
           [taken < mostBlocks - 1 && note('cap', cap, lower), ok('cap', cap)],

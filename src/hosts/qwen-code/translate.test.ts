@@ -24,7 +24,10 @@ const { translate } = createAskedHost(qwenCodeLanguage);
 const moment: HookMoment = { at: 1_800_000_000_000, environment: {}, toolPrefix: null };
 
 function callOf(payload: unknown, environment = {}) {
-  const translation = translate(payload, { ...moment, environment: { HOME: '/nowhere', ...environment } });
+  const translation = translate(payload, {
+    ...moment,
+    environment: { HOME: '/nowhere', ...environment },
+  });
   if (!translation.ok) throw new Error(translation.sentence ?? 'nothing is asked for');
   return translation.call;
 }
@@ -74,7 +77,9 @@ describe('a stop', () => {
   });
 
   it("C4: a subagent's is on the record as its own, below its parent", () => {
-    const { sessionId, descriptor, agent, asks } = callOf(qwenSubagentStop('general-purpose-1'));
+    const { sessionId, descriptor, agent, asks } = callOf(
+      qwenSubagentStop('general-purpose-1'),
+    );
     expect(sessionId).toMatch(new RegExp(`^${qwenSession}:[0-9a-f]{12}$`));
     expect(descriptor).toMatchObject({ kind: 'subagent', parentId: qwenSession });
     expect([agent.name, asks.type]).toEqual(['general-purpose', 'stop']);
@@ -130,33 +135,52 @@ describe('a tool call', () => {
     ['mcp__untildone__todo_pause', 'todo'],
     ['tool_search', 'todo'],
   ])('G7: %s is %s', (tool, access) => {
-    expect(eventsOf(qwenTool(tool, 'c1', {}, '')).at(-1)).toMatchObject({ type: 'tool-ended', access });
+    expect(eventsOf(qwenTool(tool, 'c1', {}, '')).at(-1)).toMatchObject({
+      type: 'tool-ended',
+      access,
+    });
   });
 
   it('P12: one that failed says why', () => {
     const error = expect.stringContaining('Exit Code: 1');
-    expect(eventsOf(qwenFailure('run_shell_command', 'c1')).at(-1)).toMatchObject({ error });
+    expect(eventsOf(qwenFailure('run_shell_command', 'c1')).at(-1)).toMatchObject({
+      error,
+    });
   });
 
   it('P19: one that the human broke off is an interrupt', () => {
-    const events = eventsOf(qwenFailure('run_shell_command', 'c1', { is_interrupt: true }));
+    const events = eventsOf(
+      qwenFailure('run_shell_command', 'c1', { is_interrupt: true }),
+    );
     expect(events.at(-1)).toMatchObject({ type: 'human-aborted' });
   });
 });
 
 describe('everything else', () => {
   it('V1: a completion is asked about before it is written, and not afterwards', () => {
-    expect(callOf(qwenCompleted('alpha')).asks).toEqual({ type: 'complete', todos: ['alpha'] });
+    expect(callOf(qwenCompleted('alpha')).asks).toEqual({
+      type: 'complete',
+      todos: ['alpha'],
+    });
     expect(isSilent(qwenCompleted('alpha', 'postWrite'))).toBe(true);
   });
 
   it('P23: a session that is resumed is given its plan again; one that starts is not', () => {
-    expect(callOf(qwenStart('resume')).asks).toMatchObject({ type: 'open', givesPlan: true });
-    expect(callOf(qwenStart('startup')).asks).toMatchObject({ type: 'open', begins: true, givesPlan: false });
+    expect(callOf(qwenStart('resume')).asks).toMatchObject({
+      type: 'open',
+      givesPlan: true,
+    });
+    expect(callOf(qwenStart('startup')).asks).toMatchObject({
+      type: 'open',
+      begins: true,
+      givesPlan: false,
+    });
   });
 
   it('P9: a question of the host is told to those who want to know, its greeting is not', () => {
-    expect(callOf(qwenNotification('permission_prompt')).asks).toMatchObject({ asksHuman: true });
+    expect(callOf(qwenNotification('permission_prompt')).asks).toMatchObject({
+      asksHuman: true,
+    });
     expect(callOf(qwenNotification('auth_success')).asks).not.toHaveProperty('asksHuman');
   });
 });

@@ -62,14 +62,20 @@ describe('the spool', () => {
 
   it('V5: policies and events of a held store are taken in together, once, and are seen before that', async () => {
     const errors: unknown[] = [];
-    const options = { path: path(), busyTimeoutMs: 20, onSpooled: (error: unknown) => errors.push(error) };
+    const options = {
+      path: path(),
+      busyTimeoutMs: 20,
+      onSpooled: (error: unknown) => errors.push(error),
+    };
     const hook = await openSqliteStore(options);
     const other = new DatabaseSync(path());
     other.exec('BEGIN IMMEDIATE');
     const event = anEvent.activitySeen();
     await hook.record({ policies: new Map([['hash', 'body']]) });
     expect(await hook.append([event])).toEqual([true]);
-    await expect(hook.step(event.sessionId, () => ({ result: null }))).rejects.toMatchObject({
+    await expect(
+      hook.step(event.sessionId, () => ({ result: null })),
+    ).rejects.toMatchObject({
       code: 'store-busy',
     });
     other.exec('ROLLBACK');
@@ -99,7 +105,8 @@ describe('the spool', () => {
       await hook.close();
     };
     const spooled = () => readdirSync(`${path()}-spool`);
-    const save = (id: string) => store.step(id, () => ({ state: createState(id, 1), result: null }));
+    const save = (id: string) =>
+      store.step(id, () => ({ state: createState(id, 1), result: null }));
     const waiting = async (sessionId: string) =>
       (await store.events({ sessionId, waiting: true })).map(({ event }) => event.id);
     await save('taken');
@@ -121,7 +128,9 @@ describe('the spool', () => {
     const store = await openSqliteStore({ path: path(), busyTimeoutMs: 20 });
     const other = new DatabaseSync(path());
     other.exec('BEGIN IMMEDIATE');
-    await expect(store.append([anEvent.activitySeen()])).rejects.toMatchObject({ code: 'store-busy' });
+    await expect(store.append([anEvent.activitySeen()])).rejects.toMatchObject({
+      code: 'store-busy',
+    });
     other.close();
     await store.close();
   });

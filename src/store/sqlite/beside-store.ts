@@ -69,7 +69,9 @@ function readLines<T>(text: string): T[] {
 
 export function bySession(events: readonly Event[]) {
   const sessions = [...new Set(events.map(({ sessionId }) => sessionId))];
-  return sessions.map((id) => [id, events.filter(({ sessionId }) => sessionId === id)] as const);
+  return sessions.map(
+    (id) => [id, events.filter(({ sessionId }) => sessionId === id)] as const,
+  );
 }
 
 export type Marks = ReturnType<typeof createMarks>;
@@ -77,7 +79,8 @@ export type Marks = ReturnType<typeof createMarks>;
 /** What cannot be written is left out: nothing depends on a mark but the notice that the store went back. */
 export function createMarks(path: string) {
   const files = createFiles(path, '-marks');
-  const linesOf = (ids: readonly string[]) => ids.map((id) => `${JSON.stringify(id)}\n`).join('');
+  const linesOf = (ids: readonly string[]) =>
+    ids.map((id) => `${JSON.stringify(id)}\n`).join('');
   function attempt(write: () => void): void {
     try {
       if (path !== ':memory:') write();
@@ -96,9 +99,14 @@ export function createMarks(path: string) {
     set(sessionId: string, eventId: string): void {
       const line = linesOf([eventId]);
       const file = files.fileOf(sessionId);
-      attempt(() => (existsSync(file) ? overwrite(file, Buffer.from(line)) : files.append(sessionId, line)));
+      attempt(() =>
+        existsSync(file)
+          ? overwrite(file, Buffer.from(line))
+          : files.append(sessionId, line),
+      );
     },
-    read: (sessionId: string) => readLines<string>(files.read(sessionId)?.toString() ?? ''),
+    read: (sessionId: string) =>
+      readLines<string>(files.read(sessionId)?.toString() ?? ''),
     remove: files.remove,
   };
 }
@@ -123,7 +131,9 @@ function overwrite(file: string, line: Buffer): void {
   }
 }
 
-export type Spooled = { readonly event: Event } | { readonly policy: readonly [hash: string, body: string] };
+export type Spooled =
+  | { readonly event: Event }
+  | { readonly policy: readonly [hash: string, body: string] };
 
 /** Of what nobody has taken in yet: more than the largest payload. */
 const mostSpoolBytes = 67_108_864;
@@ -138,7 +148,8 @@ export function createSpool(path: string, most = mostSpoolBytes) {
       // A line of its own, also behind one that a crash cut short.
       const text = entries.map((entry) => `\n${JSON.stringify(entry)}\n`).join('');
       try {
-        const { size = 0 } = statSync(files.fileOf(sessionId), { throwIfNoEntry: false }) ?? {};
+        const { size = 0 } =
+          statSync(files.fileOf(sessionId), { throwIfNoEntry: false }) ?? {};
         const waiting = size === 0 ? 0 : Math.max(0, size - taken());
         if (path === ':memory:' || waiting + text.length > most) return false;
         if (text !== '') files.append(sessionId, text);
@@ -158,7 +169,10 @@ export function createSpool(path: string, most = mostSpoolBytes) {
       }
     },
     /** Whole lines behind the first `from` bytes; null: none. `size`: up to where. */
-    read(sessionId: string, from: () => number): { entries: readonly Spooled[]; size: number } | null {
+    read(
+      sessionId: string,
+      from: () => number,
+    ): { entries: readonly Spooled[]; size: number } | null {
       const bytes = files.read(sessionId);
       const size = (bytes?.lastIndexOf(10) ?? -1) + 1;
       const taken = size === 0 ? 0 : from();
@@ -166,14 +180,19 @@ export function createSpool(path: string, most = mostSpoolBytes) {
       // Shorter than it was: another file.
       const rest = bytes.subarray(taken > size ? 0 : taken, size);
       return {
-        entries: readLines<Spooled>(rest.toString()).filter((entry) => isWhole(entry, sessionId)),
+        entries: readLines<Spooled>(rest.toString()).filter((entry) =>
+          isWhole(entry, sessionId),
+        ),
         size,
       };
     },
   };
 }
 
-function isWhole(entry: Partial<{ event: Event; policy: readonly string[] }> | null, sessionId: string) {
+function isWhole(
+  entry: Partial<{ event: Event; policy: readonly string[] }> | null,
+  sessionId: string,
+) {
   const { event, policy } = entry ?? {};
   return event === undefined
     ? policy?.length === 2

@@ -10,7 +10,9 @@ import type { Store } from '../../engine/store.ts';
 import { openDatabase } from './open-database.ts';
 import { openSqliteStore } from './sqlite-store.ts';
 
-const script = fileURLToPath(new URL('../../../test/contracts/writer-process.ts', import.meta.url));
+const script = fileURLToPath(
+  new URL('../../../test/contracts/writer-process.ts', import.meta.url),
+);
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
 const clock = { now: () => 0 };
 
@@ -29,7 +31,11 @@ interface Ended {
 }
 
 /** Kills the process once it has reported this many transactions. */
-function startWriter(name: string, count: number, killAfter = Number.POSITIVE_INFINITY): Promise<Ended> {
+function startWriter(
+  name: string,
+  count: number,
+  killAfter = Number.POSITIVE_INFINITY,
+): Promise<Ended> {
   const child = spawn(process.execPath, [script, path, name, String(count)]);
   let output = '';
   let errors = '';
@@ -51,13 +57,22 @@ function startWriter(name: string, count: number, killAfter = Number.POSITIVE_IN
 async function expectIntact(store: Store): Promise<number> {
   const state = await store.state('session-1');
   const ledger = await store.ledger('session-1');
-  const applied = await store.events({ sessionId: 'session-1', after: 0, limit: 1_000_000 });
+  const applied = await store.events({
+    sessionId: 'session-1',
+    after: 0,
+    limit: 1_000_000,
+  });
   const decisions = await store.decisions('session-1', 1_000_000);
-  expect(verifyLedger(ledger, hash)).toMatchObject({ intact: true, length: applied.length });
+  expect(verifyLedger(ledger, hash)).toMatchObject({
+    intact: true,
+    length: applied.length,
+  });
   expect(state?.plan).toHaveLength(applied.length);
   expect(decisions).toHaveLength(applied.length);
   expect(state?.epoch).toBe(applied.length);
-  expect(applied.map((stored) => stored.applied)).toEqual(applied.map((_, index) => index + 1));
+  expect(applied.map((stored) => stored.applied)).toEqual(
+    applied.map((_, index) => index + 1),
+  );
   return applied.length;
 }
 
@@ -75,7 +90,9 @@ const aPolicy = { policies: new Map([['hash', 'policy']]) };
 
 describe('many processes and one store', () => {
   it('V7: 8 processes open a new store at once and write 100 transactions each: nothing is lost, none is told that it is locked', async () => {
-    const writers = await Promise.all(Array.from({ length: 8 }, (_, index) => startWriter(`w${index}`, 100)));
+    const writers = await Promise.all(
+      Array.from({ length: 8 }, (_, index) => startWriter(`w${index}`, 100)),
+    );
     expect(writers.map(({ errors }) => errors).join('')).toBe('');
     expect(writers.every(({ code }) => code === 0)).toBe(true);
     const store = await openSqliteStore({ path, clock });

@@ -47,9 +47,13 @@ describe('migrations', () => {
     const store = await open([...migrations, addColour, 'CREATE TABLE extra (id TEXT)']);
     expect(await dump(store)).toEqual(before);
     await store.close();
-    expect(await ask('SELECT DISTINCT colour FROM todos')).toMatchObject([{ colour: 'blue' }]);
+    expect(await ask('SELECT DISTINCT colour FROM todos')).toMatchObject([
+      { colour: 'blue' },
+    ]);
     expect(await ask('PRAGMA user_version')).toMatchObject([{ user_version: known + 2 }]);
-    const versions = Array.from({ length: known + 2 }, (_, index) => ({ key: `version ${index + 1} since` }));
+    const versions = Array.from({ length: known + 2 }, (_, index) => ({
+      key: `version ${index + 1} since`,
+    }));
     expect(await ask('SELECT key FROM meta ORDER BY key')).toMatchObject(versions);
   });
 
@@ -77,7 +81,9 @@ describe('migrations', () => {
       code: 'store-unavailable',
     });
     expect(await ask('PRAGMA user_version')).toMatchObject([{ user_version: known }]);
-    expect(await ask("SELECT name FROM pragma_table_info('todos') WHERE name = 'colour'")).toEqual([]);
+    expect(
+      await ask("SELECT name FROM pragma_table_info('todos') WHERE name = 'colour'"),
+    ).toEqual([]);
     const store = await open();
     expect(await dump(store)).toEqual(before);
     await store.close();
@@ -96,7 +102,9 @@ describe('migrations', () => {
     const old = await open();
     const newer = await open([...migrations, addColour]);
     const policy = (text: string) => ({ policies: new Map([['hash', text]]) });
-    await expect(old.record(policy('old'))).rejects.toMatchObject({ code: 'store-newer' });
+    await expect(old.record(policy('old'))).rejects.toMatchObject({
+      code: 'store-newer',
+    });
     await expect(old.policy('hash')).rejects.toMatchObject({ code: 'store-newer' });
     await newer.record(policy('new'));
     expect(await newer.policy('hash')).toBe('new');
@@ -111,7 +119,9 @@ describe('migrations', () => {
       code: 'store-unavailable',
       message: expect.stringContaining('a database of another program'),
     });
-    expect(await ask('SELECT name FROM sqlite_schema')).toMatchObject([{ name: 'notes' }]);
+    expect(await ask('SELECT name FROM sqlite_schema')).toMatchObject([
+      { name: 'notes' },
+    ]);
     expect(await ask('PRAGMA journal_mode')).toMatchObject([{ journal_mode: 'delete' }]);
   });
 
@@ -130,9 +140,13 @@ describe('migrations', () => {
   it('V7: a new store is opened by many at once in one process too', async () => {
     const stores = await Promise.all(Array.from({ length: 10 }, () => open()));
     await Promise.all(
-      stores.map((store, index) => store.record({ policies: new Map([[`${index}`, 'policy']]) })),
+      stores.map((store, index) =>
+        store.record({ policies: new Map([[`${index}`, 'policy']]) }),
+      ),
     );
-    expect(await ask('SELECT count(*) AS count FROM policies')).toMatchObject([{ count: 10 }]);
+    expect(await ask('SELECT count(*) AS count FROM policies')).toMatchObject([
+      { count: 10 },
+    ]);
     await Promise.all(stores.map((store) => store.close()));
   });
 });

@@ -37,7 +37,11 @@ export function columnsOf(table: MovedTable): string {
   return columns.replace(/\s*(\w+)[^,]*/gu, '$1');
 }
 
-const withArchive = (table: keyof typeof shared, key: 'session' | 'plan', rest: string): string => `
+const withArchive = (
+  table: keyof typeof shared,
+  key: 'session' | 'plan',
+  rest: string,
+): string => `
 CREATE TABLE ${table} (${shared[table]}${rest};
 CREATE TABLE archived_${table} (${shared[table]}) STRICT;
 CREATE INDEX archived_${table}_by_${key} ON archived_${table} (${key}_id);`;
@@ -125,7 +129,9 @@ function toWholePlans(db: Connection): void {
       for (const old of db.bodies<OldSession>(`${table} WHERE id = ?`, id)) {
         const isSound = old.seal === sha256(JSON.stringify({ ...old, seal: undefined }));
         const { counts: _, lastOrder: __, ...session } = old;
-        const seal = isSound ? sealOf(session, ...endOf(db, old.planId), sha256) : old.seal;
+        const seal = isSound
+          ? sealOf(session, ...endOf(db, old.planId), sha256)
+          : old.seal;
         db.run(`UPDATE ${table} SET body = ? WHERE id = ?`, { ...session, seal }, id);
       }
   }
@@ -153,13 +159,23 @@ CREATE INDEX shown_in_order ON shown (session_id, sequence);
 export type Migration = string | ((db: Connection) => void);
 
 /** From version n to n + 1 at index n; only ever appended to. */
-export const migrations: readonly Migration[] = [released, '', '', toWholePlans, shownStream];
+export const migrations: readonly Migration[] = [
+  released,
+  '',
+  '',
+  toWholePlans,
+  shownStream,
+];
 
 /** "untd": tells our files from those of other programs. */
 const applicationId = 0x756e7464;
 
 /** All missing steps in one transaction. Answers with the version that it found; 0: a new file. */
-export async function migrate(db: Connection, steps: readonly Migration[], now: number): Promise<number> {
+export async function migrate(
+  db: Connection,
+  steps: readonly Migration[],
+  now: number,
+): Promise<number> {
   const find = () => assertOurs(db, steps.length);
   const found = await db.retry(find);
   if (found === steps.length) return found;
@@ -173,7 +189,9 @@ export async function migrate(db: Connection, steps: readonly Migration[], now: 
       else if (step) db.exec(step);
       db.insert('meta', { key: `version ${version + 1} since`, value: String(now) });
     }
-    db.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${steps.length}`);
+    db.exec(
+      `PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${steps.length}`,
+    );
     // Before the write-ahead log is on, readers can hold up a commit.
     await db.retry(() => db.exec('COMMIT'));
     return found;
@@ -197,7 +215,10 @@ export function assertVersion(db: Connection, known: number): number {
   if (found <= known) return found;
   const writer = `a newer untildone (layout ${found}, this one knows ${known})`;
   const help = 'update untildone, or set UNTILDONE_HOME to another directory.';
-  throw new UntildoneError('store-newer', `The store at ${db.path} was written by ${writer}: ${help}`);
+  throw new UntildoneError(
+    'store-newer',
+    `The store at ${db.path} was written by ${writer}: ${help}`,
+  );
 }
 
 function assertOurs(db: Connection, known: number): number {

@@ -11,10 +11,14 @@ describe('loading node:sqlite', () => {
       loadNodeSqlite();
       process.emitWarning('SQLite is fine', 'OtherWarning');
       process.emitWarning('this one is seen', 'ExperimentalWarning');`;
-    const { stderr, status } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
-      encoding: 'utf8',
-      env: { ...process.env, NODE_OPTIONS: '' },
-    });
+    const { stderr, status } = spawnSync(
+      process.execPath,
+      ['--input-type=module', '--eval', script],
+      {
+        encoding: 'utf8',
+        env: { ...process.env, NODE_OPTIONS: '' },
+      },
+    );
     expect(status).toBe(0);
     const warnings = stderr.split('\n').filter((line) => line.includes('Warning: '));
     expect(warnings.join('\n')).toContain('OtherWarning: SQLite is fine');
@@ -26,7 +30,8 @@ describe('loading node:sqlite', () => {
     const original = process.emitWarning;
     const load = process.getBuiltinModule;
     const seen: unknown[] = [];
-    process.emitWarning = ((...warning: unknown[]) => seen.push(warning)) as typeof process.emitWarning;
+    process.emitWarning = ((...warning: unknown[]) =>
+      seen.push(warning)) as typeof process.emitWarning;
     const recording = process.emitWarning;
     process.getBuiltinModule = ((id: string) => {
       process.emitWarning('SQLite is an experimental feature', 'ExperimentalWarning');

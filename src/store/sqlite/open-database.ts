@@ -1,6 +1,13 @@
 // Opens a database file with node:sqlite or bun:sqlite, through the few methods that both have; and what their errors
 // mean. It knows no tables and starts no transaction.
-import { accessSync, closeSync, constants, existsSync, openSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  openSync,
+  statSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { type ErrorCode, messageOf, UntildoneError } from '../../core/error.ts';
 import { errorCode, makeFolder } from '../../engine/system.ts';
@@ -23,7 +30,8 @@ export interface Database {
 }
 
 export async function openDatabase(path: string, readOnly = false): Promise<Database> {
-  if (!process.versions['bun']) return new (loadNodeSqlite().DatabaseSync)(path, { readOnly }) as Database;
+  if (!process.versions['bun'])
+    return new (loadNodeSqlite().DatabaseSync)(path, { readOnly }) as Database;
   // A variable, so that no bundler looks for it.
   const specifier = 'bun:sqlite';
   const bun = (await import(specifier)) as { Database: OpenBun };
@@ -38,7 +46,12 @@ const mostLetters = 4000;
  * Rows of a table in a database of somebody else, as texts, in the order in which they were added. Null: no such table, more
  * rows than that, or it cannot be read now. Nothing is written, and no lock outlives the call.
  */
-export async function readTable(path: string, table: string, columns: readonly string[], most: number) {
+export async function readTable(
+  path: string,
+  table: string,
+  columns: readonly string[],
+  most: number,
+) {
   if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return null;
   let database: Database | null = null;
   try {
@@ -47,7 +60,9 @@ export async function readTable(path: string, table: string, columns: readonly s
     // A view may be any query, also one that never ends.
     const isTable = `SELECT 1 FROM sqlite_master WHERE type = 'table' AND rootpage > 0 AND name = ?`;
     if (!database.prepare(isTable).get(table)) return null;
-    const texts = columns.map((name) => `substr(CAST("${name}" AS TEXT), 1, ${mostLetters}) AS "${name}"`);
+    const texts = columns.map(
+      (name) => `substr(CAST("${name}" AS TEXT), 1, ${mostLetters}) AS "${name}"`,
+    );
     const sql = `SELECT ${texts.join(', ')} FROM "${table}" ORDER BY rowid LIMIT ${most + 1}`;
     const rows = database.prepare(sql).all();
     return rows.length > most ? null : rows;
@@ -130,7 +145,9 @@ export function createConnection(database: Database, path: string, patienceMs: n
         if (now() >= deadline) throw stillBusy(error);
       }
       // Random: those that failed together must not come back together.
-      await new Promise((resolve) => setTimeout(resolve, pauseMs * (0.5 + Math.random())));
+      await new Promise((resolve) =>
+        setTimeout(resolve, pauseMs * (0.5 + Math.random())),
+      );
     }
   }
 
@@ -157,7 +174,8 @@ export function createConnection(database: Database, path: string, patienceMs: n
       column.replace(/_(.)/gu, (_, letter: string) => letter.toUpperCase()),
       fromColumn(held),
     ];
-    const toRow = (row: Row) => Object.fromEntries(Object.entries(row).map(property)) as T;
+    const toRow = (row: Row) =>
+      Object.fromEntries(Object.entries(row).map(property)) as T;
     return statement(sql)
       .all(...values.map(bound))
       .map(toRow);
@@ -170,13 +188,21 @@ export function createConnection(database: Database, path: string, patienceMs: n
   }
 
   /** A row that is there stays or, with `key`, gets the new values where `condition` allows. */
-  function insert(table: string, row: Readonly<Record<string, Value>>, key = '', condition = ''): number {
+  function insert(
+    table: string,
+    row: Readonly<Record<string, Value>>,
+    key = '',
+    condition = '',
+  ): number {
     let known = inserts.get(table + key);
     if (known === undefined) {
       const keys = Object.keys(row);
-      const columns = keys.map((name) => name.replace(/[A-Z]/gu, (letter) => `_${letter.toLowerCase()}`));
+      const columns = keys.map((name) =>
+        name.replace(/[A-Z]/gu, (letter) => `_${letter.toLowerCase()}`),
+      );
       const news = columns.map((column) => `${column} = excluded.${column}`).join(', ');
-      const conflict = key === '' ? 'DO NOTHING' : `(${key}) DO UPDATE SET ${news} ${condition}`;
+      const conflict =
+        key === '' ? 'DO NOTHING' : `(${key}) DO UPDATE SET ${news} ${condition}`;
       const marks = columns.map(() => '?').join(', ');
       const sql = `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${marks}) ON CONFLICT ${conflict}`;
       known = { sql, keys };
@@ -208,12 +234,15 @@ function bound(value: Value): Bound {
 /** SQLite has no lone surrogates, and drivers disagree about NUL: such text becomes JSON, as does text that looks so. */
 export function toColumn(text: string): string {
   const { isWellFormed } = text as string & { isWellFormed(): boolean };
-  const isPlain = !text.startsWith('"') && isWellFormed.call(text) && !text.includes('\0');
+  const isPlain =
+    !text.startsWith('"') && isWellFormed.call(text) && !text.includes('\0');
   return isPlain ? text : JSON.stringify(text);
 }
 
 export function fromColumn(column: unknown): unknown {
-  return typeof column === 'string' && column.startsWith('"') ? JSON.parse(column) : column;
+  return typeof column === 'string' && column.startsWith('"')
+    ? JSON.parse(column)
+    : column;
 }
 
 /** SQLite's result codes and those of the system. */
@@ -232,12 +261,16 @@ const sentences: Readonly<Partial<Record<ErrorCode, string>>> = {
     'cannot grow because the disk is full; free some space and try again. Nothing was half-written.',
   'store-read-only':
     'cannot be written; give yourself write access to it and its directory, or set UNTILDONE_HOME.',
-  'store-unavailable': 'cannot be used; see the cause, or set UNTILDONE_HOME to another directory.',
+  'store-unavailable':
+    'cannot be used; see the cause, or set UNTILDONE_HOME to another directory.',
 };
 
 /** Node has it in `errcode`, Bun in `errno`, where the system's are negative. */
 function resultCode(error: unknown): number | null {
-  const { errcode, errno } = (error ?? {}) as { readonly errcode?: unknown; readonly errno?: unknown };
+  const { errcode, errno } = (error ?? {}) as {
+    readonly errcode?: unknown;
+    readonly errno?: unknown;
+  };
   const code = errcode ?? errno;
   return typeof code === 'number' ? code : null;
 }
@@ -250,7 +283,11 @@ export function isStoreFailure(error: unknown): boolean {
 export function toStoreError(error: unknown, path: string): UntildoneError {
   if (error instanceof UntildoneError) return error;
   const code = codeOf(error) ?? codeOfPlace(path) ?? 'store-unavailable';
-  return new UntildoneError(code, `The store at ${path} ${sentences[code]} (${messageOf(error)})`, error);
+  return new UntildoneError(
+    code,
+    `The store at ${path} ${sentences[code]} (${messageOf(error)})`,
+    error,
+  );
 }
 
 function codeOf(error: unknown): ErrorCode | undefined {
@@ -258,7 +295,9 @@ function codeOf(error: unknown): ErrorCode | undefined {
   if (error instanceof SyntaxError) return 'store-corrupt';
   const result = resultCode(error) ?? 0;
   const words = result > 0 ? [result, result & 0xff] : [errorCode(error)];
-  return meanings.find(([, ...numbers]) => words.some((word) => numbers.includes(word)))?.[0];
+  return meanings.find(([, ...numbers]) =>
+    words.some((word) => numbers.includes(word)),
+  )?.[0];
 }
 
 /** SQLite only says "unable to open" when it may not create the files beside the database. */

@@ -45,9 +45,13 @@ export function createSessionRows(db: Connection, marks: Marks) {
     const [row] = db.rows<Pick<Kept, 'body' | 'revision'>>(byId, id);
     if (row === undefined) return null;
     const { body, revision } = row;
-    if (kept !== undefined && kept.body === body && kept.revision === revision) return keep(id, kept);
+    if (kept !== undefined && kept.body === body && kept.revision === revision)
+      return keep(id, kept);
     const session = JSON.parse(body) as Session;
-    const isSame = kept !== undefined && kept.revision === revision && kept.state.planId === session.planId;
+    const isSame =
+      kept !== undefined &&
+      kept.revision === revision &&
+      kept.state.planId === session.planId;
     const plan = isSame ? kept.state.plan : planOf(session.planId);
     const head = ledgerOf(session.planId, 1)[0] ?? null;
     return keep(id, { body, revision, state: { ...session, plan }, head });
@@ -76,7 +80,8 @@ export function createSessionRows(db: Connection, marks: Marks) {
 
   function isBehind(id: string): boolean {
     if (unbroken.has(id)) return false;
-    const isMissing = (event: string) => db.value('SELECT 1 FROM events WHERE id = ?', event) === null;
+    const isMissing = (event: string) =>
+      db.value('SELECT 1 FROM events WHERE id = ?', event) === null;
     if (marks.read(id).some(isMissing)) return true;
     if (unbroken.size >= mostKept) unbroken.clear();
     unbroken.add(id);
@@ -90,9 +95,13 @@ export function createSessionRows(db: Connection, marks: Marks) {
     return {
       state: found?.state ?? null,
       head: found?.head ?? null,
-      inbox: db.bodies('events WHERE session_id = ? AND applied IS NULL ORDER BY arrival', id),
+      inbox: db.bodies(
+        'events WHERE session_id = ? AND applied IS NULL ORDER BY arrival',
+        id,
+      ),
       wentBack: () => isBehind(id),
-      isApplied: (event) => db.value('SELECT applied FROM events WHERE id = ?', event) !== null,
+      isApplied: (event) =>
+        db.value('SELECT applied FROM events WHERE id = ?', event) !== null,
       wasSeen: (fingerprint) => db.value(tree, id, fingerprint) !== null,
       outboxRow: (epoch) => db.bodies<OutboxRow>(outbox, id, epoch)[0] ?? null,
       policy: policyOf,
@@ -104,29 +113,51 @@ export function createSessionRows(db: Connection, marks: Marks) {
     const { applied = [], decisions = [], ledger = [], outbox = [], timer } = saved;
     let order = applied.length === 0 ? 0 : nextIn('events', 'applied', sessionId);
     for (const event of applied)
-      db.insert('events', { ...eventRow(event), applied: order++ }, 'id', 'WHERE events.applied IS NULL');
+      db.insert(
+        'events',
+        { ...eventRow(event), applied: order++ },
+        'id',
+        'WHERE events.applied IS NULL',
+      );
     for (const body of decisions)
-      db.insert('decisions', { sessionId, sequence: nextIn('decisions', 'sequence', sessionId), body });
+      db.insert('decisions', {
+        sessionId,
+        sequence: nextIn('decisions', 'sequence', sessionId),
+        body,
+      });
     for (const body of ledger) {
       const { planId, sequence } = body;
       if (db.insert('ledger', { planId, sequence, body }) === 0)
-        throw refused(`the ledger of plan ${JSON.stringify(planId)} has an entry ${sequence} already`);
+        throw refused(
+          `the ledger of plan ${JSON.stringify(planId)} has an entry ${sequence} already`,
+        );
     }
     const sawTree = `INSERT INTO evidence (session_id, kind, fingerprint, at) VALUES (?, 'workspace', ?, ?)`;
-    for (const { fingerprint, at } of saved.fingerprints ?? []) db.run(sawTree, sessionId, fingerprint, at);
+    for (const { fingerprint, at } of saved.fingerprints ?? [])
+      db.run(sawTree, sessionId, fingerprint, at);
     for (const body of outbox) {
       const { epoch, instance, state, createdAt } = body;
-      db.insert('outbox', { sessionId, epoch, instance, state, createdAt, body }, 'session_id, epoch');
+      db.insert(
+        'outbox',
+        { sessionId, epoch, instance, state, createdAt, body },
+        'session_id, epoch',
+      );
     }
     for (const body of saved.usage ?? []) db.insert('usage', { sessionId, body });
-    for (const [hash, body] of saved.policies ?? []) db.insert('policies', { hash, body });
+    for (const [hash, body] of saved.policies ?? [])
+      db.insert('policies', { hash, body });
     const { instance } = (saved.state ?? loaded.state)?.descriptor ?? { instance: '' };
     if (timer === null) db.run('DELETE FROM timers WHERE session_id = ?', sessionId);
-    else if (timer !== undefined) db.insert('timers', { sessionId, instance, ...timer }, 'session_id');
+    else if (timer !== undefined)
+      db.insert('timers', { sessionId, instance, ...timer }, 'session_id');
     if (saved.state !== undefined) saveState(saved.state, loaded, saved);
   }
 
-  function saveState<T>(state: State, { state: before, head }: Loaded, saved: Saved<T>): void {
+  function saveState<T>(
+    state: State,
+    { state: before, head }: Loaded,
+    saved: Saved<T>,
+  ): void {
     const { left = [], ledger = [] } = saved;
     const { id, planId, updatedAt, descriptor } = state;
     const known = keptSessions.get(id)?.revision ?? 0;
@@ -136,14 +167,20 @@ export function createSessionRows(db: Connection, marks: Marks) {
     const body = JSON.stringify({ ...state, plan: undefined });
     const stays = before === null || before.planId === planId;
     // SQLite rewrites the indexes of every column that is set, changed or not: usually only these change.
-    const usual = 'UPDATE sessions SET updated_at = ?, body = ?, revision = ? WHERE id = ?';
+    const usual =
+      'UPDATE sessions SET updated_at = ?, body = ?, revision = ? WHERE id = ?';
     if (before !== null && stays && before.descriptor === descriptor)
       db.run(usual, updatedAt, body, revision, id);
     else {
       const { host, instance, directory } = descriptor;
-      db.insert('sessions', { id, planId, host, instance, directory, updatedAt, body, revision }, 'id');
+      db.insert(
+        'sessions',
+        { id, planId, host, instance, directory, updatedAt, body, revision },
+        'id',
+      );
     }
-    const last = ledger.findLast((entry) => entry.planId === planId) ?? (stays ? head : null);
+    const last =
+      ledger.findLast((entry) => entry.planId === planId) ?? (stays ? head : null);
     keep(id, { body, revision, state, head: last });
   }
 
@@ -167,18 +204,31 @@ export function createSessionRows(db: Connection, marks: Marks) {
       const from = places.get(id);
       places.delete(id);
       if (from === undefined) {
-        if (db.insert('todos', { id, planId, sessionId, turnId, position, status, body }) === 0)
+        if (
+          db.insert('todos', {
+            id,
+            planId,
+            sessionId,
+            turnId,
+            position,
+            status,
+            body,
+          }) === 0
+        )
           throw refused(`a todo with the id ${JSON.stringify(id)} exists already`);
         continue;
       }
       const stays = from === position && before[from]?.turnId === turnId;
-      const moved = 'UPDATE todos SET turn_id = ?, position = ?, status = ?, body = ? WHERE id = ?';
+      const moved =
+        'UPDATE todos SET turn_id = ?, position = ?, status = ?, body = ? WHERE id = ?';
       const rows = stays
         ? db.run('UPDATE todos SET status = ?, body = ? WHERE id = ?', status, body, id)
         : db.run(moved, turnId, position, status, body, id);
-      if (rows === 0) throw refused(`there is no todo with the id ${JSON.stringify(id)} to update`);
+      if (rows === 0)
+        throw refused(`there is no todo with the id ${JSON.stringify(id)} to update`);
     }
-    if (places.size > 0) throw refused('a todo is missing from its plan, and nothing is ever deleted');
+    if (places.size > 0)
+      throw refused('a todo is missing from its plan, and nothing is ever deleted');
     return changed.length > 0;
   }
 
@@ -187,7 +237,10 @@ export function createSessionRows(db: Connection, marks: Marks) {
     const columns = columnsOf(table);
     const rows = `FROM ${from}${table} WHERE ${key} = ?`;
     const order = table === 'ledger' ? 'sequence' : 'rowid';
-    db.run(`INSERT INTO ${to}${table} (${columns}) SELECT ${columns} ${rows} ORDER BY ${order}`, value);
+    db.run(
+      `INSERT INTO ${to}${table} (${columns}) SELECT ${columns} ${rows} ORDER BY ${order}`,
+      value,
+    );
     db.run(`DELETE ${rows}`, value);
   }
 
@@ -199,7 +252,10 @@ export function createSessionRows(db: Connection, marks: Marks) {
     isTaken: (planId: string) => boolean,
   ): string[] {
     const left = `SELECT DISTINCT plan_id FROM ${from}todos WHERE session_id = ?`;
-    const plans = new Set([planId, ...db.rows<{ planId: string }>(left, id).map((plan) => plan.planId)]);
+    const plans = new Set([
+      planId,
+      ...db.rows<{ planId: string }>(left, id).map((plan) => plan.planId),
+    ]);
     return [...plans].filter((plan) => !isTaken(plan));
   }
 
@@ -210,7 +266,12 @@ export function createSessionRows(db: Connection, marks: Marks) {
     return (plan) => db.value(others, plan, id, plan, id) !== null;
   }
 
-  function moveSession(way: Way, id: string, planId: string, isTaken: (planId: string) => boolean): void {
+  function moveSession(
+    way: Way,
+    id: string,
+    planId: string,
+    isTaken: (planId: string) => boolean,
+  ): void {
     const own = ownPlans(way[0], id, planId, isTaken);
     for (const table of tablesOfSessions) move(way, table, 'session_id', id);
     for (const table of ['todos', 'ledger'] as const)
@@ -239,11 +300,19 @@ export function createSessionRows(db: Connection, marks: Marks) {
 
   /** False: it is not in the archive. */
   function restore(id: string): boolean {
-    const planId = db.value<string>('SELECT plan_id FROM archived_sessions WHERE id = ?', id);
+    const planId = db.value<string>(
+      'SELECT plan_id FROM archived_sessions WHERE id = ?',
+      id,
+    );
     if (planId === null) return false;
     const live =
       'SELECT 1 FROM todos WHERE plan_id = ? UNION ALL SELECT 1 FROM ledger WHERE plan_id = ? LIMIT 1';
-    moveSession(['archived_', ''], id, planId, (plan) => db.value(live, plan, plan) !== null);
+    moveSession(
+      ['archived_', ''],
+      id,
+      planId,
+      (plan) => db.value(live, plan, plan) !== null,
+    );
     move(['archived_', ''], 'sessions', 'id', id);
     return true;
   }
@@ -251,7 +320,8 @@ export function createSessionRows(db: Connection, marks: Marks) {
   /** Every row that is this session's alone; in the archive too. */
   function rowsOf(id: string): OwnRows[] {
     const own = ['', 'archived_'].flatMap((from) => {
-      const planId = db.value<string>(`SELECT plan_id FROM ${from}sessions WHERE id = ?`, id) ?? id;
+      const planId =
+        db.value<string>(`SELECT plan_id FROM ${from}sessions WHERE id = ?`, id) ?? id;
       const rowsIn = (tables: readonly string[], where: string, value: string) =>
         tables.map((table): OwnRows => [`${from}${table}`, where, value]);
       return [
@@ -289,7 +359,8 @@ export function createSessionRows(db: Connection, marks: Marks) {
     const kept: Record<string, number> = {};
     for (const [table, where, value] of family.flatMap(rowsOf)) {
       const what = table.replace('archived_', '').replace('check_runs', 'checkRuns');
-      const rows = db.value<number>(`SELECT count(*) FROM ${table} WHERE ${where}`, value) ?? 0;
+      const rows =
+        db.value<number>(`SELECT count(*) FROM ${table} WHERE ${where}`, value) ?? 0;
       if (rows > 0 && !bookkeeping.has(table)) kept[what] = (kept[what] ?? 0) + rows;
       if (isMeant) db.run(`DELETE FROM ${table} WHERE ${where}`, value);
     }
@@ -339,14 +410,22 @@ const tablesOfSessions = [
 ] as const;
 
 export function eventRow(event: Event) {
-  return { id: event.id, sessionId: event.sessionId, type: event.type, at: event.at, body: event };
+  return {
+    id: event.id,
+    sessionId: event.sessionId,
+    type: event.type,
+    at: event.at,
+    body: event,
+  };
 }
 
 /** Without what every todo is at first: a long plan loads twice as fast. */
 function slim(todo: Todo): object {
   const plain: Record<string, unknown> = plainTodo;
   const isEmpty = (value: unknown) => Array.isArray(value) && value.length === 0;
-  const said = Object.entries(todo).filter(([key, value]) => !isEmpty(value) && value !== plain[key]);
+  const said = Object.entries(todo).filter(
+    ([key, value]) => !isEmpty(value) && value !== plain[key],
+  );
   return Object.fromEntries(said);
 }
 

@@ -6,7 +6,8 @@ import { openSqliteStore } from './sqlite-store.ts';
 
 describeStore('sqlite', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'untildone-store-'));
-  const open = () => openSqliteStore({ path: join(directory, 'store.db'), clock: { now: () => 7 } });
+  const open = () =>
+    openSqliteStore({ path: join(directory, 'store.db'), clock: { now: () => 7 } });
   const opened = [await open()];
   const openAgain = async () => {
     const again = await open();

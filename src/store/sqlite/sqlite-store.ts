@@ -9,7 +9,14 @@ import type { LeaseHolder, Store, StoredEvent } from '../../engine/store.ts';
 import { createQueue } from '../../engine/system.ts';
 import { stateDirectory, storePath, whyNotPrivate } from '../state-directory.ts';
 import { bySession, createMarks, createSpool, type Spooled } from './beside-store.ts';
-import { assertVersion, type Migration, migrate, migrations, rollBack, shownRows } from './migrate.ts';
+import {
+  assertVersion,
+  type Migration,
+  migrate,
+  migrations,
+  rollBack,
+  shownRows,
+} from './migrate.ts';
 import {
   type Connection,
   createConnection,
@@ -41,7 +48,12 @@ export type SqliteStoreOptions = Readonly<{
 
 /** Opens a store in a file, or in memory with the path `:memory:`. */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
-  const { path, clock = Date, busyTimeoutMs = 30_000, migrations: steps = migrations } = options;
+  const {
+    path,
+    clock = Date,
+    busyTimeoutMs = 30_000,
+    migrations: steps = migrations,
+  } = options;
   let connection: Connection | null = null;
   try {
     prepareFile(path);
@@ -154,7 +166,8 @@ export function createSqliteStore(
 
   function addEvent(event: Event): boolean {
     rows.restore(event.sessionId);
-    if (db.value('SELECT 1 FROM archived_events WHERE id = ?', event.id) !== null) return false;
+    if (db.value('SELECT 1 FROM archived_events WHERE id = ?', event.id) !== null)
+      return false;
     return db.insert('events', eventRow(event)) === 1;
   }
 
@@ -166,10 +179,12 @@ export function createSqliteStore(
   function takeSpool(sessionId: string): void {
     const found = spooledFor(sessionId);
     for (const entry of found?.entries ?? []) {
-      if ('policy' in entry) db.insert('policies', { hash: entry.policy[0], body: entry.policy[1] });
+      if ('policy' in entry)
+        db.insert('policies', { hash: entry.policy[0], body: entry.policy[1] });
       else addEvent(entry.event);
     }
-    if (found !== null) db.insert('meta', { key: `spool ${sessionId}`, value: String(found.size) }, 'key');
+    if (found !== null)
+      db.insert('meta', { key: `spool ${sessionId}`, value: String(found.size) }, 'key');
   }
 
   /** How much of it was taken in: all of it, so that its file can go. If that survives, each event is still taken once. */
@@ -206,22 +221,41 @@ export function createSqliteStore(
 
   function addEvidence(row: EvidenceRow): void {
     const { sessionId, fingerprint, at, todoId, check, result, tail } = row;
-    const columns = { sessionId, kind: 'check', fingerprint: fingerprint ?? '', at, todoId, checkId: check };
+    const columns = {
+      sessionId,
+      kind: 'check',
+      fingerprint: fingerprint ?? '',
+      at,
+      todoId,
+      checkId: check,
+    };
     db.insert('evidence', { ...columns, result, tail, body: row });
   }
 
-  function leaseTo(instance: string, holder: string, now: number, until: number | null): string | null {
+  function leaseTo(
+    instance: string,
+    holder: string,
+    now: number,
+    until: number | null,
+  ): string | null {
     // Nothing is written while another holder's lease runs.
     const take = `INSERT INTO leases (instance, holder, expires_at) VALUES (?, ?, ?) ON CONFLICT (instance)
       DO UPDATE SET holder = excluded.holder, expires_at = excluded.expires_at
       WHERE leases.holder = excluded.holder OR leases.expires_at <= ?`;
-    if (until === null) db.run('DELETE FROM leases WHERE instance = ? AND holder = ?', instance, holder);
+    if (until === null)
+      db.run('DELETE FROM leases WHERE instance = ? AND holder = ?', instance, holder);
     else db.run(take, instance, holder, until, now);
     return db.value('SELECT holder FROM leases WHERE instance = ?', instance);
   }
 
-  function storedEvents(from: string, ...values: readonly (string | number)[]): StoredEvent[] {
-    const found = db.rows<{ applied: number; body: string }>(`SELECT applied, body FROM ${from}`, ...values);
+  function storedEvents(
+    from: string,
+    ...values: readonly (string | number)[]
+  ): StoredEvent[] {
+    const found = db.rows<{ applied: number; body: string }>(
+      `SELECT applied, body FROM ${from}`,
+      ...values,
+    );
     return found.map(({ applied, body }) => ({ applied, event: JSON.parse(body) }));
   }
 
@@ -239,7 +273,9 @@ export function createSqliteStore(
           const saved = apply(loaded);
           if (saved === 'record') continue;
           // Before a stop let the agent go, nobody who looked away was told.
-          const letsGo = saved.decisions?.some(({ decision }) => decision.answer === 'let-go') === true;
+          const letsGo =
+            saved.decisions?.some(({ decision }) => decision.answer === 'let-go') ===
+            true;
           const isLossOpen = !letsGo && loaded.wentBack();
           rows.save(sessionId, loaded, saved);
           return { saved, isLossOpen };
@@ -260,53 +296,100 @@ export function createSqliteStore(
       marks.add(events.filter((_, index) => added[index]));
       return added;
     },
-    async record({ policies = [], evidence = [], messages = [], calls = [], shown = [], settled }) {
+    async record({
+      policies = [],
+      evidence = [],
+      messages = [],
+      calls = [],
+      shown = [],
+      settled,
+    }) {
       const add = () => {
         for (const [hash, body] of policies) db.insert('policies', { hash, body });
         for (const row of evidence) addEvidence(row);
         for (const row of messages)
-          db.insert('messages', { ...row, sequence: rows.nextIn('messages', 'sequence', row.sessionId) });
+          db.insert('messages', {
+            ...row,
+            sequence: rows.nextIn('messages', 'sequence', row.sessionId),
+          });
         for (const row of calls)
-          db.insert('calls', { ...row }, 'session_id, call_id', 'WHERE calls.result IS NULL');
+          db.insert(
+            'calls',
+            { ...row },
+            'session_id, call_id',
+            'WHERE calls.result IS NULL',
+          );
         for (const row of shown) {
           const sequence = rows.nextIn('shown', 'sequence', row.sessionId);
           db.insert('shown', { ...row, sequence }, `session_id, sequence % ${shownRows}`);
         }
-        const settle = 'UPDATE calls SET settled = 1 WHERE session_id = ? AND step_id = ? AND settled = 0';
+        const settle =
+          'UPDATE calls SET settled = 1 WHERE session_id = ? AND step_id = ? AND settled = 0';
         if (settled !== undefined) db.run(settle, settled.sessionId, settled.stepId);
       };
       const rest =
-        evidence.length + messages.length + calls.length + shown.length + (settled === undefined ? 0 : 1);
+        evidence.length +
+        messages.length +
+        calls.length +
+        shown.length +
+        (settled === undefined ? 0 : 1);
       await writeOrHold(
         add,
-        () => rest === 0 && heldPolicies.push(...[...policies].map((policy) => ({ policy }))) > 0,
+        () =>
+          rest === 0 &&
+          heldPolicies.push(...[...policies].map((policy) => ({ policy }))) > 0,
       );
     },
     state: reading(rows.find),
     sessions: reading(
-      ({ id, host = null, directory = null, idPrefix = '', idSuffix = '', limit, ...where }) => {
+      ({
+        id,
+        host = null,
+        directory = null,
+        idPrefix = '',
+        idSuffix = '',
+        limit,
+        ...where
+      }) => {
         const table = where.archived === true ? 'archived_sessions' : 'sessions';
-        if (id !== undefined) return db.bodies(`${table} WHERE id = ? LIMIT ?`, id, limit);
+        if (id !== undefined)
+          return db.bodies(`${table} WHERE id = ? LIMIT ?`, id, limit);
         // No text sorts behind the last code point. Without a prefix the index by age is walked.
         const within = idPrefix === '' ? '? = ?' : 'id BETWEEN ? AND ? || char(1114111)';
         return db.bodies(
           `${table} WHERE ${within} AND substr(id, length(id) + 1 - length(?)) = ? AND (? IS NULL OR host = ?) AND (? IS NULL OR directory = ?)
           ORDER BY updated_at DESC, id LIMIT ?`,
-          ...[idPrefix, idPrefix, idSuffix, idSuffix, host, host, directory, directory, limit],
+          ...[
+            idPrefix,
+            idPrefix,
+            idSuffix,
+            idSuffix,
+            host,
+            host,
+            directory,
+            directory,
+            limit,
+          ],
         );
       },
     ),
     todos: reading((filter) => {
       if ('planId' in filter) return rows.planOf(filter.planId);
       if ('ids' in filter)
-        return filter.ids.flatMap((id) => db.bodies<Todo>('todos WHERE id = ?', id)).map(whole);
+        return filter.ids
+          .flatMap((id) => db.bodies<Todo>('todos WHERE id = ?', id))
+          .map(whole);
       const byTurn = `todos WHERE turn_id = ? AND status IN (SELECT value FROM json_each(?))
         ORDER BY plan_id, position`;
-      return db.bodies<Todo>(byTurn, filter.turnId, filter.statuses ?? todoStatuses).map(whole);
+      return db
+        .bodies<Todo>(byTurn, filter.turnId, filter.statuses ?? todoStatuses)
+        .map(whole);
     }),
     events: reading((filter) => {
-      const either = 'events WHERE id = ? UNION ALL SELECT applied, body FROM archived_events WHERE id = ?';
-      if ('ids' in filter) return filter.ids.flatMap((id) => storedEvents(either, id, id));
+      const either =
+        'events WHERE id = ? UNION ALL SELECT applied, body FROM archived_events WHERE id = ?';
+      if ('ids' in filter)
+        return filter.ids.flatMap((id) => storedEvents(either, id, id));
       const waiting = 'events WHERE session_id = ? AND applied IS NULL ORDER BY arrival';
       if ('waiting' in filter) {
         const spooled = spooledFor(filter.sessionId)?.entries ?? [];
@@ -315,7 +398,8 @@ export function createSqliteStore(
         );
         return [...storedEvents(waiting, filter.sessionId), ...events];
       }
-      const applied = 'events WHERE session_id = ? AND applied > ? ORDER BY applied LIMIT ?';
+      const applied =
+        'events WHERE session_id = ? AND applied > ? ORDER BY applied LIMIT ?';
       return storedEvents(applied, filter.sessionId, filter.after, filter.limit);
     }),
     decisions: reading((sessionId, limit) => {
@@ -336,8 +420,12 @@ export function createSqliteStore(
     timers: reading((instance, now, limit) => {
       const due = `SELECT session_id, due_at, purpose, epoch FROM timers
         WHERE instance = ? AND due_at <= ? ORDER BY due_at, session_id LIMIT ?`;
-      const first = 'SELECT due_at FROM timers WHERE instance = ? ORDER BY due_at LIMIT 1';
-      return { due: db.rows(due, instance, now, limit), nextAt: db.value(first, instance) };
+      const first =
+        'SELECT due_at FROM timers WHERE instance = ? ORDER BY due_at LIMIT 1';
+      return {
+        due: db.rows(due, instance, now, limit),
+        nextAt: db.value(first, instance),
+      };
     }),
     lease: (name, holder, now, until) => write(() => leaseTo(name, holder, now, until)),
     leaseHolder: reading((name) => {
@@ -348,15 +436,26 @@ export function createSqliteStore(
       return held ?? null;
     }),
     checkRuns: reading((filter) =>
-      'id' in filter ? db.bodies('check_runs WHERE id = ?', filter.id) : activeRuns(filter.directory),
+      'id' in filter
+        ? db.bodies('check_runs WHERE id = ?', filter.id)
+        : activeRuns(filter.directory),
     ),
     async changeChecks(directory, lease, apply) {
       const { result, events = [] } = await write(() => {
-        const { name, holder, now, until } = lease ?? { name: '', holder: '', now: 0, until: null };
+        const { name, holder, now, until } = lease ?? {
+          name: '',
+          holder: '',
+          now: 0,
+          until: null,
+        };
         const holds = leaseTo(name, holder, now, until) === holder;
         const change = apply({ active: activeRuns(directory), holds });
         for (const body of change.runs ?? [])
-          db.insert('check_runs', { id: body.id, directory: body.directory, state: body.state, body }, 'id');
+          db.insert(
+            'check_runs',
+            { id: body.id, directory: body.directory, state: body.state, body },
+            'id',
+          );
         for (const row of change.evidence ?? []) addEvidence(row);
         for (const event of change.events ?? []) addEvent(event);
         if (change.release === true) leaseTo(name, holder, now, null);
@@ -387,7 +486,9 @@ export function createSqliteStore(
     }),
     async archive(before, limit) {
       const archived = await write(() =>
-        rows.archive(before, limit, clock.now()).map((id) => [id, forgetSpool(id)] as const),
+        rows
+          .archive(before, limit, clock.now())
+          .map((id) => [id, forgetSpool(id)] as const),
       );
       for (const [id, taken] of archived) spool.removeTaken(id, taken);
       return archived.length;

@@ -21,9 +21,13 @@ beforeAll(async () => {
       return database.prepare(sql);
     },
   };
-  const store = createSqliteStore(createConnection(noting, ':memory:', 100), migrations.length, {
-    now: () => 0,
-  });
+  const store = createSqliteStore(
+    createConnection(noting, ':memory:', 100),
+    migrations.length,
+    {
+      now: () => 0,
+    },
+  );
   await useAll(store);
 });
 afterAll(() => database.close());
@@ -32,7 +36,11 @@ async function useAll(store: Store): Promise<void> {
   const plan = Array.from({ length: 200 }, () => aTodo());
   const state = { ...aSession(), plan };
   await store.append([anEvent.activitySeen()]);
-  await save(store, { ...oneOfEverything(), state, policies: new Map([['hash', 'policy']]) });
+  await save(store, {
+    ...oneOfEverything(),
+    state,
+    policies: new Map([['hash', 'policy']]),
+  });
   await store.step('session-1', (loaded) => {
     if (loaded.record === null) return 'record';
     loaded.isApplied('one');
@@ -45,10 +53,26 @@ async function useAll(store: Store): Promise<void> {
   });
   await store.step('session-1', (loaded) => {
     const [first = aTodo(), ...rest] = loaded.state?.plan ?? [];
-    return { result: null, state: { ...state, plan: [{ ...first, attempts: 1 }, ...rest] } };
+    return {
+      result: null,
+      state: { ...state, plan: [{ ...first, attempts: 1 }, ...rest] },
+    };
   });
-  const row = { sessionId: 'session-1', turnId: null, at: 1, kind: 'agent', body: '' } as const;
-  const call = { sessionId: 'session-1', callId: 'c', stepId: 's', tool: 't', readOnly: true, input: '' };
+  const row = {
+    sessionId: 'session-1',
+    turnId: null,
+    at: 1,
+    kind: 'agent',
+    body: '',
+  } as const;
+  const call = {
+    sessionId: 'session-1',
+    callId: 'c',
+    stepId: 's',
+    tool: 't',
+    readOnly: true,
+    input: '',
+  };
   await store.record({
     messages: [row],
     calls: [{ ...call, startedAt: 1, result: null, endedAt: null }],
@@ -56,7 +80,8 @@ async function useAll(store: Store): Promise<void> {
   });
   for (const filter of [{}, { idPrefix: 'a' }, { idSuffix: 'a' }])
     await store.sessions({ ...filter, limit: 1 });
-  for (const filter of [{ ids: ['a'] }, { planId: 'a' }, { turnId: 'a' }]) await store.todos(filter);
+  for (const filter of [{ ids: ['a'] }, { planId: 'a' }, { turnId: 'a' }])
+    await store.todos(filter);
   await store.events({ ids: ['a'] });
   await store.events({ sessionId: 'a', waiting: true });
   await store.events({ sessionId: 'a', after: 0, limit: 1 });
@@ -96,7 +121,9 @@ describe('statements', () => {
     const meant =
       /^SCAN (?:CONSTANT ROW|json_each.*|sessions USING INDEX sessions_by_age|\(subquery-\d+\)|\w+ VIRTUAL.*)$/u;
     for (const sql of statements()) {
-      const scans = queryPlan(sql).filter((step) => step.startsWith('SCAN') && !meant.test(step));
+      const scans = queryPlan(sql).filter(
+        (step) => step.startsWith('SCAN') && !meant.test(step),
+      );
       expect(scans, sql).toEqual([]);
     }
   });
@@ -107,7 +134,10 @@ describe('statements', () => {
     ['group_concat', 'todos_of_plan (plan_id=?)'],
     ['due_at <= ?', 'timers_by_instance (instance=? AND due_at<?)'],
     ["state IN ('intended', 'sent')", 'outbox_open (instance=?)'],
-    ['applied IS NULL ORDER BY arrival', 'events_by_session (session_id=? AND applied=?)'],
+    [
+      'applied IS NULL ORDER BY arrival',
+      'events_by_session (session_id=? AND applied=?)',
+    ],
     ['applied > ?', 'events_by_session (session_id=? AND applied>?)'],
   ];
   for (const [words, index] of indexes) {
@@ -130,7 +160,9 @@ describe('statements', () => {
   ];
   for (const words of sorted) {
     it(`T5: what asks for ${words} reads its rows in order instead of sorting them`, () => {
-      expect(queryPlan(find(words)).filter((step) => step.includes('TEMP B-TREE'))).toEqual([]);
+      expect(
+        queryPlan(find(words)).filter((step) => step.includes('TEMP B-TREE')),
+      ).toEqual([]);
     });
   }
 
@@ -140,7 +172,16 @@ describe('statements', () => {
         .prepare(`SELECT name FROM pragma_table_info('${table}')`)
         .all()
         .map((column) => String(column['name']));
-    const tables = ['sessions', 'todos', 'events', 'decisions', 'ledger', 'evidence', 'outbox', 'usage'];
+    const tables = [
+      'sessions',
+      'todos',
+      'events',
+      'decisions',
+      'ledger',
+      'evidence',
+      'outbox',
+      'usage',
+    ];
     for (const table of [...tables, 'messages', 'calls']) {
       const kept = columns(table).filter((name) => name !== 'arrival');
       expect(columns(`archived_${table}`)).toEqual(expect.arrayContaining(kept));
@@ -148,7 +189,8 @@ describe('statements', () => {
         const moving = statements().find(
           (sql) => sql.startsWith(`INSERT INTO ${target} (`) && /SELECT/u.test(sql),
         );
-        for (const column of kept) expect(moving).toMatch(new RegExp(`\\b${column}\\b`, 'u'));
+        for (const column of kept)
+          expect(moving).toMatch(new RegExp(`\\b${column}\\b`, 'u'));
       }
     }
   });

@@ -19,7 +19,13 @@ import { asOrdinaryUser } from '../../../test/support/ordinary-user.ts';
 import { UntildoneError } from '../../core/error.ts';
 import type { Store } from '../../engine/store.ts';
 import { migrate, migrations } from './migrate.ts';
-import { createConnection, isBusy, openDatabase, prepareFile, toStoreError } from './open-database.ts';
+import {
+  createConnection,
+  isBusy,
+  openDatabase,
+  prepareFile,
+  toStoreError,
+} from './open-database.ts';
 import { createSqliteStore, openSqliteStore } from './sqlite-store.ts';
 
 const clock = { now: () => 0 };
@@ -38,7 +44,9 @@ const open = (file = path) => openSqliteStore({ path: file, clock });
 
 async function writeStore(todos = 500): Promise<void> {
   const store = await open();
-  const plan = Array.from({ length: todos }, () => aTodo({ context: 'context '.repeat(20) }));
+  const plan = Array.from({ length: todos }, () =>
+    aTodo({ context: 'context '.repeat(20) }),
+  );
   await save(store, { state: { ...aSession(), plan } });
   await store.close();
 }
@@ -62,7 +70,8 @@ async function useStore(): Promise<void> {
 
 describe('a damaged store', () => {
   it('V5: a file that is no database is told, and left as it is', async () => {
-    const garbage = 'This is not a database, but it is long enough to look like one. '.repeat(200);
+    const garbage =
+      'This is not a database, but it is long enough to look like one. '.repeat(200);
     writeFileSync(path, garbage);
     await expect(open()).rejects.toMatchObject({
       code: 'store-corrupt',
@@ -83,9 +92,15 @@ describe('a damaged store', () => {
     copyFileSync(path, sound);
     const { pages, size } = await pagesOfTodos();
     expect(pages.length).toBeGreaterThan(10);
-    for (const page of [1, pages[0]!, pages[Math.floor(pages.length / 2)]!, pages.at(-1)!]) {
+    for (const page of [
+      1,
+      pages[0]!,
+      pages[Math.floor(pages.length / 2)]!,
+      pages.at(-1)!,
+    ]) {
       const bytes = readFileSync(sound);
-      for (let index = (page - 1) * size; index < page * size; index += 1) bytes[index]! ^= 0xff;
+      for (let index = (page - 1) * size; index < page * size; index += 1)
+        bytes[index]! ^= 0xff;
       writeFileSync(path, bytes);
       await expect(useStore()).rejects.toMatchObject({ code: 'store-corrupt' });
     }
@@ -115,7 +130,9 @@ describe('a full disk', () => {
     await writeStore(0);
     const store = await openWithRoomFor(5);
     const many = Array.from({ length: 500 }, () => aTodo({ context: 'x'.repeat(1000) }));
-    await expect(save(store, { state: { ...aSession(), plan: many } })).rejects.toMatchObject({
+    await expect(
+      save(store, { state: { ...aSession(), plan: many } }),
+    ).rejects.toMatchObject({
       code: 'store-full',
       message: expect.stringContaining('the disk is full'),
     });
@@ -129,7 +146,9 @@ describe('a full disk', () => {
     writeFileSync(path, '');
     const connection = createConnection(await openDatabase(path), path, 100);
     connection.exec('PRAGMA max_page_count = 10');
-    const failed = migrate(connection, migrations, 0).catch((error: unknown) => toStoreError(error, path));
+    const failed = migrate(connection, migrations, 0).catch((error: unknown) =>
+      toStoreError(error, path),
+    );
     expect(await failed).toMatchObject({ code: 'store-full' });
     expect(connection.rows('SELECT name FROM sqlite_schema')).toEqual([]);
     connection.close();
@@ -148,11 +167,15 @@ describe('a full disk', () => {
 describe('a place that cannot be written', () => {
   it('V5: a directory without write access is told', async () => {
     chmodSync(directory, 0o555);
-    await expect(asOrdinaryUser(() => open(join(directory, 'state', 'store.db')))).rejects.toMatchObject({
+    await expect(
+      asOrdinaryUser(() => open(join(directory, 'state', 'store.db'))),
+    ).rejects.toMatchObject({
       code: 'store-read-only',
       message: expect.stringContaining('give yourself write access'),
     });
-    await expect(asOrdinaryUser(() => open())).rejects.toMatchObject({ code: 'store-read-only' });
+    await expect(asOrdinaryUser(() => open())).rejects.toMatchObject({
+      code: 'store-read-only',
+    });
   });
 
   it('V5: a store whose file and directory are read-only is told when it is opened or first written', async () => {
@@ -177,7 +200,9 @@ describe('a place that cannot be written', () => {
 
   it('V5: a path that leads through a file is told', async () => {
     writeFileSync(path, 'file');
-    await expect(open(join(path, 'store.db'))).rejects.toMatchObject({ code: 'store-unavailable' });
+    await expect(open(join(path, 'store.db'))).rejects.toMatchObject({
+      code: 'store-unavailable',
+    });
     expect(readFileSync(path, 'utf8')).toBe('file');
   });
 });
@@ -190,8 +215,12 @@ describe('the place of a store', () => {
       const store = await open(file);
       await save(store, { state: aSession() });
       const mode = (name: string) => statSync(name).mode & 0o777;
-      expect([mode(join(directory, 'a')), mode(join(directory, 'a', 'b'))]).toEqual([0o700, 0o700]);
-      expect([mode(file), mode(`${file}-wal`), mode(`${file}-shm`)]).toEqual([0o600, 0o600, 0o600]);
+      expect([mode(join(directory, 'a')), mode(join(directory, 'a', 'b'))]).toEqual([
+        0o700, 0o700,
+      ]);
+      expect([mode(file), mode(`${file}-wal`), mode(`${file}-shm`)]).toEqual([
+        0o600, 0o600, 0o600,
+      ]);
       await store.close();
       expect(existsSync(`${file}-wal`)).toBe(false);
     } finally {
@@ -243,8 +272,12 @@ describe('errors of the driver and the file system', () => {
   }
 
   it('V5: "unable to open" in a directory that is not there stays what it is, and nothing is hidden', () => {
-    const cause = Object.assign(new Error('unable to open database file'), { errcode: 14 });
-    expect(toStoreError(cause, join(directory, 'missing', 'store.db')).code).toBe('store-unavailable');
+    const cause = Object.assign(new Error('unable to open database file'), {
+      errcode: 14,
+    });
+    expect(toStoreError(cause, join(directory, 'missing', 'store.db')).code).toBe(
+      'store-unavailable',
+    );
     expect(toStoreError('a text', path).message).toContain('(a text)');
     expect(toStoreError(null, path).code).toBe('store-unavailable');
   });

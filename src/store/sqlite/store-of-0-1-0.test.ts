@@ -15,7 +15,9 @@ import { createIdentifiers, sha256, systemClock } from '../../engine/system.ts';
 import { openDatabase } from './open-database.ts';
 import { openSqliteStore } from './sqlite-store.ts';
 
-const dump = fileURLToPath(new URL('../../../test/contracts/store-0.1.0.sql', import.meta.url));
+const dump = fileURLToPath(
+  new URL('../../../test/contracts/store-0.1.0.sql', import.meta.url),
+);
 
 let directory: string;
 let store: Store;
@@ -34,7 +36,10 @@ beforeEach(async () => {
   plans = new Map();
   for (const { plan_id: planId, body } of todos) {
     const titles = plans.get(String(planId)) ?? [];
-    plans.set(String(planId), [...titles, (JSON.parse(String(body)) as { title: string }).title]);
+    plans.set(String(planId), [
+      ...titles,
+      (JSON.parse(String(body)) as { title: string }).title,
+    ]);
   }
   store = await openSqliteStore({ path });
 });
@@ -55,7 +60,12 @@ function openRuntime() {
 }
 
 const seen = (sessionId: string) =>
-  openRuntime().handle({ type: 'activity-seen', id: `new ${sessionId}`, sessionId, at: Date.now() });
+  openRuntime().handle({
+    type: 'activity-seen',
+    id: `new ${sessionId}`,
+    sessionId,
+    at: Date.now(),
+  });
 
 describe('a store of 0.1.0', () => {
   it('V7: every plan is there in its order, and its ledger verifies, the archived one’s too', async () => {
@@ -74,15 +84,19 @@ describe('a store of 0.1.0', () => {
   });
 
   it('V4: a session that was whole is whole, and one that was edited is found', async () => {
-    for (const id of ['asked', 'told', 'archived']) expect((await seen(id)).state.recordBroken).toBeNull();
-    expect((await seen('edited')).state.recordBroken).toBe('its session is not as it was saved');
+    for (const id of ['asked', 'told', 'archived'])
+      expect((await seen(id)).state.recordBroken).toBeNull();
+    expect((await seen('edited')).state.recordBroken).toBe(
+      'its session is not as it was saved',
+    );
   });
 
   it('V5: events that wait in the inbox under their old names are applied', async () => {
-    expect((await store.events({ sessionId: 'asked', waiting: true })).map(({ event }) => event.id)).toEqual([
-      'waiting-1',
-      'waiting-2',
-    ]);
+    expect(
+      (await store.events({ sessionId: 'asked', waiting: true })).map(
+        ({ event }) => event.id,
+      ),
+    ).toEqual(['waiting-1', 'waiting-2']);
     const { state } = await seen('asked');
     expect(state.waits.compacting).toBe(false);
     const applied = await store.events({ sessionId: 'asked', after: 0, limit: 1000 });
@@ -104,7 +118,9 @@ describe('a store of 0.1.0', () => {
     for (const id of ['asked', 'told', 'archived']) {
       const { state } = await seen(id);
       const settings = { ...defaultSettings, countdownSeconds: 3 };
-      const replay = await replaySession(store, state, settings, () => openSqliteStore({ path: ':memory:' }));
+      const replay = await replaySession(store, state, settings, () =>
+        openSqliteStore({ path: ':memory:' }),
+      );
       expect(replay.events).toBeGreaterThan(5);
       expect(replay.decisions).toBeGreaterThan(0);
       expect(replay, id).toMatchObject({ notReproduced: 0, differences: [] });
@@ -112,8 +128,12 @@ describe('a store of 0.1.0', () => {
   });
 
   it('V4: tokens, decisions and what was sent are as they were', async () => {
-    expect(await store.usage('asked')).toMatchObject([{ inputTokens: 10, outputTokens: 5, cost: 0.1 }]);
-    expect((await store.decisions('asked', 10)).map(({ sequence }) => sequence)).toEqual([2, 1]);
+    expect(await store.usage('asked')).toMatchObject([
+      { inputTokens: 10, outputTokens: 5, cost: 0.1 },
+    ]);
+    expect((await store.decisions('asked', 10)).map(({ sequence }) => sequence)).toEqual([
+      2, 1,
+    ]);
     const outbox = await store.outbox({ sessionId: 'told' });
     expect(outbox).toMatchObject([{ state: 'observed' }]);
   });

@@ -2,7 +2,10 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type SdkLike, untilDone } from '../../../src/frameworks/claude-agent-sdk/index.ts';
+import {
+  type SdkLike,
+  untilDone,
+} from '../../../src/frameworks/claude-agent-sdk/index.ts';
 import type { FrameworkDriver } from '../../frameworks/conformance.ts';
 
 interface Sdk extends SdkLike<object, object> {
@@ -34,10 +37,18 @@ export const drivers: readonly FrameworkDriver[] = [
       const options = {
         ...held,
         mcpServers: { ...held.mcpServers, test },
-        allowedTools: [...held.allowedTools, ...others.map(([tool]) => `mcp__test__${tool}`)],
+        allowedTools: [
+          ...held.allowedTools,
+          ...others.map(([tool]) => `mcp__test__${tool}`),
+        ],
         ...{ abortController, cwd: home, model: 'story', settingSources: [] },
         env: {
-          ...{ PATH: process.env['PATH'], HOME: home, ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'dummy' },
+          ...{
+            PATH: process.env['PATH'],
+            HOME: home,
+            ANTHROPIC_BASE_URL: url,
+            ANTHROPIC_API_KEY: 'dummy',
+          },
           CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
         },
       };

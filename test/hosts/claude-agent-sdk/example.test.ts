@@ -16,7 +16,11 @@ it('15: the example holds a query until both todos are finished', async () => {
   const sdk = fileURLToPath(new URL('node_modules/@anthropic-ai', import.meta.url));
   symlinkSync(sdk, join(home, 'node_modules/@anthropic-ai'));
   copyFileSync(join(root, 'examples/10-claude-agent-sdk.ts'), join(home, 'example.mts'));
-  const env = { PATH: process.env['PATH'], HOME: home, CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' };
+  const env = {
+    PATH: process.env['PATH'],
+    HOME: home,
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+  };
   const given = { cwd: home, env, timeout: 100_000 };
   const program = ['--no-warnings', 'example.mts'];
   const { stdout } = await promisify(execFile)(process.execPath, program, given);

@@ -21,7 +21,10 @@ function compile(text: string) {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'program.ts'), text);
   const compilerOptions = {
-    ...{ rewriteRelativeImportExtensions: false, lib: ['es2023', 'esnext.disposable', 'dom'] },
+    ...{
+      rewriteRelativeImportExtensions: false,
+      lib: ['es2023', 'esnext.disposable', 'dom'],
+    },
     ...{ types: ['node'], typeRoots: [join(root, 'node_modules/@types')] },
   };
   const settings = {
@@ -31,28 +34,38 @@ function compile(text: string) {
     files: ['program.ts'],
   };
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(settings));
-  return spawnSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', folder], {
-    encoding: 'utf8',
-  });
+  return spawnSync(
+    process.execPath,
+    [join(root, 'node_modules/typescript/bin/tsc'), '-p', folder],
+    {
+      encoding: 'utf8',
+    },
+  );
 }
 
 it('15: the options fit into a query, with the SDK as it is', () => {
   const { status, stdout } = compile(
-    calling("sdk.query({ prompt: 'go', options: { ...untilDone(session, sdk), model: 'x' } });"),
+    calling(
+      "sdk.query({ prompt: 'go', options: { ...untilDone(session, sdk), model: 'x' } });",
+    ),
   );
   expect(stdout).toBe('');
   expect(status).toBe(0);
 });
 
 it('15: so does the example', () => {
-  const { status, stdout } = compile(readFileSync(join(root, 'examples/10-claude-agent-sdk.ts'), 'utf8'));
+  const { status, stdout } = compile(
+    readFileSync(join(root, 'examples/10-claude-agent-sdk.ts'), 'utf8'),
+  );
   expect(stdout).toBe('');
   expect(status).toBe(0);
 });
 
 it('15: and what does not fit is seen', () => {
   const { stdout } = compile(
-    calling("sdk.query({ prompt: 'go', options: { ...untilDone(session, sdk), hooks: { Stop: 5 } } });"),
+    calling(
+      "sdk.query({ prompt: 'go', options: { ...untilDone(session, sdk), hooks: { Stop: 5 } } });",
+    ),
   );
   expect(stdout).toMatch(/error TS2322: .*HookCallbackMatcher/);
 });

@@ -1,6 +1,13 @@
 // `untildone attach` beside the real Claude Code: what its hooks tell, while the turn runs.
 import { expect, it } from 'vitest';
-import { complete, plan, runCommand, say, script, writeFile } from '../../../src/scripted-model/index.ts';
+import {
+  complete,
+  plan,
+  runCommand,
+  say,
+  script,
+  writeFile,
+} from '../../../src/scripted-model/index.ts';
 import { attach } from '../harness/attach.ts';
 import { createGate } from '../harness/gate.ts';
 import { readRecord } from '../harness/record.ts';
@@ -26,7 +33,10 @@ it('C3: attach shows the plan, the calls and the continuation of Claude Code as 
     scripts: [story],
     async drive({ claude, project }) {
       claude.say('Please do it.');
-      await waitUntil('a session is on record', async () => (await readRecord(project)).length > 0);
+      await waitUntil(
+        'a session is on record',
+        async () => (await readRecord(project)).length > 0,
+      );
       const terminal = attach(project, project.directory);
       await terminal.sees('claude-code');
       await terminal.sees('[ ] docs');

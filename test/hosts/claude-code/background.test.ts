@@ -17,7 +17,11 @@ import { play } from './play.ts';
 const job = createGate('job');
 
 const subagent = callTool('Agent', {
-  ...{ description: 'sub work', prompt: '[script:helping] Please help.', subagent_type: 'general-purpose' },
+  ...{
+    description: 'sub work',
+    prompt: '[script:helping] Please help.',
+    subagent_type: 'general-purpose',
+  },
 });
 
 describe('work beside the agent', () => {
@@ -36,7 +40,9 @@ describe('work beside the agent', () => {
       async drive({ claude, model, project }) {
         claude.say('Please do it.');
         await claude.waitForResults(1);
-        expect(continuationsIn(model.requests), 'nobody waits for the job').toHaveLength(2);
+        expect(continuationsIn(model.requests), 'nobody waits for the job').toHaveLength(
+          2,
+        );
         job.open(project);
       },
     });
@@ -53,12 +59,22 @@ describe('work beside the agent', () => {
   });
 
   it("C4: a foreground subagent is never held to its parent's plan", async () => {
-    const story = script('story', [plan('parser'), subagent, complete('parser'), always(say('I am done.'))]);
-    const helping = script('helping', [runCommand('echo help'), always(say('I have helped.'))]);
+    const story = script('story', [
+      plan('parser'),
+      subagent,
+      complete('parser'),
+      always(say('I am done.')),
+    ]);
+    const helping = script('helping', [
+      runCommand('echo help'),
+      always(say('I have helped.')),
+    ]);
     const played = await play({ prompt: 'Do it.', scripts: [story, helping] });
     expect(played.continuations).toHaveLength(0);
     expect(played.sessions.map(({ kind }) => kind)).toEqual(['main', 'subagent']);
-    expect(played.sessions[1]?.decisions).toMatchObject([{ answer: 'let-go', reason: 'subagent' }]);
+    expect(played.sessions[1]?.decisions).toMatchObject([
+      { answer: 'let-go', reason: 'subagent' },
+    ]);
     expect(played.session.outcome).toBe('claimed');
   });
 });

@@ -17,7 +17,10 @@ import { shortenStop } from './settings.ts';
 const failure = 'EXPECTED-FILE-IS-MISSING';
 const program = `if(!require('fs').existsSync('parser.txt')){console.log('${failure}');process.exit(1)}`;
 const parserCheck = { parser: { command: [process.execPath, '-e', program] } };
-const forTodo = { checks: parserCheck, todoChecks: [{ title: 'Write the parser', checks: ['parser'] }] };
+const forTodo = {
+  checks: parserCheck,
+  todoChecks: [{ title: 'Write the parser', checks: ['parser'] }],
+};
 
 describe('P31: a claim whose check fails', () => {
   const liar = script('liar', [
@@ -37,15 +40,24 @@ describe('P31: a claim whose check fails', () => {
     expect(results.find(({ text }) => text.includes(failure))?.text).toContain('failed');
     expect(played.continuations).toHaveLength(1);
     expect(played.continuations[0]).toContain(failure);
-    expect(played.session.todos).toMatchObject([{ status: 'completed', verification: 'passed' }]);
+    expect(played.session.todos).toMatchObject([
+      { status: 'completed', verification: 'passed' },
+    ]);
     expect(played.session.outcome).toBe('done');
     expect(played.files).toEqual(['parser.txt']);
   });
 
   it('control: the host alone takes the claim', async () => {
-    const played = await play({ prompt: 'Do it.', scripts: [liar], installed: false, config: forTodo });
+    const played = await play({
+      prompt: 'Do it.',
+      scripts: [liar],
+      installed: false,
+      config: forTodo,
+    });
     expect(played.files).toEqual([]);
-    expect(JSON.stringify(played.requests.at(-1)?.messages)).toContain('Updated task #1 status');
+    expect(JSON.stringify(played.requests.at(-1)?.messages)).toContain(
+      'Updated task #1 status',
+    );
   });
 
   it('a check that never passes ends as stagnant or exhausted, never as done', async () => {
@@ -63,7 +75,12 @@ describe('P31: a claim whose check fails', () => {
 describe('M8: a check that takes longer than the hook may', () => {
   const slow = createGate('slow');
   const config = { checks: { slow: { command: slow.words } }, goal: ['slow'] };
-  const work = inOrder(plan('parser'), writeFile('parser.txt', 'x'), complete('parser'), say('I am done.'));
+  const work = inOrder(
+    plan('parser'),
+    writeFile('parser.txt', 'x'),
+    complete('parser'),
+    say('I am done.'),
+  );
 
   it('the host cuts the hook off: the agent is unharmed, and the check runs to its end all the same', async () => {
     const hasty = script('hasty', [work, always(say('I am done.'))]);

@@ -41,14 +41,22 @@ export interface Claude {
   /** The host and all that it started. */
   end(): void;
   /** Resolves when the process is gone. */
-  readonly ended: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
+  readonly ended: Promise<{
+    readonly code: number | null;
+    readonly signal: NodeJS.Signals | null;
+  }>;
   /** The results printed so far: one for each turn. */
   results(): readonly ClaudeLine[];
   waitForResults(count: number, seconds?: number): Promise<void>;
 }
 
-export function startClaude(project: Project, model: ScriptedModel, options: ClaudeOptions): Claude {
-  const input = options.prompt === null ? ['--input-format', 'stream-json'] : [options.prompt];
+export function startClaude(
+  project: Project,
+  model: ScriptedModel,
+  options: ClaudeOptions,
+): Claude {
+  const input =
+    options.prompt === null ? ['--input-format', 'stream-json'] : [options.prompt];
   const child = spawn(
     program,
     [
@@ -66,7 +74,10 @@ export function startClaude(project: Project, model: ScriptedModel, options: Cla
   return follow(child);
 }
 
-export function claudeEnvironment(project: Project, model: ScriptedModel): Readonly<Record<string, string>> {
+export function claudeEnvironment(
+  project: Project,
+  model: ScriptedModel,
+): Readonly<Record<string, string>> {
   return {
     ...project.environment,
     ANTHROPIC_BASE_URL: model.url,
@@ -86,15 +97,18 @@ function follow(child: ChildProcess): Claude {
     printed += chunk;
     const parts = (rest + chunk).split('\n');
     rest = parts.pop() ?? '';
-    for (const part of parts) if (part.startsWith('{')) lines.push(JSON.parse(part) as ClaudeLine);
+    for (const part of parts)
+      if (part.startsWith('{')) lines.push(JSON.parse(part) as ClaudeLine);
   });
   child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
     printed += chunk;
   });
-  const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', (code, signal) => resolve({ code, signal }));
-  });
+  const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>(
+    (resolve, reject) => {
+      child.once('error', reject);
+      child.once('close', (code, signal) => resolve({ code, signal }));
+    },
+  );
   const end = () => {
     try {
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
@@ -128,6 +142,10 @@ function follow(child: ChildProcess): Claude {
     ended,
     results,
     waitForResults: (count, seconds) =>
-      waitUntil(`Claude Code printed ${count} results`, () => results().length >= count, seconds),
+      waitUntil(
+        `Claude Code printed ${count} results`,
+        () => results().length >= count,
+        seconds,
+      ),
   };
 }

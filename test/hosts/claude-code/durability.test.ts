@@ -31,7 +31,9 @@ describe('the record', () => {
       plan(...numbers(50).map((number) => `Todo ${number}`)),
       runCommand('echo work > work.txt'),
       parallel(
-        ...numbers(50).map((number) => update(number, number % 2 === 0 ? 'completed' : 'in_progress')),
+        ...numbers(50).map((number) =>
+          update(number, number % 2 === 0 ? 'completed' : 'in_progress'),
+        ),
       ),
       say('Half of it is done.'),
       parallel(...numbers(25).map((number) => update(2 * number - 1, 'completed'))),
@@ -46,14 +48,20 @@ describe('the record', () => {
         .map((number) => `Todo ${number}`)
         .sort(),
     );
-    expect(played.session.todos.filter(({ status }) => status === 'completed')).toHaveLength(50);
+    expect(
+      played.session.todos.filter(({ status }) => status === 'completed'),
+    ).toHaveLength(50);
     expect(played.session.outcome).toBe('claimed');
   });
 
   it('V5: survives kill -9 of the host: resumed, the agent is given its plan again and finishes it', async () => {
     const held = createGate('held');
     const titles = ['alpha', 'beta', 'gamma'];
-    const perTodo = (title: string) => [writeFile(`${title}.txt`, title), complete(title), say('I am done.')];
+    const perTodo = (title: string) => [
+      writeFile(`${title}.txt`, title),
+      complete(title),
+      say('I am done.'),
+    ];
     const story = script('story', [
       plan(...titles),
       writeFile('alpha.txt', 'alpha'),
@@ -65,17 +73,24 @@ describe('the record', () => {
     await inProject([story], async (project, model) => {
       await prepareProject(project, {});
       const killed = startClaude(project, model, { prompt: 'Do it.' });
-      await waitUntil('the long command runs', () => JSON.stringify(killed.lines).includes('.open-held'));
+      await waitUntil('the long command runs', () =>
+        JSON.stringify(killed.lines).includes('.open-held'),
+      );
       killed.crash();
       expect((await killed.ended).signal).toBe('SIGKILL');
       killed.end();
       held.open(project);
       const id = killed.lines.find(({ subtype }) => subtype === 'init')?.session_id ?? '';
       const before = model.requests.length;
-      const resumed = startClaude(project, model, { prompt: 'continue', words: ['--resume', id] });
+      const resumed = startClaude(project, model, {
+        prompt: 'continue',
+        words: ['--resume', id],
+      });
       const { code } = await resumed.ended.finally(() => resumed.end());
       const played = await look(project, model, resumed, code);
-      expect(toldTexts(model.requests.slice(before))[0]).toContain('1 of 3 todos settled, 2 open');
+      expect(toldTexts(model.requests.slice(before))[0]).toContain(
+        '1 of 3 todos settled, 2 open',
+      );
       expect(
         played.sessions.map((session) => session.id),
         'it is the same session',

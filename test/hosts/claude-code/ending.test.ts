@@ -30,16 +30,27 @@ describe('an agent that may stop', () => {
       words: ['--permission-mode', 'plan'],
     });
     expect(played.continuations).toHaveLength(0);
-    expect(played.session.todos, 'the plan is on the record all the same').toHaveLength(2);
-    expect(played.session.decisions).toMatchObject([{ answer: 'let-go', reason: 'read-only-agent' }]);
+    expect(played.session.todos, 'the plan is on the record all the same').toHaveLength(
+      2,
+    );
+    expect(played.session.decisions).toMatchObject([
+      { answer: 'let-go', reason: 'read-only-agent' },
+    ]);
   });
 });
 
 describe('an agent that does not move', () => {
   it('G8: a budget of tokens, counted by what its transcript says, ends the turn before that', async () => {
     // Each request has more than 9,000 tokens; the plan and the first stop are within the budget.
-    const played = await play({ prompt: 'Do it.', scripts: [stubborn], config: { maxTokens: 25_000 } });
-    expect(played.session).toMatchObject({ outcome: 'exhausted', reason: 'token-budget' });
+    const played = await play({
+      prompt: 'Do it.',
+      scripts: [stubborn],
+      config: { maxTokens: 25_000 },
+    });
+    expect(played.session).toMatchObject({
+      outcome: 'exhausted',
+      reason: 'token-budget',
+    });
     // The host may write the last answer after it asked about the stop.
     expect([1, 2]).toContain(played.continuations.length);
     expect(played.messages.at(-1)).toContain('The budget of 25000 tokens is spent.');

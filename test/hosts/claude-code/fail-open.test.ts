@@ -56,7 +56,9 @@ describe('Claude Code ends its turn normally although', () => {
         try {
           const { code } = await claude.ended;
           expect(code).toBe(0);
-          expect(claude.results()).toMatchObject([{ is_error: false, result: 'I am done.' }]);
+          expect(claude.results()).toMatchObject([
+            { is_error: false, result: 'I am done.' },
+          ]);
           expect(continuationsIn(model.requests)).toHaveLength(0);
           expect(claude.printed()).toContain('could not decide, so the agent may stop');
           const logged = readHookLog(project).map((entry) => entry.code);
@@ -94,9 +96,15 @@ describe('the installed hook', () => {
     ['null', 'null'],
     ['a list', '[[[[]]]]'],
     ['no session', '{"hook_event_name":"Stop"}'],
-    ['a session that is a path', '{"hook_event_name":"Stop","session_id":"../../../etc/passwd"}'],
+    [
+      'a session that is a path',
+      '{"hook_event_name":"Stop","session_id":"../../../etc/passwd"}',
+    ],
     ['an unknown hook', '{"hook_event_name":"Nonsense","session_id":"abc"}'],
-    ['wrong types everywhere', '{"hook_event_name":"Stop","session_id":"abc","background_tasks":7,"cwd":[]}'],
+    [
+      'wrong types everywhere',
+      '{"hook_event_name":"Stop","session_id":"abc","background_tasks":7,"cwd":[]}',
+    ],
     ['invalid UTF-8 and zero bytes', '\u0000\ufffd\u0000{'],
     ['ten megabytes', `{"hook_event_name":"Stop","x":"${'x'.repeat(10_000_000)}`],
   ];
@@ -120,7 +128,9 @@ describe('the installed hook', () => {
         expect(answer, name).not.toHaveProperty('decision');
         expect(answer, name).not.toHaveProperty('hookSpecificOutput');
       }
-      expect(readHookLog(project).filter(({ code }) => code === 'payload').length).toBeGreaterThanOrEqual(10);
+      expect(
+        readHookLog(project).filter(({ code }) => code === 'payload').length,
+      ).toBeGreaterThanOrEqual(10);
     } finally {
       project.remove();
     }

@@ -31,7 +31,14 @@ const slowAnswer = firstOf(
 const background = runCommand(job.command, { run_in_background: true });
 
 function story(...steps: readonly Step[]): readonly Script[] {
-  return [script('story', [plan('parser', 'docs'), background, ...steps, always(say('I am done.'))])];
+  return [
+    script('story', [
+      plan('parser', 'docs'),
+      background,
+      ...steps,
+      always(say('I am done.')),
+    ]),
+  ];
 }
 
 interface Interrupted extends Played {
@@ -60,7 +67,9 @@ async function interruptAt(
       await claude.waitForResults(1);
       job.open(project);
       await waitUntil('the model was told that the job ended', () =>
-        toldTexts(model.requests.slice(before)).some((text) => text.includes('<task-notification>')),
+        toldTexts(model.requests.slice(before)).some((text) =>
+          text.includes('<task-notification>'),
+        ),
       );
       await claude.waitForResults(2);
       count();
@@ -92,23 +101,33 @@ describe('P19: a human interrupts', () => {
   it('while the model streams its answer', async () => {
     const played = await interruptAt({ scripts: story(slowAnswer) }, async (stage) => {
       await waitUntil('the slow answer began', () =>
-        stage.model.requests.some(({ reply }) => reply.text?.startsWith('I am thinking') === true),
+        stage.model.requests.some(
+          ({ reply }) => reply.text?.startsWith('I am thinking') === true,
+        ),
       );
     });
     expectLatched(played);
   });
 
   it('while a tool runs', async () => {
-    const played = await interruptAt({ scripts: story(runCommand(held.command)) }, async (stage) => {
-      await waitUntil('the tool was called', () => JSON.stringify(stage.claude.lines).includes('.open-held'));
-    });
+    const played = await interruptAt(
+      { scripts: story(runCommand(held.command)) },
+      async (stage) => {
+        await waitUntil('the tool was called', () =>
+          JSON.stringify(stage.claude.lines).includes('.open-held'),
+        );
+      },
+    );
     expectLatched(played);
   });
 
   it('while the model answers a continuation', async () => {
     const scripts = story(say('I am done.'), slowAnswer);
     const played = await interruptAt({ scripts }, async (stage) => {
-      await waitUntil('the continuation arrived', () => continuationsIn(stage.model.requests).length === 1);
+      await waitUntil(
+        'the continuation arrived',
+        () => continuationsIn(stage.model.requests).length === 1,
+      );
     });
     expectLatched(played);
   });
@@ -119,11 +138,15 @@ describe('P19: a human interrupts', () => {
         scripts: story(),
         prepare: (project) =>
           editSettings(project, ({ hooks }) => {
-            hooks['Stop']!.push({ hooks: [{ type: 'command', command: held.command, timeout: 60 }] });
+            hooks['Stop']!.push({
+              hooks: [{ type: 'command', command: held.command, timeout: 60 }],
+            });
           }),
       },
       async ({ claude, model, project }) => {
-        await waitUntil('the model stopped', () => JSON.stringify(claude.lines).includes('I am done.'));
+        await waitUntil('the model stopped', () =>
+          JSON.stringify(claude.lines).includes('I am done.'),
+        );
         await waitUntil('our hook has decided', () => hasDecided(project));
         expect(continuationsIn(model.requests)).toHaveLength(0);
         // Later stops are not held up.
@@ -132,10 +155,10 @@ describe('P19: a human interrupts', () => {
     );
     expectAborted(played.session);
     const [first, second] = played.session.decisions;
-    expect([first?.answer, second?.answer], 'nothing was continued after the interrupt').toEqual([
-      'continue',
-      'let-go',
-    ]);
+    expect(
+      [first?.answer, second?.answer],
+      'nothing was continued after the interrupt',
+    ).toEqual(['continue', 'let-go']);
     // The host keeps an answer that it had read before the interrupt, and shows it beside the notification.
     expect(played.after.length).toBeLessThanOrEqual(1);
     expect(played.lifted).toHaveLength(3);
@@ -190,7 +213,9 @@ describe('nobody interrupts', () => {
       scripts,
       async drive({ claude, model, project }) {
         claude.say('Please do it.');
-        await waitUntil('the tool was called', () => JSON.stringify(claude.lines).includes('.open-held'));
+        await waitUntil('the tool was called', () =>
+          JSON.stringify(claude.lines).includes('.open-held'),
+        );
         job.open(project);
         await waitUntil('the host knows that the job ended', () =>
           claude.lines.some(({ subtype }) => subtype === 'task_notification'),

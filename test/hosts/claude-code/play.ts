@@ -63,7 +63,10 @@ export async function play(given: Play): Promise<Played> {
     const claude = startClaude(project, model, {
       prompt: given.prompt ?? null,
       words: given.words ?? [],
-      environment: { ...(given.installed === false ? bareEnvironment : {}), ...given.environment },
+      environment: {
+        ...(given.installed === false ? bareEnvironment : {}),
+        ...given.environment,
+      },
     });
     try {
       await given.drive?.({ project, model, claude });
@@ -90,7 +93,10 @@ export async function inProject<T>(
   }
 }
 
-export async function prepareProject(project: Project, given: Omit<Play, 'scripts'>): Promise<void> {
+export async function prepareProject(
+  project: Project,
+  given: Omit<Play, 'scripts'>,
+): Promise<void> {
   if (given.config !== undefined) {
     project.write('untildone.json', JSON.stringify(given.config));
     acceptProject(project.state, project.directory);
@@ -120,7 +126,9 @@ export async function look(
 
 export function messagesIn(lines: readonly ClaudeLine[]): readonly string[] {
   return lines.flatMap(({ subtype, content }) =>
-    subtype === 'informational' && typeof content === 'string' && content.includes('untildone')
+    subtype === 'informational' &&
+    typeof content === 'string' &&
+    content.includes('untildone')
       ? [content]
       : [],
   );

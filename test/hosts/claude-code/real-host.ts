@@ -12,7 +12,15 @@ export const claudeCode: RealHost = {
   program: 'claude',
   turn: ({ text, conversation, isFirst }) => ({
     words: [
-      ...['-p', text, '--output-format', 'stream-json', '--verbose', '--allowedTools', 'Bash,Write,Edit'],
+      ...[
+        '-p',
+        text,
+        '--output-format',
+        'stream-json',
+        '--verbose',
+        '--allowedTools',
+        'Bash,Write,Edit',
+      ],
       ...[isFirst ? '--session-id' : '--resume', conversation],
     ],
   }),
@@ -21,15 +29,23 @@ export const claudeCode: RealHost = {
   background: (command) => runCommand(command, { run_in_background: true }),
   subagent: (prompt) =>
     callTool('Agent', {
-      ...{ description: 'look around', prompt, subagent_type: 'general-purpose', run_in_background: true },
+      ...{
+        description: 'look around',
+        prompt,
+        subagent_type: 'general-purpose',
+        run_in_background: true,
+      },
     }),
   shortenStop: (project, seconds) => shortenStop(project, seconds, true),
   async installTwice(project) {
     await untildone(project, 'init', 'claude-code', '--user');
     // Of two equal commands the host calls one.
-    project.editJson<ClaudeSettings>(join(project.home, '.claude', 'settings.json'), ({ hooks }) => {
-      for (const { hooks: commands } of Object.values(hooks).flat())
-        for (const hook of commands) hook.command += ' --again';
-    });
+    project.editJson<ClaudeSettings>(
+      join(project.home, '.claude', 'settings.json'),
+      ({ hooks }) => {
+        for (const { hooks: commands } of Object.values(hooks).flat())
+          for (const hook of commands) hook.command += ' --again';
+      },
+    );
   },
 };

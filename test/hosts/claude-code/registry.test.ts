@@ -25,16 +25,24 @@ import { type Registry, startRegistry } from '../registry/start-registry.ts';
 import { startClaude } from './claude.ts';
 
 const fromHere = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
-const { version } = JSON.parse(readFileSync(fromHere('../../../package.json'), 'utf8')) as {
+const { version } = JSON.parse(
+  readFileSync(fromHere('../../../package.json'), 'utf8'),
+) as {
   readonly version: string;
 };
-const path = [fromHere('node_modules/.bin'), process.env['PATH'] ?? '/usr/bin:/bin'].join(delimiter);
+const path = [fromHere('node_modules/.bin'), process.env['PATH'] ?? '/usr/bin:/bin'].join(
+  delimiter,
+);
 const titles = ['alpha', 'beta'];
 
 /** Says after each todo that everything is done. */
 const quitter = script('quitter', [
   plan(...titles),
-  untilAllDone((title) => [writeFile(`${title}.txt`, title), complete(title), say('Everything is done.')]),
+  untilAllDone((title) => [
+    writeFile(`${title}.txt`, title),
+    complete(title),
+    say('Everything is done.'),
+  ]),
 ]);
 
 interface DoctorReport {
@@ -54,7 +62,9 @@ beforeAll(async () => {
   const made = createProject();
   const { home } = made;
   // No UNTILDONE_HOME: the state directory is where it is for everyone.
-  const inherited = Object.entries(made.environment).filter(([name]) => name !== 'UNTILDONE_HOME');
+  const inherited = Object.entries(made.environment).filter(
+    ([name]) => name !== 'UNTILDONE_HOME',
+  );
   const environment = { ...Object.fromEntries(inherited), PATH: path };
   first = { ...made, environment, state: join(home, '.local', 'state', 'untildone') };
   const other = createProject();
@@ -74,7 +84,10 @@ afterAll(async () => {
   first?.remove();
 });
 
-async function npx({ directory, environment }: Project, ...words: readonly string[]): Promise<string> {
+async function npx(
+  { directory, environment }: Project,
+  ...words: readonly string[]
+): Promise<string> {
   const { stdout } = await promisify(execFile)('npx', ['untildone', ...words], {
     cwd: directory,
     env: environment,
@@ -99,14 +112,21 @@ async function runClaude(project: Project): Promise<readonly string[]> {
 
 /** Everything in the project and the home but npm's own cache. */
 function lookAt(project: Project): FileTexts {
-  return new Map([...readFileTexts(project.directory), ...readFileTexts(project.home, ['.npm'])]);
+  return new Map([
+    ...readFileTexts(project.directory),
+    ...readFileTexts(project.home, ['.npm']),
+  ]);
 }
 
 /** Which scopes it recognises, and every finding that is not plainly right. */
 async function askDoctor(project: Project): Promise<object> {
-  const { healthy, hosts } = JSON.parse(await npx(project, 'doctor', '--json')) as DoctorReport;
+  const { healthy, hosts } = JSON.parse(
+    await npx(project, 'doctor', '--json'),
+  ) as DoctorReport;
   const host = hosts.find((one) => one.host === 'claude-code');
-  const remarks = host?.findings.filter(({ level }) => level !== 'ok').map(({ name }) => name);
+  const remarks = host?.findings
+    .filter(({ level }) => level !== 'ok')
+    .map(({ name }) => name);
   return { healthy, scopes: host?.scopes, remarks };
 }
 
@@ -114,7 +134,9 @@ async function askDoctor(project: Project): Promise<object> {
 async function expectRunOnRecord(project: Project): Promise<void> {
   expect(project.files()).toEqual(titles.map((title) => `${title}.txt`));
   expect(await npx(project, 'status')).toContain('ended: claimed');
-  expect(await npx(project, 'why')).toMatch(/: may stop: claimed\. .*\n +rule +nothing-open/);
+  expect(await npx(project, 'why')).toMatch(
+    /: may stop: claimed\. .*\n +rule +nothing-open/,
+  );
 }
 
 /** Claude Code writes this file by itself as well; the folders of this test have our name in their path. */
@@ -133,16 +155,28 @@ describe('out of a registry, in a fresh home', () => {
       join(first.directory, '.claude/settings.local.json'),
       join(first.directory, '.git/info/exclude'),
     ]);
-    expect(registry.requests()).toContain(`200 GET /untildone/-/untildone-${version}.tgz`);
+    expect(registry.requests()).toContain(
+      `200 GET /untildone/-/untildone-${version}.tgz`,
+    );
     expect(stateOfHost(first)).toContain('untildone');
 
-    expect(await runClaude(first)).toEqual([expect.stringContaining('1/2 completed, 1 remaining')]);
-    expect(await askDoctor(first)).toEqual({ healthy: true, scopes: ['project'], remarks: [] });
+    expect(await runClaude(first)).toEqual([
+      expect.stringContaining('1/2 completed, 1 remaining'),
+    ]);
+    expect(await askDoctor(first)).toEqual({
+      healthy: true,
+      scopes: ['project'],
+      remarks: [],
+    });
     await expectRunOnRecord(first);
 
     await npx(first, 'init', 'claude-code', '--uninstall');
-    const different = changedFiles(before, lookAt(first)).filter((file) => touched.includes(file));
-    expect(different, 'which Claude Code writes itself').toEqual([join(first.home, '.claude.json')]);
+    const different = changedFiles(before, lookAt(first)).filter((file) =>
+      touched.includes(file),
+    );
+    expect(different, 'which Claude Code writes itself').toEqual([
+      join(first.home, '.claude.json'),
+    ]);
     expect(stateOfHost(first)).not.toContain('untildone');
     expect(existsSync(join(first.directory, '.claude'))).toBe(false);
   });
@@ -160,22 +194,31 @@ describe('out of a registry, in a fresh home', () => {
     ]);
     const commands = second.read(settings)?.match(/"command": "[^"]*"/g);
     expect(new Set(commands)).toEqual(
-      new Set([`"command": "npx -y --fetch-retries=0 untildone@${version} hook claude-code"`]),
+      new Set([
+        `"command": "npx -y --fetch-retries=0 untildone@${version} hook claude-code"`,
+      ]),
     );
 
-    expect(await runClaude(second)).toEqual([expect.stringContaining('1/2 completed, 1 remaining')]);
+    expect(await runClaude(second)).toEqual([
+      expect.stringContaining('1/2 completed, 1 remaining'),
+    ]);
     expect(await askDoctor(second), 'nobody has trusted the folder').toEqual({
       ...{ healthy: true, scopes: ['shared'], remarks: ['grants'] },
     });
     await expectRunOnRecord(second);
 
     await npx(second, 'init', 'claude-code', '--shared', '--uninstall');
-    expect(changedFiles(before, lookAt(second)).filter((file) => touched.includes(file))).toEqual([]);
+    expect(
+      changedFiles(before, lookAt(second)).filter((file) => touched.includes(file)),
+    ).toEqual([]);
     expect(stateOfHost(second)).not.toContain('untildone');
   });
 
   it('nothing is left running, the registry included', async () => {
     await registry.close();
-    await waitUntil('every process ended', () => processesOf(first.home, registryHome()).length === 0);
+    await waitUntil(
+      'every process ended',
+      () => processesOf(first.home, registryHome()).length === 0,
+    );
   });
 });

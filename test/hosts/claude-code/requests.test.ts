@@ -24,7 +24,11 @@ interface Cost {
 
 function costOf(requests: readonly LoggedRequest[]): Cost {
   const bytes = requests.reduce((sum, request) => sum + sizeOf(request), 0);
-  return { bytes, requests: requests.length, bytesPerRequest: Math.round(bytes / requests.length) };
+  return {
+    bytes,
+    requests: requests.length,
+    bytesPerRequest: Math.round(bytes / requests.length),
+  };
 }
 
 function print(what: string, figures: object): void {
@@ -34,13 +38,22 @@ function print(what: string, figures: object): void {
 it('requests of a question: the first one has at most 2,000 bytes more than without untildone', async () => {
   const firstRequest = async (installed: boolean) => {
     const scripts = [script('answers', [say('It adds two numbers.')])];
-    const environment: Record<string, string> = installed ? {} : { CLAUDE_CODE_ENABLE_TODO_TOOLS: '' };
+    const environment: Record<string, string> = installed
+      ? {}
+      : { CLAUDE_CODE_ENABLE_TODO_TOOLS: '' };
     const prompt = 'What does add do?';
-    const { requests, messages } = await play({ scripts, prompt, installed, environment });
+    const { requests, messages } = await play({
+      scripts,
+      prompt,
+      installed,
+      environment,
+    });
     expect(messages).toEqual([]);
     const [first] = requests;
     if (first === undefined) throw new Error('Claude Code asked the model nothing.');
-    const names = first.tools.flatMap(({ name, foundBy }) => (foundBy === undefined ? name : []));
+    const names = first.tools.flatMap(({ name, foundBy }) =>
+      foundBy === undefined ? name : [],
+    );
     return { bytes: sizeOf(first), tools: names };
   };
   const alone = await firstRequest(false);
@@ -54,7 +67,13 @@ it('requests of a question: the first one has at most 2,000 bytes more than with
 it('requests of a small job: each has at most a twentieth more than without untildone', async () => {
   const titles = ['milk', 'bread', 'eggs'];
   const perTodo = (title: string) => [writeFile(`${title}.txt`, title), complete(title)];
-  const scripts = [script('notes', [plan(...titles), untilAllDone(perTodo), say('All three are written.')])];
+  const scripts = [
+    script('notes', [
+      plan(...titles),
+      untilAllDone(perTodo),
+      say('All three are written.'),
+    ]),
+  ];
   const prompt = 'Write three notes.';
   const alone = await play({ scripts, prompt, installed: false });
   const installed = await play({ scripts, prompt });
@@ -64,7 +83,9 @@ it('requests of a small job: each has at most a twentieth more than without unti
     return model.requests;
   });
   expect(installed.continuations).toEqual([]);
-  expect(installed.session.todos.map(({ status }) => status)).toEqual(titles.map(() => 'completed'));
+  expect(installed.session.todos.map(({ status }) => status)).toEqual(
+    titles.map(() => 'completed'),
+  );
   const figures = {
     alone: costOf(alone.requests),
     installed: costOf(installed.requests),

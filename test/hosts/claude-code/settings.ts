@@ -3,7 +3,10 @@ import type { Project } from '../harness/project.ts';
 
 export interface ClaudeSettings {
   readonly env: Record<string, string>;
-  hooks: Record<string, { hooks: { type: string; command: string; timeout: number }[] }[]>;
+  hooks: Record<
+    string,
+    { hooks: { type: string; command: string; timeout: number }[] }[]
+  >;
 }
 
 interface ClaudeState {
@@ -15,7 +18,10 @@ interface ClaudeState {
 
 export const settingsFile = '.claude/settings.local.json';
 
-export function editSettings(project: Project, edit: (settings: ClaudeSettings) => void): void {
+export function editSettings(
+  project: Project,
+  edit: (settings: ClaudeSettings) => void,
+): void {
   project.editJson(`${project.directory}/${settingsFile}`, edit);
 }
 
@@ -34,7 +40,11 @@ export function offerAllTools(project: Project): void {
 }
 
 /** A Stop hook that may take so long; the hook itself knows of it only if it is told. */
-export function shortenStop(project: Project, seconds: number, isToldToHook: boolean): void {
+export function shortenStop(
+  project: Project,
+  seconds: number,
+  isToldToHook: boolean,
+): void {
   editSettings(project, ({ hooks }) => {
     const hook = hooks['Stop']![0]!.hooks[0]!;
     hook.timeout = seconds;

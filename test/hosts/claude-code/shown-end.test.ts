@@ -26,7 +26,11 @@ const perTodo = (title: string) => [
   complete(title),
   say('Everything is done.'),
 ];
-const worker = script('worker', [plan(...names), untilAllDone(perTodo), always(say('Done.'))]);
+const worker = script('worker', [
+  plan(...names),
+  untilAllDone(perTodo),
+  always(say('Done.')),
+]);
 const stubborn = script('stubborn', [plan('parser', 'docs'), always(say('I am done.'))]);
 
 /** The state file of Claude Code after a person has answered the questions of the first start. */
@@ -34,7 +38,9 @@ const answered = (directory: string) => ({
   hasCompletedOnboarding: true,
   theme: 'dark',
   customApiKeyResponses: { approved: ['dummy'], rejected: [] },
-  projects: { [directory]: { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true } },
+  projects: {
+    [directory]: { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true },
+  },
 });
 
 async function openInTerminal(story: Script) {
@@ -45,21 +51,32 @@ async function openInTerminal(story: Script) {
   project.write('untildone.json', JSON.stringify(filesCheck(names)));
   acceptProject(project.state, project.directory);
   await install(claudeCode, project);
-  writeFileSync(join(project.home, '.claude.json'), JSON.stringify(answered(project.directory)));
+  writeFileSync(
+    join(project.home, '.claude.json'),
+    JSON.stringify(answered(project.directory)),
+  );
   const { directory } = project;
   // In a terminal it would look for its marketplace of plugins.
   const quiet = { CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL: '1' };
   const environment = { ...project.environment, ...quiet };
   const terminal = openTerminal({ columns: 220, rows: 50, directory, environment });
   onTestFinished(() => terminal.close());
-  terminal.run(hostProgram('claude-code', 'claude'), 'Do it.', '--permission-mode', 'acceptEdits');
+  terminal.run(
+    hostProgram('claude-code', 'claude'),
+    'Do it.',
+    '--permission-mode',
+    'acceptEdits',
+  );
   return terminal;
 }
 
 describe('the end of a turn', () => {
   it('C4: done is one line in the terminal', async () => {
     const terminal = await openInTerminal(worker);
-    const screen = await terminal.sees('Stop says: untildone: done: files passed, sent back once', 90_000);
+    const screen = await terminal.sees(
+      'Stop says: untildone: done: files passed, sent back once',
+      90_000,
+    );
     expect(screen.match(/untildone: /gu)).toHaveLength(1);
   });
 
@@ -76,7 +93,14 @@ describe('the end of a turn', () => {
     const bench = openBench({
       ...claudeCode,
       turn: ({ text, conversation }) => ({
-        words: ['-p', text, '--allowedTools', 'Bash,Write,Edit', '--session-id', conversation],
+        words: [
+          '-p',
+          text,
+          '--allowedTools',
+          'Bash,Write,Edit',
+          '--session-id',
+          conversation,
+        ],
       }),
     });
     let told = '';
@@ -84,11 +108,15 @@ describe('the end of a turn', () => {
       scripts: [stubborn],
       async drive({ say: says, untildone }) {
         await says('Do it.');
-        told = await untildone('status', '--exit-code').catch(({ code, stdout }) => `${code}: ${stdout}`);
+        told = await untildone('status', '--exit-code').catch(
+          ({ code, stdout }) => `${code}: ${stdout}`,
+        );
       },
     });
     expect(played.turns).toMatchObject([{ exitCode: 0, stdout: 'I am done.\n' }]);
     expect(played.turns[0]?.printed).not.toContain('untildone');
-    expect(told).toMatch(/^5: not done: 2 of 2 todos open, sent back 3 times \(stagnant\)\./u);
+    expect(told).toMatch(
+      /^5: not done: 2 of 2 todos open, sent back 3 times \(stagnant\)\./u,
+    );
   });
 });

@@ -34,7 +34,10 @@ describe('V12: after the end of a turn', () => {
           always(say('Done.')),
         ]),
       ],
-      config: { checks: { there: { command: ['test', '-f', 'parser.txt'] } }, goal: ['there'] },
+      config: {
+        checks: { there: { command: ['test', '-f', 'parser.txt'] } },
+        goal: ['there'],
+      },
       async drive({ project, claude }) {
         const report = async () => void reports.push(await untildone(project, 'report'));
         claude.say('Do it.');
@@ -53,7 +56,9 @@ describe('V12: after the end of a turn', () => {
     expect(played.session.outcome).toBe('done');
     expect(reports[0]).toContain('## done: ');
     expect(new Set(reports).size).toBe(1);
-    expect(status).toMatch(/ended: done; stopped by you since \d\d:\d\d:\d\d \(told to stop\)/u);
+    expect(status).toMatch(
+      /ended: done; stopped by you since \d\d:\d\d:\d\d \(told to stop\)/u,
+    );
   });
 });
 
@@ -61,7 +66,10 @@ describe('P52: the agent in its shell', () => {
   it('may not stop another session nor use `say`, and is held as before', async () => {
     let said: string[] = [];
     const steps = [
-      ...[plan('parser'), runCommand(call('stop "$(cat other-id)"').replace('said', 'other'))],
+      ...[
+        plan('parser'),
+        runCommand(call('stop "$(cat other-id)"').replace('said', 'other')),
+      ],
       runCommand(call('say "go home"')),
       ...[say('I am done.'), complete('parser'), always(say('Done.'))],
     ];
@@ -71,7 +79,9 @@ describe('P52: the agent in its shell', () => {
       async prepare(project) {
         project.write('PLAN.md', '# Plan\n\n- [ ] another\n');
         await untildone(project, 'plan', 'import', 'PLAN.md');
-        const { sessions: all } = JSON.parse(await untildone(project, 'status', '--all', '--json'));
+        const { sessions: all } = JSON.parse(
+          await untildone(project, 'status', '--all', '--json'),
+        );
         project.write('other-id', all[0].id);
       },
       async drive({ project, claude }) {
@@ -81,7 +91,9 @@ describe('P52: the agent in its shell', () => {
         );
       },
     });
-    expect(said[0]).toContain('Claude Code called this, and an agent may only pause its own session');
+    expect(said[0]).toContain(
+      'Claude Code called this, and an agent may only pause its own session',
+    );
     expect(said[1]).toContain('Only a human may do this, and Claude Code called it.');
     expect(continuations).toHaveLength(1);
     expect(session.outcome).toBe('claimed');
@@ -105,10 +117,13 @@ describe('P52: the agent in its shell', () => {
         expect(continuationsIn(model.requests)).toHaveLength(before);
       },
     });
-    expect(paused.session.events.filter(({ type }) => type === 'human-paused')).toMatchObject([
-      { reason: 'lunch' },
-    ]);
+    expect(
+      paused.session.events.filter(({ type }) => type === 'human-paused'),
+    ).toMatchObject([{ reason: 'lunch' }]);
     expect(paused.session.events.some(({ type }) => type === 'model-paused')).toBe(false);
-    expect(paused.session.decisions.at(-1)).toMatchObject({ reason: 'paused-by-human', outcome: 'paused' });
+    expect(paused.session.decisions.at(-1)).toMatchObject({
+      reason: 'paused-by-human',
+      outcome: 'paused',
+    });
   });
 });

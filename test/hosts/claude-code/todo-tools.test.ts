@@ -20,7 +20,11 @@ const titles = ['alpha', 'beta', 'gamma'];
 const files = titles.map((title) => `${title}.txt`);
 
 function quitter(family: FamilyName): Script {
-  const perTodo = (title: string) => [writeFile(`${title}.txt`, title), complete(title), say('I am done.')];
+  const perTodo = (title: string) => [
+    writeFile(`${title}.txt`, title),
+    complete(title),
+    say('I am done.'),
+  ];
   return script('quitter', [plan(...titles), untilAllDone(perTodo)], { family });
 }
 
@@ -69,13 +73,19 @@ describe('todo tools', () => {
       'both',
       [
         plan(...titles),
-        callTool('mcp__untildone__create_todo', { items: titles.map((title) => ({ title })) }),
+        callTool('mcp__untildone__create_todo', {
+          items: titles.map((title) => ({ title })),
+        }),
         ...titles.flatMap((title) => [writeFile(`${title}.txt`, title), complete(title)]),
         always(say('I am done.')),
       ],
       { family: 'claude-tasks' },
     );
-    const played = await play({ prompt: 'Do it.', scripts: [both], prepare: offerAllTools });
+    const played = await play({
+      prompt: 'Do it.',
+      scripts: [both],
+      prepare: offerAllTools,
+    });
     expect(played.session.todos.map(({ title }) => title)).toEqual(titles);
     expect(played.continuations).toHaveLength(0);
     expect(played.session.outcome).toBe('claimed');
@@ -85,7 +95,9 @@ describe('todo tools', () => {
     const both = script(
       'both',
       [
-        callTool('mcp__untildone__create_todo', { items: titles.map((title) => ({ title })) }),
+        callTool('mcp__untildone__create_todo', {
+          items: titles.map((title) => ({ title })),
+        }),
         plan(...titles),
         // By the host's numbers: of two ids for one title the scripted model would take the first, which is ours.
         ...titles.flatMap((title, index) => [
@@ -96,10 +108,20 @@ describe('todo tools', () => {
       ],
       { family: 'claude-tasks' },
     );
-    const played = await play({ prompt: 'Do it.', scripts: [both], prepare: offerAllTools });
-    expect(offeredIn(played)).toEqual(expect.arrayContaining(['TaskCreate', 'mcp__untildone__create_todo']));
+    const played = await play({
+      prompt: 'Do it.',
+      scripts: [both],
+      prepare: offerAllTools,
+    });
+    expect(offeredIn(played)).toEqual(
+      expect.arrayContaining(['TaskCreate', 'mcp__untildone__create_todo']),
+    );
     expect(
-      played.session.todos.map(({ title, status, hostKey }) => [title, status, hostKey !== null]),
+      played.session.todos.map(({ title, status, hostKey }) => [
+        title,
+        status,
+        hostKey !== null,
+      ]),
     ).toEqual(titles.map((title) => [title, 'completed', true]));
     expect(played.continuations).toHaveLength(0);
     expect(played.session.outcome).toBe('claimed');

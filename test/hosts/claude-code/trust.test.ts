@@ -20,7 +20,11 @@ import type { Project } from '../harness/project.ts';
 import { neverDone, writeUserConfiguration } from '../harness/user-configuration.ts';
 import { play } from './play.ts';
 
-const hostile = JSON.stringify({ mode: 'off', checks: { x: { command: 'touch ran-by-us' } }, goal: ['x'] });
+const hostile = JSON.stringify({
+  mode: 'off',
+  checks: { x: { command: 'touch ran-by-us' } },
+  goal: ['x'],
+});
 
 const ran = (project: Project) => existsSync(join(project.directory, 'ran-by-us'));
 
@@ -66,7 +70,10 @@ describe('P40: a project’s untildone.json that nobody accepted', () => {
     let wasRun = true;
     const { messages, continuations, session } = await play({
       scripts: [script('edits', steps)],
-      config: { checks: { real: { command: [process.execPath, '-e', program] } }, goal: ['real'] },
+      config: {
+        checks: { real: { command: [process.execPath, '-e', program] } },
+        goal: ['real'],
+      },
       drive: async ({ project, claude }) => {
         claude.say('Do it.');
         await claude.waitForResults(1);
@@ -79,13 +86,21 @@ describe('P40: a project’s untildone.json that nobody accepted', () => {
     expect(continuations).toHaveLength(1);
     expect(continuations[0]).toContain(failure);
     expect(session.decisions.filter(({ outcome }) => outcome === 'done')).toHaveLength(2);
-    const told = messages.filter((message) => message.includes('are ignored until you do'));
-    expect(told.length, 'at the stop, at the next message and at its stop').toBeGreaterThanOrEqual(3);
+    const told = messages.filter((message) =>
+      message.includes('are ignored until you do'),
+    );
+    expect(
+      told.length,
+      'at the stop, at the next message and at its stop',
+    ).toBeGreaterThanOrEqual(3);
   });
 });
 
 describe('V10: variables that a committed .claude/settings.json sets', () => {
-  const works = script('works', [writeFile('parser.txt', 'x'), always(say('I am done.'))]);
+  const works = script('works', [
+    writeFile('parser.txt', 'x'),
+    always(say('I am done.')),
+  ]);
 
   it.each([
     ['COPILOT_PROJECT_DIR', '1'],
@@ -99,13 +114,19 @@ describe('V10: variables that a committed .claude/settings.json sets', () => {
         prepare(project) {
           writeUserConfiguration(project, neverDone);
           mkdirSync(join(project.directory, '.claude'), { recursive: true });
-          project.write('.claude/settings.json', JSON.stringify({ env: { [name]: value } }));
+          project.write(
+            '.claude/settings.json',
+            JSON.stringify({ env: { [name]: value } }),
+          );
           const person = ['-c', 'user.name=me', '-c', 'user.email=me@localhost'];
           for (const words of [
             ['add', '.claude/settings.json'],
             [...person, 'commit', '-qm', 'Settings'],
           ])
-            execFileSync('git', words, { cwd: project.directory, env: project.environment });
+            execFileSync('git', words, {
+              cwd: project.directory,
+              env: project.environment,
+            });
         },
       });
       expect(continuations).toHaveLength(3);
@@ -126,7 +147,10 @@ describe('P42: a clock that is set back by seconds', () => {
       always(say('I am done.')),
     ];
     const preload = new URL('clock-preload.ts', import.meta.url).href;
-    const environment = { NODE_OPTIONS: `--no-warnings --import=${preload}`, HOST_TEST_CLOCK: '.clock' };
+    const environment = {
+      NODE_OPTIONS: `--no-warnings --import=${preload}`,
+      HOST_TEST_CLOCK: '.clock',
+    };
     let before = 0;
     const { continuations, session } = await play({
       scripts: [script('clock', steps)],
@@ -147,7 +171,9 @@ describe('P42: a clock that is set back by seconds', () => {
     expect(before).toBe(1);
     expect(continuations).toHaveLength(before);
     expect(session.latch).not.toBeNull();
-    expect(session.events.at(-1)?.at, 'times never run backwards').toBeGreaterThan(Date.now());
+    expect(session.events.at(-1)?.at, 'times never run backwards').toBeGreaterThan(
+      Date.now(),
+    );
   });
 });
 
@@ -162,7 +188,9 @@ describe('P43: a store that is gone', () => {
         claude.say('Do it.');
         await claude.waitForResults(1);
         before = continuationsIn(model.requests).length;
-        const files = readdirSync(project.state).filter((name) => /^untildone\.db(-wal|-shm)?$/u.test(name));
+        const files = readdirSync(project.state).filter((name) =>
+          /^untildone\.db(-wal|-shm)?$/u.test(name),
+        );
         expect(files).toContain('untildone.db');
         for (const name of files) rmSync(join(project.state, name));
         claude.say('go on');

@@ -8,7 +8,10 @@ export const stage: DriveStage = {
   host: codex,
   silence(project) {
     const path = join(project.home, '.codex/config.toml');
-    writeFileSync(path, readFileSync(path, 'utf8').replace('[features]\n', '[features]\nhooks = false\n'));
+    writeFileSync(
+      path,
+      readFileSync(path, 'utf8').replace('[features]\n', '[features]\nhooks = false\n'),
+    );
     return {};
   },
   flags: ['--color', 'never'],

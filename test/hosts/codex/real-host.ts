@@ -29,7 +29,8 @@ export const codex: RealHost = {
     writeFileSync(join(folder, 'config.toml'), settings(model.url));
   },
   conversationIn: (turn) =>
-    jsonLines<CodexLine>(turn).find(({ type }) => type === 'thread.started')?.thread_id ?? '',
+    jsonLines<CodexLine>(turn).find(({ type }) => type === 'thread.started')?.thread_id ??
+    '',
   // It shows no words of hooks headless.
   messages: () => null,
   shortenStop,
@@ -64,12 +65,21 @@ interface HooksFile {
 function shortenStop(project: Project, seconds: number): void {
   const config = join(project.home, '.codex/config.toml');
   let text = readFileSync(config, 'utf8');
-  project.editJson<HooksFile>(join(project.directory, '.codex/hooks.json'), ({ hooks }) => {
-    const hook = hooks['Stop']![0]!.hooks[0]!;
-    const before = trustedHash({ hook: 'Stop', seconds: hook.timeout, group: {} }, hook.command);
-    hook.timeout = seconds;
-    hook.command += ` --timeout=${seconds}`;
-    text = text.replace(before, trustedHash({ hook: 'Stop', seconds, group: {} }, hook.command));
-  });
+  project.editJson<HooksFile>(
+    join(project.directory, '.codex/hooks.json'),
+    ({ hooks }) => {
+      const hook = hooks['Stop']![0]!.hooks[0]!;
+      const before = trustedHash(
+        { hook: 'Stop', seconds: hook.timeout, group: {} },
+        hook.command,
+      );
+      hook.timeout = seconds;
+      hook.command += ` --timeout=${seconds}`;
+      text = text.replace(
+        before,
+        trustedHash({ hook: 'Stop', seconds, group: {} }, hook.command),
+      );
+    },
+  );
   writeFileSync(config, text);
 }

@@ -26,9 +26,14 @@ export const copilotCli: RealHost = {
     mkdirSync(join(home, '.cache'), { recursive: true });
     symlinkSync(unpacked, join(home, '.cache', 'copilot'));
     if (!existsSync(join(unpacked, 'pkg')))
-      execFileSync(hostProgram('copilot-cli', 'copilot'), ['--version'], { env: environment });
+      execFileSync(hostProgram('copilot-cli', 'copilot'), ['--version'], {
+        env: environment,
+      });
     mkdirSync(join(home, '.copilot'));
-    writeFileSync(join(home, '.copilot', 'config.json'), JSON.stringify({ trustedFolders: [directory] }));
+    writeFileSync(
+      join(home, '.copilot', 'config.json'),
+      JSON.stringify({ trustedFolders: [directory] }),
+    );
   },
   // Of what a hook says of its progress, wrapped as for a terminal.
   messages: ({ stdout }) =>

@@ -3,7 +3,15 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { always, callTool, fail, plan, say, script, writeFile } from '../../../src/scripted-model/index.ts';
+import {
+  always,
+  callTool,
+  fail,
+  plan,
+  say,
+  script,
+  writeFile,
+} from '../../../src/scripted-model/index.ts';
 import type { RealHost } from '../harness/real-host.ts';
 import { openBench, type Played } from '../harness/real-host-stage.ts';
 import { quitter, titles } from '../harness/stories/story.ts';
@@ -13,13 +21,18 @@ import { geminiCli, geminiWith } from './real-host.ts';
 /** With another approval mode, which decides about the tools. */
 function inMode(host: RealHost, mode: string, ...more: readonly string[]) {
   const turn: RealHost['turn'] = (message) => ({
-    words: [...host.turn(message).words.map((word) => (word === 'yolo' ? mode : word)), ...more],
+    words: [
+      ...host.turn(message).words.map((word) => (word === 'yolo' ? mode : word)),
+      ...more,
+    ],
   });
   return openBench({ ...host, turn });
 }
 
-const offeredIn = ({ requests }: Played) => requests[0]?.tools.map(({ name }) => name) ?? [];
-const todosOf = ({ session }: Played) => session.todos.map(({ title, status }) => [title, status]);
+const offeredIn = ({ requests }: Played) =>
+  requests[0]?.tools.map(({ name }) => name) ?? [];
+const todosOf = ({ session }: Played) =>
+  session.todos.map(({ title, status }) => [title, status]);
 const allDone = titles.map((title) => [title, 'completed']);
 const stubborn = script('stubborn', [plan('parser', 'docs'), always(say('I am done.'))]);
 
@@ -41,10 +54,14 @@ describe('todo tools', () => {
     ['the host’s and then ours', 0],
     ['ours and then the host’s', 1],
   ])('M5: %s, with the same titles, are one plan', async (_which, ours) => {
-    const own = callTool('mcp_untildone_create_todo', { items: titles.map((title) => ({ title })) });
+    const own = callTool('mcp_untildone_create_todo', {
+      items: titles.map((title) => ({ title })),
+    });
     // Word for word: the scripted model would put our ids into the host's list, which refuses them.
     const list = (status: string) =>
-      callTool('write_todos', { todos: titles.map((description) => ({ description, status })) });
+      callTool('write_todos', {
+        todos: titles.map((description) => ({ description, status })),
+      });
     const both = script('both', [
       ...(ours === 1 ? [own, list('pending')] : [list('pending'), own]),
       ...titles.map((title) => writeFile(`${title}.txt`, title)),
@@ -60,7 +77,11 @@ describe('todo tools', () => {
   it('C1: are allowed headless without --yolo, though the host would refuse its own; nothing else is', async () => {
     const played = await inMode(geminiCli, 'default').play({ scripts: [stubborn] });
     expect(offeredIn(played)).toEqual(
-      expect.arrayContaining(['write_todos', 'mcp_untildone_todo_pause', 'mcp_untildone_create_todo']),
+      expect.arrayContaining([
+        'write_todos',
+        'mcp_untildone_todo_pause',
+        'mcp_untildone_create_todo',
+      ]),
     );
     expect(offeredIn(played)).not.toContain('run_shell_command');
     expect(played.continuations).toHaveLength(3);
@@ -75,13 +96,18 @@ describe('todo tools', () => {
     const played = await inMode(geminiCli, 'plan').play({ scripts: [stubborn] });
     expect(offeredIn(played).filter((name) => /todo/.test(name))).toEqual([]);
     expect(played.continuations).toHaveLength(0);
-    expect(played.session.decisions).toMatchObject([{ answer: 'let-go', reason: 'no-plan' }]);
+    expect(played.session.decisions).toMatchObject([
+      { answer: 'let-go', reason: 'no-plan' },
+    ]);
   });
 });
 
 describe('the folder', () => {
   it('V10: whose .env marks hooks as commands of an agent does not switch us off: the human’s goal check holds, and they are told', async () => {
-    const works = script('works', [writeFile('parser.txt', 'x'), always(say('I am done.'))]);
+    const works = script('works', [
+      writeFile('parser.txt', 'x'),
+      always(say('I am done.')),
+    ]);
     const played = await openBench(geminiCli).play({
       scripts: [works],
       prepare({ project }) {
@@ -108,21 +134,35 @@ describe('the folder', () => {
 
   it.each([
     ['and --skip-trust is said: the host runs without us', ['--skip-trust'], {}, 0, 0],
-    ['and its variable says that it is: we are there', [], { GEMINI_CLI_TRUST_WORKSPACE: 'true' }, 0, 3],
+    [
+      'and its variable says that it is: we are there',
+      [],
+      { GEMINI_CLI_TRUST_WORKSPACE: 'true' },
+      0,
+      3,
+    ],
     ['and nothing is said: the host does not start', [], {}, 55, 0],
-  ])('nobody trusted it %s', async (_what, words, environment, exitCode, continuations) => {
-    const played = await inMode(geminiCli, 'yolo', ...words).play({
-      ...{ scripts: [stubborn], environment },
-      prepare: ({ project }) => rmSync(join(project.home, '.gemini/trustedFolders.json')),
-    });
-    expect(played.turns[0]?.exitCode).toBe(exitCode);
-    expect(played.continuations).toHaveLength(continuations);
-  });
+  ])(
+    'nobody trusted it %s',
+    async (_what, words, environment, exitCode, continuations) => {
+      const played = await inMode(geminiCli, 'yolo', ...words).play({
+        ...{ scripts: [stubborn], environment },
+        prepare: ({ project }) =>
+          rmSync(join(project.home, '.gemini/trustedFolders.json')),
+      });
+      expect(played.turns[0]?.exitCode).toBe(exitCode);
+      expect(played.continuations).toHaveLength(continuations);
+    },
+  );
 });
 
 describe('trouble', () => {
   it('G9: a request that the provider refuses ends the turn without a word of ours; the next goes on', async () => {
-    const story = script('story', [plan('parser', 'docs'), fail(400), always(say('I am done.'))]);
+    const story = script('story', [
+      plan('parser', 'docs'),
+      fail(400),
+      always(say('I am done.')),
+    ]);
     const played = await openBench(geminiCli).play({
       scripts: [story],
       async drive({ say: tell }) {

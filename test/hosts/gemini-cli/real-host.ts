@@ -35,10 +35,15 @@ export const geminiWith = (model: string): Omit<RealHost, 'family'> => ({
     const folder = join(home, '.gemini');
     mkdirSync(folder);
     writeFileSync(join(folder, 'settings.json'), JSON.stringify(settings));
-    writeFileSync(join(folder, 'trustedFolders.json'), JSON.stringify({ [directory]: 'TRUST_FOLDER' }));
+    writeFileSync(
+      join(folder, 'trustedFolders.json'),
+      JSON.stringify({ [directory]: 'TRUST_FOLDER' }),
+    );
   },
   messages: ({ printed }) =>
-    printed.split('\n').flatMap((line) => (line.startsWith(shown) ? [line.slice(shown.length)] : [])),
+    printed
+      .split('\n')
+      .flatMap((line) => (line.startsWith(shown) ? [line.slice(shown.length)] : [])),
   shortenStop({ directory, editJson }, seconds) {
     editJson<GeminiSettings>(join(directory, '.gemini/settings.json'), ({ hooks }) => {
       // The one before write_todos may take long as well.

@@ -21,11 +21,22 @@ export interface KillsReport {
 }
 
 /** @param most of each of the two */
-export async function driveKills(stage: DriveStage, most: number, seed: number): Promise<KillsReport> {
+export async function driveKills(
+  stage: DriveStage,
+  most: number,
+  seed: number,
+): Promise<KillsReport> {
   const random = seededRandom(seed);
   const killed = { host: 0, run: 0 };
   const broken: string[] = [];
-  const begin = ['--with', stage.host.name, goal, '--auto', '--check', 'test -f notes/06.md'];
+  const begin = [
+    '--with',
+    stage.host.name,
+    goal,
+    '--auto',
+    '--check',
+    'test -f notes/06.md',
+  ];
   const play = (told: string, use: (driven: Driven) => Promise<Run>) =>
     onDriveStage(stage, [killedStory(notes.length)], async (driven) => {
       // A host without a tool for files writes them by its shell, which makes no folder.
@@ -33,10 +44,14 @@ export async function driveKills(stage: DriveStage, most: number, seed: number):
       const began = Date.now();
       const last = await use(driven);
       const code = await last.ended;
-      const found = (await findBroken(driven, last)).map((sentence) => `${told}: ${sentence}`);
+      const found = (await findBroken(driven, last)).map(
+        (sentence) => `${told}: ${sentence}`,
+      );
       broken.push(...found);
       const { length } = driven.starts();
-      console.log(`${told}: exit code ${code} after ${length} starts, ${found.length} broken`);
+      console.log(
+        `${told}: exit code ${code} after ${length} starts, ${found.length} broken`,
+      );
       return Date.now() - began;
     });
 
@@ -64,7 +79,12 @@ export async function driveKills(stage: DriveStage, most: number, seed: number):
 }
 
 /** False: it ended before. */
-async function killAt(driven: Driven, run: Run, victim: Victim, waitMs: number): Promise<boolean> {
+async function killAt(
+  driven: Driven,
+  run: Run,
+  victim: Victim,
+  waitMs: number,
+): Promise<boolean> {
   const isOver = await Promise.race([
     run.ended.then(() => true),
     new Promise<boolean>((resolve) => setTimeout(() => resolve(false), waitMs)),
@@ -83,16 +103,24 @@ async function killAt(driven: Driven, run: Run, victim: Victim, waitMs: number):
 /** What an undisturbed run leaves behind, and this one did not. */
 async function findBroken({ project }: Driven, last: Run): Promise<readonly string[]> {
   const [code, ended] = [await last.ended, endOf(last)];
-  const missing = notes.filter((note) => !project.read(`notes/${note}.md`)?.startsWith(`note ${note}`));
-  const [session, ...others] = (await readRecord(project)).filter(({ kind }) => kind === 'main');
+  const missing = notes.filter(
+    (note) => !project.read(`notes/${note}.md`)?.startsWith(`note ${note}`),
+  );
+  const [session, ...others] = (await readRecord(project)).filter(
+    ({ kind }) => kind === 'main',
+  );
   const open = session?.todos.filter(({ status }) => status !== 'completed') ?? [];
   const calls = (project.read(logName) ?? '').split('\n').filter(Boolean);
   const doubled = calls.filter((call, index) => calls.indexOf(call) < index);
-  const unmade = notes.filter((note) => !calls.some((call) => call.startsWith(`${note}-`)));
+  const unmade = notes.filter(
+    (note) => !calls.some((call) => call.startsWith(`${note}-`)),
+  );
   return [
     ...(code === 0 && ended?.outcome === 'done'
       ? []
-      : [`exit code ${code}, ${ended?.outcome} (${ended?.reason})\n${last.printed().slice(-1500)}`]),
+      : [
+          `exit code ${code}, ${ended?.outcome} (${ended?.reason})\n${last.printed().slice(-1500)}`,
+        ]),
     ...(missing.length > 0 ? [`missing ${missing.join(', ')}`] : []),
     ...(others.length > 0 ? [`${others.length} sessions too many`] : []),
     ...(open.length > 0 ? [`open ${open.map(({ title }) => title).join(', ')}`] : []),
@@ -116,9 +144,15 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   installHost(host);
   const place = pathToFileURL(join(import.meta.dirname, '..', host, 'drive-stage.ts'));
   const { stage } = (await import(place.href)) as { stage: DriveStage };
-  const { killed, broken } = await driveKills(stage, Math.ceil(Number(kills) / 2), Number(seed));
+  const { killed, broken } = await driveKills(
+    stage,
+    Math.ceil(Number(kills) / 2),
+    Number(seed),
+  );
   for (const sentence of broken) console.log(sentence);
   const counts = `the host ${killed.host} times, our own process ${killed.run} times`;
-  console.log(`drive kills (${host}, seed ${seed}): killed ${counts}: ${broken.length} broken`);
+  console.log(
+    `drive kills (${host}, seed ${seed}): killed ${counts}: ${broken.length} broken`,
+  );
   process.exitCode = broken.length === 0 ? 0 : 1;
 }

@@ -41,7 +41,10 @@ import { untildone } from './untildone.ts';
 import { waitUntil } from './wait-until.ts';
 
 const three = ['alpha', 'beta', 'gamma'] as const;
-const twelve = Array.from({ length: 12 }, (_, index) => `part-${String(index + 1).padStart(2, '0')}`);
+const twelve = Array.from(
+  { length: 12 },
+  (_, index) => `part-${String(index + 1).padStart(2, '0')}`,
+);
 const filesOf = (names: readonly string[]) => names.map((name) => `${name}.txt`);
 const write = (title: string) => writeFile(`${title}.txt`, title);
 const work = (title: string) => parallel(write(title), complete(title));
@@ -72,7 +75,8 @@ const recovering = script('recovering', [
   untilAllDone((title) => [work(title)]),
   always(say('Done.')),
 ]);
-const canPause = ({ request }: Situation) => request.tools.some(({ name }) => name.endsWith('todo_pause'));
+const canPause = ({ request }: Situation) =>
+  request.tools.some(({ name }) => name.endsWith('todo_pause'));
 const leaver = script('leaver', [
   plan(...three),
   runCommand(`"${process.execPath}" "${untildoneProgram}" stop`),
@@ -95,9 +99,16 @@ const isThere = (name: string) => `test -f ${name}.txt`;
 const goal = 'Write the three files.';
 
 /** As a human in another terminal. */
-async function atTerminal({ project }: Driven, words: readonly string[], use: () => Promise<void>) {
+async function atTerminal(
+  { project }: Driven,
+  words: readonly string[],
+  use: () => Promise<void>,
+) {
   const { directory, environment } = project;
-  const terminal = openTerminal({ directory, environment: { ...environment, LC_ALL: 'C.UTF-8' } });
+  const terminal = openTerminal({
+    directory,
+    environment: { ...environment, LC_ALL: 'C.UTF-8' },
+  });
   try {
     terminal.run(process.execPath, untildoneProgram, ...words);
     await use();
@@ -108,21 +119,27 @@ async function atTerminal({ project }: Driven, words: readonly string[], use: ()
 
 export function driveStories(stage: DriveStage): void {
   const host = stage.host.name;
-  const on = <Result>(scripts: readonly Script[], use: (driven: Driven) => Promise<Result>) =>
-    onDriveStage(stage, scripts, use);
-  const start = ({ run }: Driven, ...words: readonly string[]) => run(['--with', host, goal, ...words]);
+  const on = <Result>(
+    scripts: readonly Script[],
+    use: (driven: Driven) => Promise<Result>,
+  ) => onDriveStage(stage, scripts, use);
+  const start = ({ run }: Driven, ...words: readonly string[]) =>
+    run(['--with', host, goal, ...words]);
   const reached = async (run: Run, what: string, holds: () => boolean) => {
     await waitUntil(
       what,
       () => {
-        if (run.child.exitCode !== null) throw new Error(`The run ended before: ${what}.\n${run.printed()}`);
+        if (run.child.exitCode !== null)
+          throw new Error(`The run ended before: ${what}.\n${run.printed()}`);
         return holds();
       },
       60,
     );
   };
   const isHeld = (driven: Driven) => () =>
-    driven.model.requests.some(({ reply }) => JSON.stringify(reply.calls ?? []).includes('hold'));
+    driven.model.requests.some(({ reply }) =>
+      JSON.stringify(reply.calls ?? []).includes('hold'),
+    );
 
   // Several starts of a host each, on a machine that may be busy.
   describe(`run --with ${host}`, { timeout: 240_000 }, () => {
@@ -132,20 +149,27 @@ export function driveStories(stage: DriveStage): void {
       if (!isSample || /^(?:P1|V1|V5: we are killed):/u.test(name)) it(name, tell);
     };
 
-    story('P1: an agent that quits early is drained, and the outcome is what the checks saw', () =>
-      on([quitter], async (driven) => {
-        const run = start(driven, '--check', isThere('gamma'));
-        expect(await run.ended, run.printed()).toBe(0);
-        expect(driven.project.files()).toEqual(expect.arrayContaining(filesOf(three)));
-        expect(endOf(run)).toMatchObject({ outcome: 'done', exitCode: 0 });
-        expect(endOf(run)?.todos).toHaveLength(3);
-        expect(continuationsIn(driven.model.requests)).toHaveLength(2);
-        expect(countOf(run, 'continuation')).toBe(2);
-        expect(countOf(run, 'tool-ended')).toBe(countOf(run, 'tool-started'));
-        if (!stage.isSilentOnTokens) expect(endOf(run)?.usage.inputTokens).toBeGreaterThan(0);
-        const status = JSON.parse(await untildone(driven.project, 'status', '--all', '--json'));
-        expect(status.sessions.filter(({ kind }: { kind: string }) => kind === 'main')).toHaveLength(1);
-      }),
+    story(
+      'P1: an agent that quits early is drained, and the outcome is what the checks saw',
+      () =>
+        on([quitter], async (driven) => {
+          const run = start(driven, '--check', isThere('gamma'));
+          expect(await run.ended, run.printed()).toBe(0);
+          expect(driven.project.files()).toEqual(expect.arrayContaining(filesOf(three)));
+          expect(endOf(run)).toMatchObject({ outcome: 'done', exitCode: 0 });
+          expect(endOf(run)?.todos).toHaveLength(3);
+          expect(continuationsIn(driven.model.requests)).toHaveLength(2);
+          expect(countOf(run, 'continuation')).toBe(2);
+          expect(countOf(run, 'tool-ended')).toBe(countOf(run, 'tool-started'));
+          if (!stage.isSilentOnTokens)
+            expect(endOf(run)?.usage.inputTokens).toBeGreaterThan(0);
+          const status = JSON.parse(
+            await untildone(driven.project, 'status', '--all', '--json'),
+          );
+          expect(
+            status.sessions.filter(({ kind }: { kind: string }) => kind === 'main'),
+          ).toHaveLength(1);
+        }),
     );
 
     story('V1: a failing check overrules "done"', () =>
@@ -166,7 +190,9 @@ export function driveStories(stage: DriveStage): void {
             'test -f parser.txt || { echo parser.txt is missing; exit 1; }',
           );
           expect(await run.ended, run.printed()).toBe(0);
-          expect(continuationsIn(driven.model.requests)[0]).toContain('parser.txt is missing');
+          expect(continuationsIn(driven.model.requests)[0]).toContain(
+            'parser.txt is missing',
+          );
           expect(endOf(run)).toMatchObject({ outcome: 'done' });
         },
       ),
@@ -199,36 +225,46 @@ export function driveStories(stage: DriveStage): void {
       ),
     );
 
-    story('P51: the agent is told that a test was red before, and may leave it to the human', () =>
-      on(
-        [
-          script('fixer', [
-            writeFile('sum.txt', '4'),
-            say('I fixed sum.'),
-            whenTold(
+    story(
+      'P51: the agent is told that a test was red before, and may leave it to the human',
+      () =>
+        on(
+          [
+            script('fixer', [
+              writeFile('sum.txt', '4'),
+              say('I fixed sum.'),
+              whenTold(
+                'failed before the work began too',
+                when(
+                  canPause,
+                  callTool('todo_pause', { reason: 'The test of other is not my task.' }),
+                ),
+              ),
+              always(say('I fixed sum.')),
+            ]),
+          ],
+          async (driven) => {
+            const tests =
+              'test -f sum.txt && test -f other.txt || { echo not ok 2 - other; exit 1; }';
+            const run = start(driven, '--check', tests);
+            const code = await run.ended;
+            expect(driven.project.files()).toContain('sum.txt');
+            const [told] = continuationsIn(driven.model.requests);
+            expect(told).toContain('It failed before the work began too.');
+            expect(told).toContain('not ok 2 - other');
+            expect(endOf(run)?.sentence).toContain('failed before the work began too.');
+            expect(endOf(run)?.failedChecks).toMatchObject([{ failedBefore: true }]);
+            // An agent without that tool can only say so, and is sent back until it stagnates.
+            const hasPause = told?.includes('todo_pause with this as the reason');
+            expect([code, endOf(run)?.outcome]).toEqual(
+              hasPause ? [7, 'paused'] : [5, 'stagnant'],
+            );
+            if (host === 'claude-code') expect(hasPause).toBe(true);
+            expect(await untildone(driven.project, 'report')).toContain(
               'failed before the work began too',
-              when(canPause, callTool('todo_pause', { reason: 'The test of other is not my task.' })),
-            ),
-            always(say('I fixed sum.')),
-          ]),
-        ],
-        async (driven) => {
-          const tests = 'test -f sum.txt && test -f other.txt || { echo not ok 2 - other; exit 1; }';
-          const run = start(driven, '--check', tests);
-          const code = await run.ended;
-          expect(driven.project.files()).toContain('sum.txt');
-          const [told] = continuationsIn(driven.model.requests);
-          expect(told).toContain('It failed before the work began too.');
-          expect(told).toContain('not ok 2 - other');
-          expect(endOf(run)?.sentence).toContain('failed before the work began too.');
-          expect(endOf(run)?.failedChecks).toMatchObject([{ failedBefore: true }]);
-          // An agent without that tool can only say so, and is sent back until it stagnates.
-          const hasPause = told?.includes('todo_pause with this as the reason');
-          expect([code, endOf(run)?.outcome]).toEqual(hasPause ? [7, 'paused'] : [5, 'stagnant']);
-          if (host === 'claude-code') expect(hasPause).toBe(true);
-          expect(await untildone(driven.project, 'report')).toContain('failed before the work began too');
-        },
-      ),
+            );
+          },
+        ),
     );
 
     story('P3: no plan and only talk: claimed, without a push', () =>
@@ -241,40 +277,57 @@ export function driveStories(stage: DriveStage): void {
       }),
     );
 
-    story('P2: an agent that needs no push gets none, and the bytes beside the host alone are told', () =>
-      on([diligent], async (driven) => {
-        const run = start(driven, '--auto', '--check', isThere('gamma'));
-        expect(await run.ended, run.printed()).toBe(0);
-        expect(continuationsIn(driven.model.requests)).toHaveLength(0);
-        const count = ({ requests }: Driven['model']) =>
-          `${requests.reduce((sum, { body }) => sum + JSON.stringify(body).length, 0)} in ${requests.length} requests`;
-        const alone = await on([diligent], async ({ project, environment, model }) => {
-          const message = { project: { ...project, environment }, model, text: goal, isFirst: true };
-          await startTurn(stage.host, { ...message, conversation: randomUUID() }).ended;
-          expect(project.files()).toEqual(expect.arrayContaining(filesOf(three)));
-          return count(model);
-        });
-        console.log(`bytes ${host}: driven ${count(driven.model)}, alone ${alone}`);
-      }),
+    story(
+      'P2: an agent that needs no push gets none, and the bytes beside the host alone are told',
+      () =>
+        on([diligent], async (driven) => {
+          const run = start(driven, '--auto', '--check', isThere('gamma'));
+          expect(await run.ended, run.printed()).toBe(0);
+          expect(continuationsIn(driven.model.requests)).toHaveLength(0);
+          const count = ({ requests }: Driven['model']) =>
+            `${requests.reduce((sum, { body }) => sum + JSON.stringify(body).length, 0)} in ${requests.length} requests`;
+          const alone = await on([diligent], async ({ project, environment, model }) => {
+            const message = {
+              project: { ...project, environment },
+              model,
+              text: goal,
+              isFirst: true,
+            };
+            await startTurn(stage.host, { ...message, conversation: randomUUID() }).ended;
+            expect(project.files()).toEqual(expect.arrayContaining(filesOf(three)));
+            return count(model);
+          });
+          console.log(`bytes ${host}: driven ${count(driven.model)}, alone ${alone}`);
+        }),
     );
 
     story('12 todos are done past the cap of the host', () =>
       on([talker], async ({ run, project, starts }) => {
-        const driven = run(['--with', host, goal, '--check', isThere('part-12')], stage.lowCap ?? {});
+        const driven = run(
+          ['--with', host, goal, '--check', isThere('part-12')],
+          stage.lowCap ?? {},
+        );
         expect(await driven.ended, driven.printed()).toBe(0);
         expect(project.files()).toEqual(expect.arrayContaining(filesOf(twelve)));
         if (stage.lowCap !== undefined) expect(starts().length).toBeGreaterThan(2);
       }),
     );
 
-    story('P52: an agent that types `untildone stop` has paused itself: exit 7, and nobody stopped it', () =>
-      on([leaver], async (driven) => {
-        const run = start(driven, '--auto', '--check', 'false');
-        expect(await run.ended, run.printed()).toBe(7);
-        expect(endOf(run)).toMatchObject({ outcome: 'paused', reason: 'paused-by-model' });
-        expect(continuationsIn(driven.model.requests)).toHaveLength(0);
-        expect(await untildone(driven.project, 'status')).toContain('paused by the agent');
-      }),
+    story(
+      'P52: an agent that types `untildone stop` has paused itself: exit 7, and nobody stopped it',
+      () =>
+        on([leaver], async (driven) => {
+          const run = start(driven, '--auto', '--check', 'false');
+          expect(await run.ended, run.printed()).toBe(7);
+          expect(endOf(run)).toMatchObject({
+            outcome: 'paused',
+            reason: 'paused-by-model',
+          });
+          expect(continuationsIn(driven.model.requests)).toHaveLength(0);
+          expect(await untildone(driven.project, 'status')).toContain(
+            'paused by the agent',
+          );
+        }),
     );
 
     // What cannot be told is not there: a skipped test counts as a failure.
@@ -282,7 +335,10 @@ export function driveStories(stage: DriveStage): void {
       it('where our hooks are off, the driver alone holds the agent', () =>
         on([quitter], async (driven) => {
           const more = stage.silence?.(driven.project) ?? {};
-          const run = driven.run(['--with', host, goal, '--check', isThere('gamma')], more);
+          const run = driven.run(
+            ['--with', host, goal, '--check', isThere('gamma')],
+            more,
+          );
           expect(await run.ended, run.printed()).toBe(0);
           expect(driven.project.files()).toEqual(expect.arrayContaining(filesOf(three)));
           expect(driven.starts().length).toBeGreaterThanOrEqual(3);
@@ -304,27 +360,33 @@ export function driveStories(stage: DriveStage): void {
         }),
     );
 
-    story('V5: we are killed: the host ends too, and --resume takes the same conversation up', () =>
-      on([waiter], async (driven) => {
-        const run = start(driven, '--auto', '--check', isThere('gamma'));
-        await reached(run, 'the agent waits in a call', isHeld(driven));
-        const state = async () =>
-          JSON.parse(await untildone(driven.project, 'status', '--json')).sessions[0].state;
-        expect(await state()).toMatchObject({ name: 'running' });
-        run.child.kill('SIGKILL');
-        await run.ended;
-        const resumes = expect.stringMatching(
-          /^its process is gone \(killed\?\): untildone run --resume \w{6}$/u,
-        );
-        expect(await state()).toEqual({ name: 'gone', words: resumes });
-        hold.open(driven.project);
-        const again = driven.run(['--resume']);
-        expect(await again.ended, again.printed()).toBe(0);
-        expect(driven.project.files()).toEqual(expect.arrayContaining(filesOf(three)));
-        expect(endOf(again)).toMatchObject({ outcome: 'done' });
-        const goals = driven.model.requests.at(-1)?.messages.filter(({ text }) => text.includes(goal)) ?? [];
-        expect(goals).toHaveLength(1);
-      }),
+    story(
+      'V5: we are killed: the host ends too, and --resume takes the same conversation up',
+      () =>
+        on([waiter], async (driven) => {
+          const run = start(driven, '--auto', '--check', isThere('gamma'));
+          await reached(run, 'the agent waits in a call', isHeld(driven));
+          const state = async () =>
+            JSON.parse(await untildone(driven.project, 'status', '--json')).sessions[0]
+              .state;
+          expect(await state()).toMatchObject({ name: 'running' });
+          run.child.kill('SIGKILL');
+          await run.ended;
+          const resumes = expect.stringMatching(
+            /^its process is gone \(killed\?\): untildone run --resume \w{6}$/u,
+          );
+          expect(await state()).toEqual({ name: 'gone', words: resumes });
+          hold.open(driven.project);
+          const again = driven.run(['--resume']);
+          expect(await again.ended, again.printed()).toBe(0);
+          expect(driven.project.files()).toEqual(expect.arrayContaining(filesOf(three)));
+          expect(endOf(again)).toMatchObject({ outcome: 'done' });
+          const goals =
+            driven.model.requests
+              .at(-1)
+              ?.messages.filter(({ text }) => text.includes(goal)) ?? [];
+          expect(goals).toHaveLength(1);
+        }),
     );
 
     story('T3: words of the human reach the agent while it works', () =>
@@ -332,11 +394,17 @@ export function driveStories(stage: DriveStage): void {
         const run = start(driven, '--auto', '--check', isThere('gamma'));
         await reached(run, 'the agent waits in a call', isHeld(driven));
         await atTerminal(driven, ['say', 'PLEASE-ALSO write extra.txt'], async () => {
-          await reached(run, 'the words are queued', () => countOf(run, 'human-message') > 0);
+          await reached(
+            run,
+            'the words are queued',
+            () => countOf(run, 'human-message') > 0,
+          );
         });
         hold.open(driven.project);
         expect(await run.ended, run.printed()).toBe(0);
-        expect(toldTexts(driven.model.requests).some((text) => text.includes('PLEASE-ALSO'))).toBe(true);
+        expect(
+          toldTexts(driven.model.requests).some((text) => text.includes('PLEASE-ALSO')),
+        ).toBe(true);
         const heard = driven.model.requests
           .at(-1)
           ?.messages.filter(({ text }) => text.includes('PLEASE-ALSO'));
@@ -350,7 +418,11 @@ export function driveStories(stage: DriveStage): void {
         const run = start(driven, '--auto', '--check', isThere('gamma'));
         await reached(run, 'the agent waits in a call', isHeld(driven));
         await untildone(driven.project, 'pause');
-        await reached(run, 'the run says that it is paused', () => countOf(run, 'waiting') > 0);
+        await reached(
+          run,
+          'the run says that it is paused',
+          () => countOf(run, 'waiting') > 0,
+        );
         const before = driven.model.requests.length;
         hold.open(driven.project);
         await atTerminal(driven, ['resume'], async () => {
@@ -361,20 +433,22 @@ export function driveStories(stage: DriveStage): void {
       }),
     );
 
-    story('P19: Ctrl-C ends it as aborted, without a push behind it; --resume goes on', () =>
-      on([waiter], async (driven) => {
-        const run = start(driven, '--auto', '--check', isThere('gamma'));
-        await reached(run, 'the agent waits in a call', isHeld(driven));
-        run.child.kill('SIGINT');
-        await new Promise((resolve) => setTimeout(resolve, 600));
-        hold.open(driven.project);
-        expect(await run.ended, run.printed()).toBe(130);
-        expect(endOf(run)).toMatchObject({ outcome: 'aborted' });
-        expect(continuationsIn(driven.model.requests)).toHaveLength(0);
-        const again = driven.run(['--resume']);
-        expect(await again.ended, again.printed()).toBe(0);
-        expect(driven.project.files()).toEqual(expect.arrayContaining(filesOf(three)));
-      }),
+    story(
+      'P19: Ctrl-C ends it as aborted, without a push behind it; --resume goes on',
+      () =>
+        on([waiter], async (driven) => {
+          const run = start(driven, '--auto', '--check', isThere('gamma'));
+          await reached(run, 'the agent waits in a call', isHeld(driven));
+          run.child.kill('SIGINT');
+          await new Promise((resolve) => setTimeout(resolve, 600));
+          hold.open(driven.project);
+          expect(await run.ended, run.printed()).toBe(130);
+          expect(endOf(run)).toMatchObject({ outcome: 'aborted' });
+          expect(continuationsIn(driven.model.requests)).toHaveLength(0);
+          const again = driven.run(['--resume']);
+          expect(await again.ended, again.printed()).toBe(0);
+          expect(driven.project.files()).toEqual(expect.arrayContaining(filesOf(three)));
+        }),
     );
 
     story('P19: a second Ctrl-C ends it at once, with the call that runs', () =>
@@ -401,26 +475,32 @@ export function driveStories(stage: DriveStage): void {
       on([diligent], async (driven) => {
         const run = start(driven, '--', ...stage.flags);
         expect(await run.ended, run.printed()).toBe(3);
-        for (const { words } of driven.starts()) expect(words).toContain(stage.flags.join(' '));
+        for (const { words } of driven.starts())
+          expect(words).toContain(stage.flags.join(' '));
       }),
     );
 
     story('G9: the same error again and again ends the run as failed, and says why', () =>
-      on([script('broken', [plan(...three), fail(400, { times: 100 })])], async (driven) => {
-        const run = start(driven);
-        expect(await run.ended, run.printed()).toBe(1);
-        expect(endOf(run)).toMatchObject({ outcome: 'failed' });
-        expect(driven.starts().length).toBeGreaterThan(1);
-        expect(driven.starts().length).toBeLessThanOrEqual(4);
-      }),
+      on(
+        [script('broken', [plan(...three), fail(400, { times: 100 })])],
+        async (driven) => {
+          const run = start(driven);
+          expect(await run.ended, run.printed()).toBe(1);
+          expect(endOf(run)).toMatchObject({ outcome: 'failed' });
+          expect(driven.starts().length).toBeGreaterThan(1);
+          expect(driven.starts().length).toBeLessThanOrEqual(4);
+        },
+      ),
     );
 
-    story('a call that fails for a while is tried again in the same conversation, by the host or by us', () =>
-      on([recovering], async (driven) => {
-        const run = start(driven, '--check', isThere('gamma'));
-        expect(await run.ended, run.printed()).toBe(0);
-        expect(endOf(run)).toMatchObject({ outcome: 'done' });
-      }),
+    story(
+      'a call that fails for a while is tried again in the same conversation, by the host or by us',
+      () =>
+        on([recovering], async (driven) => {
+          const run = start(driven, '--check', isThere('gamma'));
+          expect(await run.ended, run.printed()).toBe(0);
+          expect(endOf(run)).toMatchObject({ outcome: 'done' });
+        }),
     );
 
     story('G8: a budget of tokens ends it as exhausted', () =>
@@ -431,7 +511,10 @@ export function driveStories(stage: DriveStage): void {
           return;
         }
         expect(await run.ended, run.printed()).toBe(6);
-        expect(endOf(run)).toMatchObject({ outcome: 'exhausted', reason: 'token-budget' });
+        expect(endOf(run)).toMatchObject({
+          outcome: 'exhausted',
+          reason: 'token-budget',
+        });
       }),
     );
 

@@ -5,7 +5,11 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { AgentEvent, RunEnded } from '../../../src/agent/agent-event.ts';
-import { type Script, type ScriptedModel, startScriptedModel } from '../../../src/scripted-model/index.ts';
+import {
+  type Script,
+  type ScriptedModel,
+  startScriptedModel,
+} from '../../../src/scripted-model/index.ts';
 import { hostProgram } from './install-host.ts';
 import { createProject, type Project } from './project.ts';
 import type { RealHost } from './real-host.ts';
@@ -25,7 +29,9 @@ export interface DriveStage {
   readonly flags: readonly string[];
 }
 
-export const untildoneProgram = fileURLToPath(new URL('../../../dist/bin.js', import.meta.url));
+export const untildoneProgram = fileURLToPath(
+  new URL('../../../dist/bin.js', import.meta.url),
+);
 /** Less than a test may take, so that a run that hangs is ended by whoever started it. */
 const longestRunMs = 200_000;
 
@@ -72,18 +78,26 @@ export async function onDriveStage<Result>(
   chmodSync(join(bin, host.program), 0o755);
   host.settle?.({ project, model });
   const settled = { ...host.environment({ project, model }), ...variables };
-  const environment = { ...project.environment, ...settled, PATH: `${bin}:${project.environment['PATH']}` };
+  const environment = {
+    ...project.environment,
+    ...settled,
+    PATH: `${bin}:${project.environment['PATH']}`,
+  };
   try {
     return await use({
       ...{ project, model, environment },
       starts: () => readStarts(log),
       run(words, more = {}) {
-        const child = spawn(process.execPath, [untildoneProgram, 'run', ...withJson(words)], {
-          cwd: project.directory,
-          env: { ...environment, ...more },
-          stdio: ['ignore', 'pipe', 'pipe'],
-          detached: true,
-        });
+        const child = spawn(
+          process.execPath,
+          [untildoneProgram, 'run', ...withJson(words)],
+          {
+            cwd: project.directory,
+            env: { ...environment, ...more },
+            stdio: ['ignore', 'pipe', 'pipe'],
+            detached: true,
+          },
+        );
         runs.push(child);
         return followRun(child);
       },
@@ -100,7 +114,9 @@ export async function onDriveStage<Result>(
 /** Before what is the host's. */
 function withJson(words: readonly string[]): readonly string[] {
   const end = words.indexOf('--');
-  return end === -1 ? [...words, '--json'] : [...words.slice(0, end), '--json', ...words.slice(end)];
+  return end === -1
+    ? [...words, '--json']
+    : [...words.slice(0, end), '--json', ...words.slice(end)];
 }
 
 function readStarts(log: string): readonly Start[] {
@@ -126,7 +142,8 @@ function followRun(child: ChildProcess): Run {
     printed += chunk;
     const lines = (rest + chunk).split('\n');
     rest = lines.pop() ?? '';
-    for (const line of lines) if (line.startsWith('{')) events.push(JSON.parse(line) as AgentEvent);
+    for (const line of lines)
+      if (line.startsWith('{')) events.push(JSON.parse(line) as AgentEvent);
   });
   child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
     printed += chunk;
@@ -148,5 +165,7 @@ function followRun(child: ChildProcess): Run {
 export const endOf = ({ events }: Pick<Run, 'events'>): RunEnded | undefined =>
   events.findLast((event) => event.type === 'run-ended');
 
-export const countOf = ({ events }: Pick<Run, 'events'>, type: AgentEvent['type']): number =>
-  events.filter((event) => event.type === type).length;
+export const countOf = (
+  { events }: Pick<Run, 'events'>,
+  type: AgentEvent['type'],
+): number => events.filter((event) => event.type === type).length;

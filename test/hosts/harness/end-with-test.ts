@@ -6,10 +6,14 @@ import { type ChildProcess, spawn } from 'node:child_process';
 export function endWithTest(child: ChildProcess): { killGroup(): void; release(): void } {
   const { pid } = child;
   if (pid === undefined) return { killGroup: () => {}, release: () => {} };
-  const watcher = spawn('/bin/sh', ['-c', 'read _; kill -KILL -"$0" 2>/dev/null', String(pid)], {
-    stdio: ['pipe', 'ignore', 'ignore'],
-    detached: true,
-  });
+  const watcher = spawn(
+    '/bin/sh',
+    ['-c', 'read _; kill -KILL -"$0" 2>/dev/null', String(pid)],
+    {
+      stdio: ['pipe', 'ignore', 'ignore'],
+      detached: true,
+    },
+  );
   watcher.unref();
   return {
     killGroup() {

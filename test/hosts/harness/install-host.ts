@@ -47,14 +47,22 @@ export function installLatest(
   const names = Object.keys(manifest.dependencies ?? {});
   const dependencies = Object.fromEntries(names.map((name) => [name, 'latest']));
   mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'package.json'), JSON.stringify({ ...manifest, dependencies }));
+  writeFileSync(
+    join(folder, 'package.json'),
+    JSON.stringify({ ...manifest, dependencies }),
+  );
   const { status } = spawnSync('npm', ['install', '--no-fund', '--no-audit'], {
     cwd: folder,
     stdio: 'inherit',
   });
   // A registry of one's own may have the newest package and not all that it needs.
-  if (status !== 0) throw new Error(`The newest ${names.join(', ')} cannot be installed from this registry.`);
-  const { version = 'unknown' } = readManifest(join(folder, 'node_modules', names[0] ?? ''));
+  if (status !== 0)
+    throw new Error(
+      `The newest ${names.join(', ')} cannot be installed from this registry.`,
+    );
+  const { version = 'unknown' } = readManifest(
+    join(folder, 'node_modules', names[0] ?? ''),
+  );
   return { folder, version };
 }
 
@@ -64,7 +72,9 @@ function installPinned(folder: string): void {
     const place = join(folder, 'node_modules', name);
     return existsSync(place) && readManifest(place).version === version;
   };
-  if (!pinned.every(isThere)) execFileSync('npm', ['ci'], { cwd: folder, stdio: 'inherit' });
+  if (!pinned.every(isThere))
+    execFileSync('npm', ['ci'], { cwd: folder, stdio: 'inherit' });
   const missing = pinned.find((one) => !isThere(one));
-  if (missing !== undefined) throw new Error(`${missing.join(' ')} was not installed in ${folder}.`);
+  if (missing !== undefined)
+    throw new Error(`${missing.join(' ')} was not installed in ${folder}.`);
 }

@@ -9,7 +9,10 @@ import { join } from 'node:path';
 const enter = 'ip link set lo up && mount --bind "$0" /etc/resolv.conf && exec "$@"';
 
 /** The words that start a command inside a namespace of its own. @param folder for the file that names the ear */
-export function isolated(folder: string, command: readonly string[]): readonly [string, ...string[]] {
+export function isolated(
+  folder: string,
+  command: readonly string[],
+): readonly [string, ...string[]] {
   const names = join(folder, 'resolv.conf');
   writeFileSync(names, 'nameserver 127.0.0.1\noptions timeout:1 attempts:1\n');
   return ['unshare', '--net', '--mount', 'sh', '-c', enter, names, ...command];
@@ -19,7 +22,9 @@ export function isolated(folder: string, command: readonly string[]): readonly [
 export function whyNotIsolated(folder: string): string | null {
   const [program, ...words] = isolated(folder, ['true']);
   const { status, stderr, error } = spawnSync(program, words, { encoding: 'utf8' });
-  return status === 0 ? null : (error?.message ?? stderr.trim().split('\n')[0] ?? 'unknown');
+  return status === 0
+    ? null
+    : (error?.message ?? stderr.trim().split('\n')[0] ?? 'unknown');
 }
 
 export interface Ear {
@@ -73,6 +78,8 @@ function callsWithoutRoute(): number {
     .split('\n')
     .filter((line) => line.startsWith('Ip:'));
   const place = names.split(' ').indexOf('OutNoRoutes');
-  const six = /^Ip6OutNoRoutes\s+(\d+)$/m.exec(readFileSync('/proc/self/net/snmp6', 'utf8'))?.[1];
+  const six = /^Ip6OutNoRoutes\s+(\d+)$/m.exec(
+    readFileSync('/proc/self/net/snmp6', 'utf8'),
+  )?.[1];
   return Number(values.split(' ')[place]) + Number(six ?? 0);
 }

@@ -36,12 +36,9 @@ export function createProject(): Project {
     mkdirSync(join(root, name));
     return join(root, name);
   };
-  const [directory, home, state, temporary] = ['project', 'home', 'state', 'tmp'].map(place) as [
-    string,
-    string,
-    string,
-    string,
-  ];
+  const [directory, home, state, temporary] = ['project', 'home', 'state', 'tmp'].map(
+    place,
+  ) as [string, string, string, string];
   const environment = {
     PATH: process.env['PATH'] ?? '/usr/bin:/bin',
     HOME: home,

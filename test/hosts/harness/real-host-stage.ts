@@ -100,7 +100,10 @@ export function createHostProject(host: RealHost, model: ScriptedModel): Project
 }
 
 async function play(host: RealHost, given: Play): Promise<Played> {
-  const scripts = given.scripts.map((one) => ({ ...one, family: one.family ?? host.family }));
+  const scripts = given.scripts.map((one) => ({
+    ...one,
+    family: one.family ?? host.family,
+  }));
   const model = await startScriptedModel({ scripts });
   const project = createHostProject(host, model);
   const running: RunningTurn[] = [];
@@ -162,7 +165,9 @@ async function play(host: RealHost, given: Play): Promise<Played> {
 /** @param all where the host shows nothing: also what is open, and what is wrong with the project */
 async function whatWeSay(project: Project, all: boolean): Promise<string> {
   const commands = [['status'], ...(all ? [['plan', 'show'], ['doctor']] : [])];
-  const said = commands.map((words) => untildone(project, ...words).catch(({ stdout }) => String(stdout)));
+  const said = commands.map((words) =>
+    untildone(project, ...words).catch(({ stdout }) => String(stdout)),
+  );
   return (await Promise.all(said)).join('\n');
 }
 
@@ -180,7 +185,11 @@ export function install(host: RealHost, project: Project): Promise<string> {
 }
 
 /** Our program as `init` copied it, replaced: the host's settings, and what it trusts in them, stay as they are. */
-export async function breakProgram({ host, row }: Bench, project: Project, how: Breakage): Promise<void> {
+export async function breakProgram(
+  { host, row }: Bench,
+  project: Project,
+  how: Breakage,
+): Promise<void> {
   const { programs } = await row.installer();
   const [version = ''] = readdirSync(join(project.state, 'bin'));
   const text = (host.brokenProgram ?? brokenHook)(how);

@@ -9,7 +9,13 @@ import { honestyStories } from './stories/honesty-stories.ts';
 import { humanStories } from './stories/human-stories.ts';
 import { troubleStories } from './stories/trouble-stories.ts';
 
-const stories = [...endingStories, ...honestyStories, ...humanStories, ...checkStories, ...troubleStories];
+const stories = [
+  ...endingStories,
+  ...honestyStories,
+  ...humanStories,
+  ...checkStories,
+  ...troubleStories,
+];
 
 /** Seconds on a machine with nothing else to do; three turns of a slow host on a busy one. */
 const longestMs = 300_000;
@@ -25,7 +31,9 @@ export function describeRealHost(host: RealHost): void {
   const bench = openBench(host);
   const isSample = process.env['UNTILDONE_HOST_SAMPLE'] === '1';
   describe(`${bench.row.title}, the real program`, () => {
-    for (const { id, name, tell } of stories.filter((story) => story.isSample || !isSample)) {
+    for (const { id, name, tell } of stories.filter(
+      (story) => story.isSample || !isSample,
+    )) {
       const play = async ({ task }: TestContext) => {
         task.meta.kept = (await tell(bench)) ?? 'kept';
       };

@@ -2,7 +2,12 @@
 // host is driven headless by its command line, one process per human message; what only one host can do is tested in
 // its own folder. Nothing is judged here.
 import { type ChildProcess, spawn } from 'node:child_process';
-import type { FamilyName, LoggedRequest, ScriptedModel, Step } from '../../../src/scripted-model/index.ts';
+import type {
+  FamilyName,
+  LoggedRequest,
+  ScriptedModel,
+  Step,
+} from '../../../src/scripted-model/index.ts';
 import { endWithTest } from './end-with-test.ts';
 import { hostProgram } from './install-host.ts';
 import type { Project } from './project.ts';
@@ -30,7 +35,10 @@ export interface RealHost {
   readonly program: string;
   /** The words of the command line for one human message, and what it reads (default: nothing). It may write, run
    * commands and call our tools without being asked. */
-  turn(message: HumanMessage): { readonly words: readonly string[]; readonly input?: string };
+  turn(message: HumanMessage): {
+    readonly words: readonly string[];
+    readonly input?: string;
+  };
   /** Beside the project's own: the model's address, a dummy key, and every switch that keeps the host quiet. */
   environment(around: Surroundings): Readonly<Record<string, string>>;
   /** Files without which the host does not start or would ask somebody outside; before `init`. */
@@ -117,7 +125,14 @@ export function startTurn(
     child.once('error', reject);
     child.once('close', (exitCode, signal) => {
       if (isHung) reject(new Error(`${host.name} did not end by itself:\n${printed}`));
-      else resolve({ exitCode, signal, printed, stdout, requests: model.requests.slice(before) });
+      else
+        resolve({
+          exitCode,
+          signal,
+          printed,
+          stdout,
+          requests: model.requests.slice(before),
+        });
     });
   }).finally(() => {
     clearTimeout(limit);

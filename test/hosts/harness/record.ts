@@ -35,24 +35,34 @@ const most = 10_000;
 export async function readRecord(project: Project): Promise<readonly SessionRecord[]> {
   const path = join(project.state, 'untildone.db');
   if (!existsSync(path)) return [];
-  const status = JSON.parse(await untildone(project, 'status', '--all', '--json', '--limit', '100')) as {
+  const status = JSON.parse(
+    await untildone(project, 'status', '--all', '--json', '--limit', '100'),
+  ) as {
     sessions: readonly StatusLine[];
   };
   const store = await openSqliteStore({ path, clock: Date });
   try {
-    const records = status.sessions.map(async ({ id, kind, latch, settled }): Promise<SessionRecord> => {
-      const shown = JSON.parse(await untildone(project, 'plan', 'show', id, '--json')) as {
-        todos: readonly Todo[];
-      };
-      return {
-        ...{ id, kind, latch },
-        outcome: settled?.outcome ?? null,
-        reason: settled?.reason ?? null,
-        decisions: (await store.decisions(id, most)).map(({ decision }) => decision).reverse(),
-        events: (await store.events({ sessionId: id, after: 0, limit: most })).map(({ event }) => event),
-        todos: shown.todos,
-      };
-    });
+    const records = status.sessions.map(
+      async ({ id, kind, latch, settled }): Promise<SessionRecord> => {
+        const shown = JSON.parse(
+          await untildone(project, 'plan', 'show', id, '--json'),
+        ) as {
+          todos: readonly Todo[];
+        };
+        return {
+          ...{ id, kind, latch },
+          outcome: settled?.outcome ?? null,
+          reason: settled?.reason ?? null,
+          decisions: (await store.decisions(id, most))
+            .map(({ decision }) => decision)
+            .reverse(),
+          events: (await store.events({ sessionId: id, after: 0, limit: most })).map(
+            ({ event }) => event,
+          ),
+          todos: shown.todos,
+        };
+      },
+    );
     const all = await Promise.all(records);
     return all.sort((a, b) => Number(b.kind === 'main') - Number(a.kind === 'main'));
   } finally {
@@ -72,7 +82,10 @@ export function hasSettled(project: Project): Promise<boolean> {
 
 type StoredSession = Awaited<ReturnType<Store['sessions']>>[number];
 
-async function anySession(project: Project, holds: (session: StoredSession) => boolean): Promise<boolean> {
+async function anySession(
+  project: Project,
+  holds: (session: StoredSession) => boolean,
+): Promise<boolean> {
   const path = join(project.state, 'untildone.db');
   if (!existsSync(path)) return false;
   const store = await openSqliteStore({ path, clock: Date });

@@ -19,11 +19,21 @@ export interface HostResult {
 }
 
 /** Told in CI too, beside the suite. */
-const quickFiles = ['suite', 'framework', 'example', 'types', 'attach', 'registry', 'drive', 'requests'];
+const quickFiles = [
+  'suite',
+  'framework',
+  'example',
+  'types',
+  'attach',
+  'registry',
+  'drive',
+  'requests',
+];
 
 const [host = '', report = '', ...words] = process.argv.slice(2);
 const began = Date.now();
-const only = words.find((word) => word.startsWith('--only='))?.slice('--only='.length) ?? null;
+const only =
+  words.find((word) => word.startsWith('--only='))?.slice('--only='.length) ?? null;
 const isSample = words.includes('--sample');
 const ear = process.env['UNTILDONE_HOST_ISOLATED'] === '1' ? await openEar() : null;
 const names = isSample ? `@(${quickFiles.join('|')})` : '*';
@@ -40,13 +50,20 @@ const vitest = await startVitest('test', [`test/hosts/${host}/`], {
   testTimeout: 120_000,
   ...(only === null ? {} : { testNamePattern: only }),
 });
-const tests = vitest.state.getTestModules().flatMap((module) => [...module.children.allTests()]);
-const count = (state: string) => tests.filter((test) => test.result().state === state).length;
-const unclean = vitest.state.getUnhandledErrors().length + (only === null ? count('skipped') : 0);
+const tests = vitest.state
+  .getTestModules()
+  .flatMap((module) => [...module.children.allTests()]);
+const count = (state: string) =>
+  tests.filter((test) => test.result().state === state).length;
+const unclean =
+  vitest.state.getUnhandledErrors().length + (only === null ? count('skipped') : 0);
 const stories = tests
   .filter(({ module }) => basename(module.moduleId) === 'suite.test.ts')
   .filter((test) => test.result().state !== 'skipped')
-  .map((test) => [test.name, test.result().state === 'passed' ? (test.meta().kept ?? 'kept') : 'broken']);
+  .map((test) => [
+    test.name,
+    test.result().state === 'passed' ? (test.meta().kept ?? 'kept') : 'broken',
+  ]);
 const result: HostResult = {
   ...{ host, version: '', passed: count('passed'), failed: count('failed') + unclean },
   loud: ear?.heard() ?? [],

@@ -7,7 +7,10 @@ import type { Project } from './project.ts';
 const program = fileURLToPath(new URL('../../../dist/bin.js', import.meta.url));
 
 /** Rejects when the command fails, with what it printed. */
-export async function untildone(project: Project, ...words: readonly string[]): Promise<string> {
+export async function untildone(
+  project: Project,
+  ...words: readonly string[]
+): Promise<string> {
   const { stdout } = await promisify(execFile)(process.execPath, [program, ...words], {
     cwd: project.directory,
     env: project.environment,

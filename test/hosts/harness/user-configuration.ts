@@ -3,7 +3,10 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Project } from './project.ts';
 
-export function writeUserConfiguration({ home }: Pick<Project, 'home'>, settings: object): void {
+export function writeUserConfiguration(
+  { home }: Pick<Project, 'home'>,
+  settings: object,
+): void {
   const folder = join(home, '.config', 'untildone');
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'untildone.json'), JSON.stringify(settings));

@@ -9,7 +9,8 @@ export async function waitUntil(
 ): Promise<void> {
   const deadline = Date.now() + seconds * 1000;
   while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error(`It did not happen within ${seconds} s: ${what}.`);
+    if (Date.now() > deadline)
+      throw new Error(`It did not happen within ${seconds} s: ${what}.`);
     await sleep(25);
   }
 }

@@ -19,7 +19,11 @@ import { type Stage, startStage } from './stage.ts';
 import { stubborn } from './stories.ts';
 
 const task = callTool('task', {
-  ...{ description: 'sub work', prompt: '[script:helping] Please help.', subagent_type: 'general' },
+  ...{
+    description: 'sub work',
+    prompt: '[script:helping] Please help.',
+    subagent_type: 'general',
+  },
 });
 const held = createGate('held');
 
@@ -51,18 +55,31 @@ const agents = {
 describe('V9: a continuation', () => {
   it("keeps the agent, the model and the variant of the human's message (trap 4)", async () => {
     const variants = { deep: { reasoningEffort: 'high' } };
-    const conversation = await stage.open({ opencode: { agent: agents, ...withVariants(variants) } });
-    await conversation.say('[script:quitter] Do it.', { agent: 'builder', model: 'second', variant: 'deep' });
+    const conversation = await stage.open({
+      opencode: { agent: agents, ...withVariants(variants) },
+    });
+    await conversation.say('[script:quitter] Do it.', {
+      agent: 'builder',
+      model: 'second',
+      variant: 'deep',
+    });
     await stage.record.settled(conversation.id);
     expect(stage.continuations(conversation.id)).toHaveLength(2);
-    const users = (await conversation.messages()).filter(({ info }) => info.role === 'user');
+    const users = (await conversation.messages()).filter(
+      ({ info }) => info.role === 'user',
+    );
     expect(users.map(({ info }) => [info.agent, info.model])).toEqual(
-      users.map(() => ['builder', { providerID: 'scripted', modelID: 'second', variant: 'deep' }]),
+      users.map(() => [
+        'builder',
+        { providerID: 'scripted', modelID: 'second', variant: 'deep' },
+      ]),
     );
     const requests = stage.requests(conversation.id);
     expect(new Set(requests.map(({ model }) => model))).toEqual(new Set(['second']));
-    for (const { system } of requests) expect(system).toContain('You are the second builder.');
-    for (const { body } of requests) expect(body).toMatchObject({ reasoning_effort: 'high' });
+    for (const { system } of requests)
+      expect(system).toContain('You are the second builder.');
+    for (const { body } of requests)
+      expect(body).toMatchObject({ reasoning_effort: 'high' });
   });
 
   it('follows the human to another agent and model in mid-session', async () => {
@@ -70,8 +87,14 @@ describe('V9: a continuation', () => {
     await conversation.say('[script:quitter] Do it.');
     await stage.record.settled(conversation.id);
     const before = stage.requests(conversation.id).length;
-    await conversation.say('[script:stubborn] Do this.', { agent: 'builder', model: 'second' });
-    await waitUntil('it is continued', () => stage.continuations(conversation.id).length === 5);
+    await conversation.say('[script:stubborn] Do this.', {
+      agent: 'builder',
+      model: 'second',
+    });
+    await waitUntil(
+      'it is continued',
+      () => stage.continuations(conversation.id).length === 5,
+    );
     const later = stage.requests(conversation.id).slice(before);
     expect(new Set(later.map(({ model }) => model))).toEqual(new Set(['second']));
   });
@@ -94,7 +117,9 @@ describe('P26: an agent that may not write', () => {
     expect(decisions[0]?.answer).toBe('let-go');
     expect(['skipped-agent', 'read-only-agent']).toContain(decisions[0]?.reason);
     expect(stage.continuations(conversation.id)).toHaveLength(0);
-    expect((await conversation.messages()).filter(({ info }) => info.role === 'user')).toHaveLength(1);
+    expect(
+      (await conversation.messages()).filter(({ info }) => info.role === 'user'),
+    ).toHaveLength(1);
   });
 });
 
@@ -102,7 +127,10 @@ describe('P18: a child session', () => {
   it('goes idle while its parent is busy: neither is continued for it (trap 10)', async () => {
     const conversation = await stage.open();
     await conversation.say('[script:parent] Do it.');
-    await waitUntil('the child works', async () => (await conversation.children()).length === 1);
+    await waitUntil(
+      'the child works',
+      async () => (await conversation.children()).length === 1,
+    );
     held.open({ directory: conversation.directory });
     const kept = await stage.record.settled(conversation.id);
     const [child] = await conversation.children();
@@ -111,7 +139,9 @@ describe('P18: a child session', () => {
     expect(kept.session.settled?.outcome).toBe('claimed');
     const childRecord = await stage.record.read(child!.id);
     expect(childRecord?.session.descriptor.kind).toBe('subagent');
-    expect(childRecord?.decisions.filter(({ answer }) => answer === 'continue')).toEqual([]);
+    expect(childRecord?.decisions.filter(({ answer }) => answer === 'continue')).toEqual(
+      [],
+    );
   });
 });
 
@@ -119,13 +149,24 @@ describe('P32: two sessions in one folder at the same time', () => {
   it('leak neither todos nor counters nor text', async () => {
     const red = await stage.open();
     const blue = await openConversation(stage.serve, red.directory);
-    await Promise.all([red.say('[script:red] Do it.'), blue.say('[script:quitter] Do it.')]);
-    const records = await Promise.all([red, blue].map(({ id }) => stage.record.settled(id)));
+    await Promise.all([
+      red.say('[script:red] Do it.'),
+      blue.say('[script:quitter] Do it.'),
+    ]);
+    const records = await Promise.all(
+      [red, blue].map(({ id }) => stage.record.settled(id)),
+    );
     expect(stage.continuations(red.id)).toHaveLength(3);
     expect(stage.continuations(blue.id)).toHaveLength(2);
-    expect(JSON.stringify(stage.requests(red.id).map(({ messages }) => messages))).not.toContain('beta');
-    expect(JSON.stringify(stage.requests(blue.id).map(({ messages }) => messages))).not.toContain('red one');
-    expect(records.map(({ session, todos }) => [session.settled?.outcome, todos.length])).toEqual([
+    expect(
+      JSON.stringify(stage.requests(red.id).map(({ messages }) => messages)),
+    ).not.toContain('beta');
+    expect(
+      JSON.stringify(stage.requests(blue.id).map(({ messages }) => messages)),
+    ).not.toContain('red one');
+    expect(
+      records.map(({ session, todos }) => [session.settled?.outcome, todos.length]),
+    ).toEqual([
       ['stagnant', 2],
       ['claimed', 3],
     ]);
@@ -134,7 +175,12 @@ describe('P32: two sessions in one folder at the same time', () => {
 
 /** The same provider with variants of its second model. */
 function withVariants(variants: object): object {
-  const second = { name: 'second', limit: { context: 200_000, output: 8000 }, reasoning: true, variants };
+  const second = {
+    name: 'second',
+    limit: { context: 200_000, output: 8000 },
+    reasoning: true,
+    variants,
+  };
   return { provider: { scripted: scriptedProvider(second) } };
 }
 
@@ -142,6 +188,9 @@ function scriptedProvider(second: object): object {
   return {
     npm: '@ai-sdk/openai-compatible',
     options: { baseURL: `${stage.model.url}/v1`, apiKey: 'dummy' },
-    models: { first: { name: 'first', limit: { context: 200_000, output: 8000 } }, second },
+    models: {
+      first: { name: 'first', limit: { context: 200_000, output: 8000 } },
+      second,
+    },
   };
 }

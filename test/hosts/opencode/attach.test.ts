@@ -11,7 +11,9 @@ const countdownSeconds = 20;
 it('C3: any key in attach stops the countdown of OpenCode, and nothing is sent', async () => {
   const stage = await startStage([stubborn]);
   onTestFinished(() => stage.close());
-  const conversation = await stage.open({ config: { countdownSeconds, minIntervalSeconds: 0 } });
+  const conversation = await stage.open({
+    config: { countdownSeconds, minIntervalSeconds: 0 },
+  });
   await conversation.say('[script:stubborn] Do it.');
   await stage.record.decided(conversation.id, 'not-yet');
   const terminal = attach(stage.project, conversation.directory);

@@ -3,13 +3,18 @@
 
 interface Client {
   readonly session: {
-    todo(given: { path: { id: string } }): Promise<{ data?: readonly { readonly status: string }[] }>;
+    todo(given: {
+      path: { id: string };
+    }): Promise<{ data?: readonly { readonly status: string }[] }>;
     promptAsync(given: { path: { id: string }; body: object }): Promise<unknown>;
   };
 }
 
 interface Given {
-  readonly event: { readonly type: string; readonly properties: { readonly sessionID: string } };
+  readonly event: {
+    readonly type: string;
+    readonly properties: { readonly sessionID: string };
+  };
 }
 
 /** No limit of ours cuts in: this one keeps a model that never moves from going on for ever. */
@@ -33,7 +38,11 @@ export default {
         const model = { providerID: 'scripted', modelID: 'first' };
         await client.session.promptAsync({
           path: { id },
-          body: { agent: 'build', model, parts: [{ type: 'text', text, synthetic: true }] },
+          body: {
+            agent: 'build',
+            model,
+            parts: [{ type: 'text', text, synthetic: true }],
+          },
         });
       },
     };

@@ -36,7 +36,10 @@ const scripts = [
     complete('parser'),
     always(say('I am done.')),
   ]),
-  script('never', [plan('Write the parser'), always(complete('Write the parser'), say('Done.'))]),
+  script('never', [
+    plan('Write the parser'),
+    always(complete('Write the parser'), say('Done.')),
+  ]),
 ];
 
 let stage: Stage;
@@ -45,7 +48,10 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => stage.close());
 
-const forTodo = { checks: parserCheck, todoChecks: [{ title: 'Write the parser', checks: ['parser'] }] };
+const forTodo = {
+  checks: parserCheck,
+  todoChecks: [{ title: 'Write the parser', checks: ['parser'] }],
+};
 
 async function open(name: string, config: object) {
   const conversation = await stage.open({ config: { ...hasty, ...config } });
@@ -82,7 +88,10 @@ describe('P31: a claim whose check fails', () => {
 
 describe('M8: a check that takes long', () => {
   it('is waited for while the session is idle: no continuation, and then the outcome is done', async () => {
-    const conversation = await open('worker', { checks: { slow: { command: slow.words } }, goal: ['slow'] });
+    const conversation = await open('worker', {
+      checks: { slow: { command: slow.words } },
+      goal: ['slow'],
+    });
     await conversation.waitForTurns(1);
     await waitUntil('the check runs', async () => {
       const kept = await stage.record.read(conversation.id);

@@ -14,7 +14,9 @@ afterAll(() => stage.close());
 
 /** Idle, with enough of the countdown left to type in. */
 async function countingDown(): Promise<Conversation> {
-  const conversation = await stage.open({ config: { countdownSeconds: 6, minIntervalSeconds: 0 } });
+  const conversation = await stage.open({
+    config: { countdownSeconds: 6, minIntervalSeconds: 0 },
+  });
   await conversation.say('[script:stubborn] Do it.');
   await stage.record.decided(conversation.id, 'not-yet');
   return conversation;
@@ -27,9 +29,18 @@ async function answersIn(conversation: Conversation): Promise<readonly string[]>
 
 describe('C3: a command inside OpenCode', () => {
   it('is offered by the host beside its own', async () => {
-    const names = await stage.serve.call<readonly { name: string }[]>(stage.folder(), 'GET', '/command');
+    const names = await stage.serve.call<readonly { name: string }[]>(
+      stage.folder(),
+      'GET',
+      '/command',
+    );
     expect(names.map(({ name }) => name)).toEqual(
-      expect.arrayContaining(['untildone-status', 'untildone-why', 'untildone-pause', 'untildone-resume']),
+      expect.arrayContaining([
+        'untildone-status',
+        'untildone-why',
+        'untildone-pause',
+        'untildone-resume',
+      ]),
     );
   });
 
@@ -39,16 +50,21 @@ describe('C3: a command inside OpenCode', () => {
     await conversation.command('untildone-pause');
     await conversation.command('untildone-status');
     await conversation.command('untildone-why');
-    await waitUntil('the answers are shown', async () => (await answersIn(conversation)).length >= 3);
+    await waitUntil(
+      'the answers are shown',
+      async () => (await answersIn(conversation)).length >= 3,
+    );
     const [paused, status, why] = await answersIn(conversation);
     expect(paused).toContain('Paused');
     expect(status).toContain('2 todos, 2 open');
     expect(why).toContain('not-yet');
     await sleep(1000);
     expect(stage.requests(conversation.id)).toHaveLength(asked);
-    expect(stage.model.requests.some(({ body }) => JSON.stringify(body).includes('untildone-status'))).toBe(
-      false,
-    );
+    expect(
+      stage.model.requests.some(({ body }) =>
+        JSON.stringify(body).includes('untildone-status'),
+      ),
+    ).toBe(false);
   });
 
   it('pause ends the countdown; resume, typed by the human, takes the work up again', async () => {
@@ -59,7 +75,10 @@ describe('C3: a command inside OpenCode', () => {
     const kept = await stage.record.read(conversation.id);
     expect(kept?.session.pause).toMatchObject({ by: 'human', reason: 'lunch' });
     await conversation.command('untildone-resume');
-    await waitUntil('it is continued', () => stage.continuations(conversation.id).length === 1);
+    await waitUntil(
+      'it is continued',
+      () => stage.continuations(conversation.id).length === 1,
+    );
     expect((await stage.record.read(conversation.id))?.session.pause).toBeNull();
     await conversation.abort();
   });

@@ -16,7 +16,11 @@ export interface HostPart {
   readonly ignored?: boolean;
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly tool?: string;
-  readonly state?: { readonly status: string; readonly output?: string; readonly error?: string };
+  readonly state?: {
+    readonly status: string;
+    readonly output?: string;
+    readonly error?: string;
+  };
 }
 
 export interface HostMessage {
@@ -24,7 +28,11 @@ export interface HostMessage {
     readonly id: string;
     readonly role: 'user' | 'assistant';
     readonly agent?: string;
-    readonly model?: { readonly providerID: string; readonly modelID: string; readonly variant?: string };
+    readonly model?: {
+      readonly providerID: string;
+      readonly modelID: string;
+      readonly variant?: string;
+    };
     readonly finish?: string;
     readonly error?: { readonly name: string };
     readonly time: { readonly created: number; readonly completed?: number };
@@ -60,17 +68,28 @@ export interface Conversation {
   children(): Promise<readonly { readonly id: string }[]>;
 }
 
-export async function openConversation(serve: Serve, directory: string): Promise<Conversation> {
-  const { id } = await serve.call<{ id: string }>(directory, 'POST', '/session', { title: 'A test' });
+export async function openConversation(
+  serve: Serve,
+  directory: string,
+): Promise<Conversation> {
+  const { id } = await serve.call<{ id: string }>(directory, 'POST', '/session', {
+    title: 'A test',
+  });
   return joinConversation(serve, directory, id);
 }
 
 /** A session that exists already, in another life of the host for instance. */
-export function joinConversation(serve: Serve, directory: string, id: string): Conversation {
+export function joinConversation(
+  serve: Serve,
+  directory: string,
+  id: string,
+): Conversation {
   const call = <Answer>(method: string, path: string, body?: object): Promise<Answer> =>
     serve.call<Answer>(directory, method, path, body);
   const events = (type?: string): readonly HostEvent[] =>
-    serve.events.filter((event) => sessionOf(event) === id && (type === undefined || event.type === type));
+    serve.events.filter(
+      (event) => sessionOf(event) === id && (type === undefined || event.type === type),
+    );
   const waitFor = async (type: string, count = 1, seconds = 60): Promise<HostEvent> => {
     await waitUntil(`${type} ${count}×`, () => events(type).length >= count, seconds);
     return events(type)[count - 1]!;
@@ -87,13 +106,20 @@ export function joinConversation(serve: Serve, directory: string, id: string): C
     abort: () => call('POST', `/session/${id}/abort`),
     async command(name, words = '') {
       // A plugin that keeps the model out of it can only throw, which the host answers with 500 and its clients ignore.
-      await call('POST', `/session/${id}/command`, { command: name, arguments: words }).catch(() => {});
+      await call('POST', `/session/${id}/command`, {
+        command: name,
+        arguments: words,
+      }).catch(() => {});
     },
     async compact(model = 'first') {
-      await call('POST', `/session/${id}/summarize`, { providerID: 'scripted', modelID: model });
+      await call('POST', `/session/${id}/summarize`, {
+        providerID: 'scripted',
+        modelID: model,
+      });
     },
     remove: () => call('DELETE', `/session/${id}`),
-    reply: (permission, reply) => call('POST', `/permission/${permission}/reply`, { reply }),
+    reply: (permission, reply) =>
+      call('POST', `/permission/${permission}/reply`, { reply }),
     rejectQuestion: (question) => call('POST', `/question/${question}/reject`),
     answerQuestion: (question, answer) =>
       call('POST', `/question/${question}/reply`, { answers: [[answer]] }),
@@ -107,7 +133,10 @@ export function joinConversation(serve: Serve, directory: string, id: string): C
 }
 
 function sessionOf({ properties }: HostEvent): unknown {
-  return properties['sessionID'] ?? (properties['info'] as { sessionID?: string } | undefined)?.sessionID;
+  return (
+    properties['sessionID'] ??
+    (properties['info'] as { sessionID?: string } | undefined)?.sessionID
+  );
 }
 
 /** How often the session went from busy to idle: the host tells of some idles twice. */

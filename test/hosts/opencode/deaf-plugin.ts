@@ -16,7 +16,8 @@ export default {
     const lost = new Set<string>();
     return {
       async 'chat.message'({ sessionID }: Given, { parts }: Output) {
-        if (lost.has(sessionID) || !parts.some(({ metadata }) => metadata?.untildone)) return;
+        if (lost.has(sessionID) || !parts.some(({ metadata }) => metadata?.untildone))
+          return;
         lost.add(sessionID);
         throw new Error('The host lost this message.');
       },

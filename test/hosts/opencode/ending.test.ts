@@ -21,7 +21,10 @@ import type { Kept } from './our-record.ts';
 import { hasty, type Stage, startStage } from './stage.ts';
 import { finished, stubborn, toggler } from './stories.ts';
 
-const hundred = Array.from({ length: 100 }, (_, index) => `part-${String(index + 1).padStart(3, '0')}`);
+const hundred = Array.from(
+  { length: 100 },
+  (_, index) => `part-${String(index + 1).padStart(3, '0')}`,
+);
 
 const scripts = [
   stubborn,
@@ -29,7 +32,10 @@ const scripts = [
   finished,
   quitter('quitter', ...titles),
   quitter('hundred', ...hundred),
-  script('repeater', [plan('parser', 'docs'), always(duplicateWrite(), say('I am done.'))]),
+  script('repeater', [
+    plan('parser', 'docs'),
+    always(duplicateWrite(), say('I am done.')),
+  ]),
   script('asker', [plan('parser', 'docs'), always(ask('Which parser shall I take?'))]),
   script('part', [
     plan('parser', 'docs'),
@@ -44,7 +50,10 @@ const scripts = [
     plan('parser', 'docs'),
     always(after(700, toggle('parser')), after(700, say('I am done.'))),
   ]),
-  script('slow-stubborn', [plan('parser', 'docs'), always(after(1200, say('I am done.')))]),
+  script('slow-stubborn', [
+    plan('parser', 'docs'),
+    always(after(1200, say('I am done.'))),
+  ]),
 ];
 
 let stage: Stage;
@@ -60,7 +69,10 @@ interface Ended extends Kept {
 }
 
 /** One human message in a folder of its own, until the turn has settled. */
-async function playToEnd(name: string, given: { config?: object; seconds?: number } = {}): Promise<Ended> {
+async function playToEnd(
+  name: string,
+  given: { config?: object; seconds?: number } = {},
+): Promise<Ended> {
   const conversation = await stage.open({ config: { ...hasty, ...given.config } });
   await conversation.say(`[script:${name}] Do it.`);
   const kept = await stage.record.settled(conversation.id, given.seconds);
@@ -69,7 +81,11 @@ async function playToEnd(name: string, given: { config?: object; seconds?: numbe
 
 function lookAt(conversation: Conversation) {
   const files = readdirSync(conversation.directory).filter((file) => /\.txt$/.test(file));
-  return { conversation, continuations: stage.continuations(conversation.id), files: files.sort() };
+  return {
+    conversation,
+    continuations: stage.continuations(conversation.id),
+    files: files.sort(),
+  };
 }
 
 /** The host without us: one turn. */
@@ -105,7 +121,9 @@ describe('an agent that stops too early', () => {
     const ended = await playToEnd('hundred', { seconds: 280 });
     expect(ended.continuations).toHaveLength(99);
     expect(ended.files).toEqual(filesOf(hundred));
-    expect(ended.todos.map(({ status }) => status)).toEqual(hundred.map(() => 'completed'));
+    expect(ended.todos.map(({ status }) => status)).toEqual(
+      hundred.map(() => 'completed'),
+    );
     expect(ended.session.settled?.outcome).toBe('claimed');
   }, 300_000);
 
@@ -117,7 +135,9 @@ describe('an agent that stops too early', () => {
     );
     expect(ours).toHaveLength(2);
     for (const { parts } of ours) {
-      expect(parts).toMatchObject([{ type: 'text', synthetic: true, metadata: { untildone: {} } }]);
+      expect(parts).toMatchObject([
+        { type: 'text', synthetic: true, metadata: { untildone: {} } },
+      ]);
     }
     expect(ended.events.filter(({ type }) => type === 'human-spoke')).toHaveLength(1);
     expect(ended.outbox.map(({ state }) => state)).toEqual(['observed', 'observed']);
@@ -127,7 +147,9 @@ describe('an agent that stops too early', () => {
 describe('an agent that may stop', () => {
   it('P29: is truly finished: not one continuation', async () => {
     const check = { file: 'beta.txt' };
-    const ended = await playToEnd('finished', { config: { checks: { files: check }, goal: ['files'] } });
+    const ended = await playToEnd('finished', {
+      config: { checks: { files: check }, goal: ['files'] },
+    });
     expect(ended.continuations).toHaveLength(0);
     expect(ended.decisions.filter(({ answer }) => answer === 'continue')).toEqual([]);
     expect(ended.session.settled?.outcome).toBe('done');
@@ -137,14 +159,19 @@ describe('an agent that may stop', () => {
   it('T2: has no todos and just answers: not one continuation', async () => {
     const ended = await playToEnd('answer');
     expect(ended.continuations).toHaveLength(0);
-    expect(ended.decisions).toMatchObject([{ answer: 'let-go', reason: 'no-plan', outcome: null }]);
+    expect(ended.decisions).toMatchObject([
+      { answer: 'let-go', reason: 'no-plan', outcome: null },
+    ]);
   });
 
   it('P33: was asked for a part only: at most one continuation, then it pauses and is left alone', async () => {
     const ended = await playToEnd('part');
     expect(ended.continuations).toHaveLength(1);
     expect(ended.continuations[0]).toContain('todo_pause');
-    expect(ended.session).toMatchObject({ settled: { outcome: 'paused' }, pause: { by: 'model' } });
+    expect(ended.session).toMatchObject({
+      settled: { outcome: 'paused' },
+      pause: { by: 'model' },
+    });
     expect(ended.files).toEqual(['parser.txt']);
   });
 });
@@ -154,15 +181,21 @@ describe('an agent that does not move', () => {
     const ended = await playToEnd('stubborn');
     expect(ended.continuations).toHaveLength(3);
     expect(new Set(ended.continuations).size, 'each says something new').toBe(3);
-    expect(ended.session.settled).toMatchObject({ outcome: 'stagnant', reason: 'stagnant' });
+    expect(ended.session.settled).toMatchObject({
+      outcome: 'stagnant',
+      reason: 'stagnant',
+    });
   });
 
-  it.each(['toggler', 'slow-toggler'])('P5: toggles a status for ever (%s): bounded', async (name) => {
-    const ended = await playToEnd(name);
-    expect(ended.continuations.length).toBeGreaterThan(0);
-    expect(ended.continuations.length).toBeLessThanOrEqual(10);
-    expect(ended.session.settled?.outcome).toBe('stagnant');
-  });
+  it.each(['toggler', 'slow-toggler'])(
+    'P5: toggles a status for ever (%s): bounded',
+    async (name) => {
+      const ended = await playToEnd(name);
+      expect(ended.continuations.length).toBeGreaterThan(0);
+      expect(ended.continuations.length).toBeLessThanOrEqual(10);
+      expect(ended.session.settled?.outcome).toBe('stagnant');
+    },
+  );
 
   it('P4: writes the same list again and again: no progress, bounded', async () => {
     const ended = await playToEnd('repeater');
@@ -195,7 +228,8 @@ describe('time', () => {
     const ended = await playToEnd('quitter', { config: { countdownSeconds: 2 } });
     const toasts = stage.serve.events
       .filter(
-        ({ type, directory }) => type === 'tui.toast.show' && directory === ended.conversation.directory,
+        ({ type, directory }) =>
+          type === 'tui.toast.show' && directory === ended.conversation.directory,
       )
       .map(({ properties }) => properties);
     expect(toasts[0]).toMatchObject({ variant: 'warning', duration: 900 });
@@ -203,18 +237,23 @@ describe('time', () => {
       expect.stringMatching(/^Resuming in 2 s, 2 todos remaining/),
       expect.stringMatching(/^Resuming in 1 s, 2 todos remaining/),
     ]);
-    for (const gap of gapsOf(ended.conversation)) expect(gap).toBeGreaterThanOrEqual(2000);
+    for (const gap of gapsOf(ended.conversation))
+      expect(gap).toBeGreaterThanOrEqual(2000);
     expect(ended.continuations).toHaveLength(2);
   });
 
   it('G10: fast turns, idle again right after an injection, are continued later and never stall', async () => {
-    const ended = await playToEnd('stubborn', { config: { countdownSeconds: 0, minIntervalSeconds: 1 } });
+    const ended = await playToEnd('stubborn', {
+      config: { countdownSeconds: 0, minIntervalSeconds: 1 },
+    });
     expect(ended.continuations).toHaveLength(3);
     const sent = ended.outbox.map(({ createdAt }) => createdAt);
     const apart = sent.slice(1).map((at, index) => at - sent[index]!);
     for (const milliseconds of apart) expect(milliseconds).toBeGreaterThanOrEqual(1000);
     const idles = ended.conversation.events('session.idle').map(({ at }) => at);
-    expect(idles[1]! - sent[0]!, 'the next idle came within the interval').toBeLessThan(1000);
+    expect(idles[1]! - sent[0]!, 'the next idle came within the interval').toBeLessThan(
+      1000,
+    );
     expect(ended.session.settled?.outcome).toBe('stagnant');
   });
 

@@ -3,7 +3,13 @@
 // Usage: npm run test:opencode-kills -- [KILLS] [SEED]
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { complete, plan, say, script, writeFile } from '../../../src/scripted-model/index.ts';
+import {
+  complete,
+  plan,
+  say,
+  script,
+  writeFile,
+} from '../../../src/scripted-model/index.ts';
 import { installHost } from '../harness/install-host.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { type Conversation, joinConversation, openConversation } from './conversation.ts';
@@ -53,7 +59,10 @@ interface Probe {
   readonly killedAfterMs: number;
 }
 
-export async function runHostKills({ kills, seed }: HostKillsOptions): Promise<HostKillsReport> {
+export async function runHostKills({
+  kills,
+  seed,
+}: HostKillsOptions): Promise<HostKillsReport> {
   const random = seededRandom(seed);
   const around = await createSurroundings([story]);
   const directory = around.folder({
@@ -99,10 +108,14 @@ async function liveAndDie(
   }
   const isBegun = random() < 0.5 ? isCountingDown : isInjecting;
   await waitUntil('one of them is there', async () => {
-    const begun = await Promise.all(opened.map(async ({ id }) => isBegun(await around.record.read(id))));
+    const begun = await Promise.all(
+      opened.map(async ({ id }) => isBegun(await around.record.read(id))),
+    );
     return begun.includes(true);
   });
-  const killedAfterMs = Math.round(random() * (isBegun === isInjecting ? injectionMs : countdownMs));
+  const killedAfterMs = Math.round(
+    random() * (isBegun === isInjecting ? injectionMs : countdownMs),
+  );
   await sleep(killedAfterMs);
   await serve.crash();
   const probes = await Promise.all(
@@ -126,7 +139,8 @@ function isInjecting(kept: Kept | null): boolean {
 async function phaseOf(around: Surroundings, id: string): Promise<Phase | null> {
   const kept = await around.record.read(id);
   const last = kept?.outbox.at(-1);
-  if (last?.state === 'intended' || last?.state === 'sent' || last?.state === 'observed') return last.state;
+  if (last?.state === 'intended' || last?.state === 'sent' || last?.state === 'observed')
+    return last.state;
   return isCountingDown(kept) ? 'countdown' : null;
 }
 
@@ -170,7 +184,9 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   installHost('opencode');
   const report = await runHostKills({ kills, seed });
   for (const sentence of report.broken) process.stdout.write(`${sentence}\n`);
-  const phases = Object.entries(report.phases).map(([phase, count]) => `${count} ${phase}`);
+  const phases = Object.entries(report.phases).map(
+    ([phase, count]) => `${count} ${phase}`,
+  );
   process.stdout.write(
     `opencode kills: ${report.kills} kills, ${report.sessions} sessions (${phases.join(', ')}), ${report.broken.length} broken promises\n`,
   );

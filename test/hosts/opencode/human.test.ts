@@ -34,9 +34,22 @@ const scripts = [
   stubborn,
   quitter('quitter', ...titles),
   script('thinker', [plan('parser', 'docs'), slowAnswer, always(say('I am done.'))]),
-  script('late-thinker', [plan('parser', 'docs'), say('I am done.'), slowAnswer, always(say('I am done.'))]),
-  script('asking', [plan('parser', 'docs'), callTool('question', question), always(say('I am done.'))]),
-  script('shell', [plan('parser', 'docs'), runCommand('echo hi'), always(say('I am done.'))]),
+  script('late-thinker', [
+    plan('parser', 'docs'),
+    say('I am done.'),
+    slowAnswer,
+    always(say('I am done.')),
+  ]),
+  script('asking', [
+    plan('parser', 'docs'),
+    callTool('question', question),
+    always(say('I am done.')),
+  ]),
+  script('shell', [
+    plan('parser', 'docs'),
+    runCommand('echo hi'),
+    always(say('I am done.')),
+  ]),
 ];
 
 let stage: Stage;
@@ -69,7 +82,10 @@ describe('E2: during the countdown', () => {
     await conversation.say('go on');
     await conversation.waitForTurns(2);
     expect(stage.continuations(conversation.id), 'the human went first').toHaveLength(0);
-    await waitUntil('it is continued', () => stage.continuations(conversation.id).length === 1);
+    await waitUntil(
+      'it is continued',
+      () => stage.continuations(conversation.id).length === 1,
+    );
     const asked =
       stage
         .requests(conversation.id)
@@ -105,7 +121,9 @@ describe('E2: during the countdown', () => {
     const idles = conversation.events('session.idle').length;
     expect(idles).toBe(3);
     expect(stage.continuations(conversation.id)).toHaveLength(idles - 1);
-    expect(decisions.filter(({ reason }) => reason === 'not-yet')).toHaveLength(idles - 1);
+    expect(decisions.filter(({ reason }) => reason === 'not-yet')).toHaveLength(
+      idles - 1,
+    );
   });
 
   it('T3: the late copy of the human message with its old id calls nothing off (trap 3)', async () => {
@@ -137,12 +155,18 @@ describe('P19: an abort', () => {
   it('while the model answers a continuation: latched; only a genuine human message lifts it', async () => {
     const conversation = await stage.open();
     await conversation.say('[script:late-thinker] Do it.');
-    await waitUntil('it was continued', () => stage.continuations(conversation.id).length === 1);
+    await waitUntil(
+      'it was continued',
+      () => stage.continuations(conversation.id).length === 1,
+    );
     await conversation.waitFor('message.part.delta', 4);
     await conversation.abort();
     await expectQuiet(conversation, 1);
     await conversation.say('go on');
-    await waitUntil('it is continued again', () => stage.continuations(conversation.id).length > 1);
+    await waitUntil(
+      'it is continued again',
+      () => stage.continuations(conversation.id).length > 1,
+    );
     const kept = await stage.record.settled(conversation.id);
     expect(kept.session.latch).toBeNull();
   });
@@ -215,6 +239,8 @@ describe('P9: a question or a permission', () => {
     const asked = await conversation.waitFor('question.asked');
     await conversation.rejectQuestion(String(asked.properties['id']));
     await expectQuiet(conversation);
-    expect((await stage.record.read(conversation.id))?.session.pause).toMatchObject({ by: 'rejection' });
+    expect((await stage.record.read(conversation.id))?.session.pause).toMatchObject({
+      by: 'rejection',
+    });
   });
 });

@@ -8,6 +8,9 @@ describe('OpenCode, killed and started again', () => {
     expect(report.broken).toEqual([]);
     expect(report.kills).toBe(8);
     const early = report.phases.countdown + report.phases.intended + report.phases.sent;
-    expect(early, 'kills that fell before the continuation was seen').toBeGreaterThanOrEqual(2);
+    expect(
+      early,
+      'kills that fell before the continuation was seen',
+    ).toBeGreaterThanOrEqual(2);
   }, 900_000);
 });

@@ -10,12 +10,17 @@ import { hasty, type Stage, startStage } from './stage.ts';
 
 let off: Stage;
 beforeAll(async () => {
-  off = await startStage([quitter('quitter', ...titles)], { environment: { UNTILDONE_ENABLED: 'false' } });
+  off = await startStage([quitter('quitter', ...titles)], {
+    environment: { UNTILDONE_ENABLED: 'false' },
+  });
 }, 60_000);
 afterAll(() => off.close());
 
 /** What differs from session to session by itself: ids, times, the folder. */
-function comparable(requests: readonly LoggedRequest[], directory: string): readonly unknown[] {
+function comparable(
+  requests: readonly LoggedRequest[],
+  directory: string,
+): readonly unknown[] {
   return requests.map(({ body }) =>
     JSON.parse(
       JSON.stringify(body)
@@ -45,7 +50,11 @@ describe('C2: switched off', () => {
       const directory = off.folder(settings);
       const prompt = '[script:quitter] Do it.';
       const environment = { UNTILDONE_ENABLED: 'false' };
-      const run = await runOpencode(off.project, off.model, { directory, prompt, environment });
+      const run = await runOpencode(off.project, off.model, {
+        directory,
+        prompt,
+        environment,
+      });
       return comparable(off.requests(run.id), directory);
     };
     expect(await play({})).toEqual(await play({ plugins: [] }));

@@ -13,7 +13,9 @@ import type { Project } from '../harness/project.ts';
 export const program = hostProgram('opencode', 'opencode');
 
 /** The built plugin, as the host's loader takes it. */
-export const ourPlugin = fileURLToPath(new URL('../../../dist/plugin/programs/server.js', import.meta.url));
+export const ourPlugin = fileURLToPath(
+  new URL('../../../dist/plugin/programs/server.js', import.meta.url),
+);
 
 /** Another model of the same provider, for tests that look at which one was asked. */
 const models = ['first', 'second'] as const;
@@ -45,7 +47,10 @@ export function seedHome(project: Project): void {
   mkdirSync(join(folder, 'node_modules'), { recursive: true });
   const dependencies = { '@opencode-ai/plugin': '*' };
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ dependencies }));
-  writeFileSync(join(folder, 'package-lock.json'), JSON.stringify({ packages: { '': { dependencies } } }));
+  writeFileSync(
+    join(folder, 'package-lock.json'),
+    JSON.stringify({ packages: { '': { dependencies } } }),
+  );
 }
 
 /** Makes a folder a project under git with the host's settings and ours. */
@@ -61,7 +66,12 @@ export function settleFolder(
   const limit = { context: 2_000_000, output: 8000 };
   const settings = {
     $schema: 'https://opencode.ai/config.json',
-    ...{ model: 'scripted/first', small_model: 'scripted/first', share: 'disabled', snapshot: false },
+    ...{
+      model: 'scripted/first',
+      small_model: 'scripted/first',
+      share: 'disabled',
+      snapshot: false,
+    },
     provider: {
       scripted: {
         npm: '@ai-sdk/openai-compatible',

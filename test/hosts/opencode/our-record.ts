@@ -48,9 +48,11 @@ export function openOurRecord(project: Project): OurRecord {
     seconds: number,
   ): Promise<Kept> => {
     // Asked many times a second, so that it reads no more than it needs.
-    await waitUntil(what, async () => (await look(holds)) ?? false, seconds).catch(async (cause: unknown) => {
-      throw new Error(`${String(cause)} ${describe(await read(id))}`, { cause });
-    });
+    await waitUntil(what, async () => (await look(holds)) ?? false, seconds).catch(
+      async (cause: unknown) => {
+        throw new Error(`${String(cause)} ${describe(await read(id))}`, { cause });
+      },
+    );
     return (await read(id))!;
   };
   return {
@@ -59,14 +61,17 @@ export function openOurRecord(project: Project): OurRecord {
       const isSettled = async (store: Store): Promise<boolean> => {
         const session = await store.state(id);
         // An answer with nothing to verify has no outcome: its turn has ended all the same.
-        const isOver = session !== null && (session.settled !== null || session.turn?.ended === true);
+        const isOver =
+          session !== null && (session.settled !== null || session.turn?.ended === true);
         return isOver && session.timer === null;
       };
       return readWhen(`${id} settled`, id, isSettled, seconds);
     },
     decided(id, reason, seconds = 60) {
       const isDecided = async (store: Store): Promise<boolean> =>
-        (await store.decisions(id, most)).some(({ decision }) => decision.reason === reason);
+        (await store.decisions(id, most)).some(
+          ({ decision }) => decision.reason === reason,
+        );
       return readWhen(`${id} was answered with ${reason}`, id, isDecided, seconds);
     },
     async close() {
@@ -80,8 +85,12 @@ async function readKept(store: Store, id: string): Promise<Kept | null> {
   if (session === null) return null;
   return {
     session,
-    decisions: (await store.decisions(id, most)).map(({ decision }) => decision).reverse(),
-    events: (await store.events({ sessionId: id, after: 0, limit: most })).map(({ event }) => event),
+    decisions: (await store.decisions(id, most))
+      .map(({ decision }) => decision)
+      .reverse(),
+    events: (await store.events({ sessionId: id, after: 0, limit: most })).map(
+      ({ event }) => event,
+    ),
     todos: await store.todos({ planId: session.planId }),
     outbox: await store.outbox({ sessionId: id }),
   };
@@ -90,6 +99,8 @@ async function readKept(store: Store, id: string): Promise<Kept | null> {
 /** For a test that failed: what there was instead. */
 function describe(kept: Kept | null): string {
   if (kept === null) return 'Nothing is on the record.';
-  const decisions = kept.decisions.map(({ answer, reason }) => `${answer} ${reason}`).join(', ');
+  const decisions = kept.decisions
+    .map(({ answer, reason }) => `${answer} ${reason}`)
+    .join(', ');
   return `Decisions: ${decisions}. Events: ${kept.events.map(({ type }) => type).join(', ')}.`;
 }

@@ -24,7 +24,8 @@ import { seedHome, settleFolder } from './opencode.ts';
 import { runOpencode } from './run.ts';
 
 const titles = ['alpha', 'beta', 'gamma'];
-const pause = (tool: string) => callTool(tool, { reason: 'The limit of this subscription is reached.' });
+const pause = (tool: string) =>
+  callTool(tool, { reason: 'The limit of this subscription is reached.' });
 const work = (title: string) => [writeFile(`${title}.txt`, 'x'), complete(title)];
 const scripts = [
   script('first', [
@@ -33,7 +34,12 @@ const scripts = [
     pause('mcp__untildone__todo_pause'),
     always(say('I wait.')),
   ]),
-  script('second', [plan('beta', 'gamma'), ...work('beta'), pause('todo_pause'), always(say('I wait.'))]),
+  script('second', [
+    plan('beta', 'gamma'),
+    ...work('beta'),
+    pause('todo_pause'),
+    always(say('I wait.')),
+  ]),
   script('third', [listTodos(), ...work('gamma'), always(say('All is done.'))]),
 ];
 
@@ -42,7 +48,9 @@ const run = promisify(execFile);
 
 /** Only a human may move a plan: on a terminal of its own. */
 async function move(project: Project, ...words: readonly string[]): Promise<string> {
-  const line = [process.execPath, program, 'plan', 'move', ...words].map((word) => `'${word}'`).join(' ');
+  const line = [process.execPath, program, 'plan', 'move', ...words]
+    .map((word) => `'${word}'`)
+    .join(' ');
   const place = { cwd: project.directory, env: project.environment };
   // What it said is what a failed test shows.
   return run('script', ['-qec', line, '/dev/null'], place).then(
@@ -66,13 +74,17 @@ it('V7, P41: a plan is begun in Claude Code, goes on in OpenCode and ends as don
   try {
     seedHome(project);
     const config = {
-      checks: Object.fromEntries(titles.map((title) => [title, { file: `${title}.txt` }])),
+      checks: Object.fromEntries(
+        titles.map((title) => [title, { file: `${title}.txt` }]),
+      ),
       todoChecks: titles.map((title) => ({ title, checks: [title] })),
     };
     settleFolder(project.directory, project, model, { config });
     await untildone(project, 'init', 'claude-code');
 
-    const claude = startClaude(project, model, { prompt: '[script:first] Write the files.' });
+    const claude = startClaude(project, model, {
+      prompt: '[script:first] Write the files.',
+    });
     expect((await claude.ended).code, claude.printed()).toBe(0);
     const [begun] = await readRecord(project);
     expect(standing(begun)).toEqual([
@@ -81,34 +93,58 @@ it('V7, P41: a plan is begun in Claude Code, goes on in OpenCode and ends as don
       ['gamma', 'pending', 'none'],
     ]);
     expect(begun).toMatchObject({ outcome: 'paused', reason: 'paused-by-model' });
-    expect(await move(project, begun?.id ?? '', 'opencode')).toContain('Moved 3 todos, 2 of them open,');
+    expect(await move(project, begun?.id ?? '', 'opencode')).toContain(
+      'Moved 3 todos, 2 of them open,',
+    );
 
     const { directory } = project;
-    const second = await runOpencode(project, model, { directory, prompt: '[script:second] Go on.' });
-    expect(JSON.stringify(second.requests[0]?.messages)).toContain('Your human moved a plan to this session');
+    const second = await runOpencode(project, model, {
+      directory,
+      prompt: '[script:second] Go on.',
+    });
+    expect(JSON.stringify(second.requests[0]?.messages)).toContain(
+      'Your human moved a plan to this session',
+    );
     const taken = (await readRecord(project)).find(({ id }) => id === second.id);
     expect(standing(taken), second.printed).toEqual([
       ['alpha', 'completed', 'passed'],
       ['beta', 'completed', 'passed'],
       ['gamma', 'pending', 'none'],
     ]);
-    const refused = untildone(project, 'run', '--resume', second.id, '--model', 'openai/x');
+    const refused = untildone(
+      project,
+      'run',
+      '--resume',
+      second.id,
+      '--model',
+      'openai/x',
+    );
     await expect(refused).rejects.toThrow(/untildone plan move \S+ run/);
     const moved = await move(project, second.id, 'run');
     const [, id = ''] = /next: untildone run --resume (\S+)/u.exec(moved) ?? [];
 
     const variables = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'sk-0123456789' };
     const own = { ...project, environment: { ...project.environment, ...variables } };
-    const words = ['run', '--resume', id, '[script:third] Go on.', '--auto', '--model', 'openai/x'];
+    const words = [
+      'run',
+      '--resume',
+      id,
+      '[script:third] Go on.',
+      '--auto',
+      '--model',
+      'openai/x',
+    ];
     // It rejects unless the exit code is that of `done`.
     expect(await untildone(own, ...words)).toContain('done');
     const records = await readRecord(project);
     const ended = records.find((record) => record.id === id);
     expect(ended?.outcome).toBe('done');
-    expect(standing(ended)).toEqual(titles.map((title) => [title, 'completed', 'passed']));
-    expect(ended?.todos.map(({ evidence }) => evidence.map(({ check }) => check))).toEqual(
-      titles.map((title) => [title]),
+    expect(standing(ended)).toEqual(
+      titles.map((title) => [title, 'completed', 'passed']),
     );
+    expect(
+      ended?.todos.map(({ evidence }) => evidence.map(({ check }) => check)),
+    ).toEqual(titles.map((title) => [title]));
     // One plan, one owner.
     const before = records.filter((record) => record.id !== id);
     expect(before.flatMap(({ todos }) => todos)).toEqual([]);

@@ -16,7 +16,9 @@ const moments = ['todo.updated', 'session.idle'];
 const quietMs = 1500;
 
 /** Each answer takes a little, so that there is a busy time to hit. */
-const scripts = [script('stubborn', [plan('parser', 'docs'), always(after(60, say('I am done.')))])];
+const scripts = [
+  script('stubborn', [plan('parser', 'docs'), always(after(60, say('I am done.')))]),
+];
 
 let stage: Stage;
 beforeAll(async () => {

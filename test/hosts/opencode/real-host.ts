@@ -19,9 +19,12 @@ export const opencode: RealHost = {
     seedHome(project);
     settleFolder(project.directory, project, model, { plugins: [] });
   },
-  conversationIn: ({ requests }) => requests.find(({ isAside }) => !isAside)?.headers['x-session-id'] ?? '',
-  messages: ({ printed }) => printed.split('\n').filter((line) => line.includes('untildone: ')),
-  subagent: (prompt) => callTool('task', { description: 'look around', prompt, subagent_type: 'general' }),
+  conversationIn: ({ requests }) =>
+    requests.find(({ isAside }) => !isAside)?.headers['x-session-id'] ?? '',
+  messages: ({ printed }) =>
+    printed.split('\n').filter((line) => line.includes('untildone: ')),
+  subagent: (prompt) =>
+    callTool('task', { description: 'look around', prompt, subagent_type: 'general' }),
   brokenProgram: (how) => brokenPlugins[how],
   installTwice({ directory, editJson }) {
     editJson<{ plugin: string[] }>(join(directory, 'opencode.json'), ({ plugin }) => {

@@ -6,7 +6,10 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ScriptedModel, startScriptedModel } from '../../../src/scripted-model/index.ts';
+import {
+  type ScriptedModel,
+  startScriptedModel,
+} from '../../../src/scripted-model/index.ts';
 import { continuationsIn } from '../harness/continuations.ts';
 import { changedFiles, type FileTexts, readFileTexts } from '../harness/file-texts.ts';
 import { processesOf } from '../harness/processes-of.ts';
@@ -23,10 +26,14 @@ import { startServe } from './serve.ts';
 import { hasty } from './stage.ts';
 
 const fromHere = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
-const { version } = JSON.parse(readFileSync(fromHere('../../../package.json'), 'utf8')) as {
+const { version } = JSON.parse(
+  readFileSync(fromHere('../../../package.json'), 'utf8'),
+) as {
   readonly version: string;
 };
-const path = [fromHere('node_modules/.bin'), process.env['PATH'] ?? '/usr/bin:/bin'].join(delimiter);
+const path = [fromHere('node_modules/.bin'), process.env['PATH'] ?? '/usr/bin:/bin'].join(
+  delimiter,
+);
 const titles = ['alpha', 'beta'];
 const files = titles.map((title) => `${title}.txt`);
 /** The host's own package is there already; all else it may fetch, from our registry alone. */
@@ -39,10 +46,20 @@ let registry: Registry;
 beforeAll(async () => {
   const made = createProject();
   // No UNTILDONE_HOME: the state directory is where it is for everyone.
-  const inherited = Object.entries(made.environment).filter(([name]) => name !== 'UNTILDONE_HOME');
+  const inherited = Object.entries(made.environment).filter(
+    ([name]) => name !== 'UNTILDONE_HOME',
+  );
   // The host is quiet also when our own commands start it.
-  const environment = { ...Object.fromEntries(inherited), PATH: path, OPENCODE_DISABLE_MODELS_FETCH: '1' };
-  project = { ...made, environment, state: join(made.home, '.local', 'state', 'untildone') };
+  const environment = {
+    ...Object.fromEntries(inherited),
+    PATH: path,
+    OPENCODE_DISABLE_MODELS_FETCH: '1',
+  };
+  project = {
+    ...made,
+    environment,
+    state: join(made.home, '.local', 'state', 'untildone'),
+  };
   seedHome(project);
   model = await startScriptedModel({ scripts: [quitter('quitter', ...titles)] });
   registry = await startRegistry(registryHome(), path);
@@ -106,7 +123,12 @@ function expectWorkDone(directory: string): void {
 
 /** Everything in the folder and the home but what npm and the host keep for themselves. */
 function lookAt(directory: string): FileTexts {
-  const own = ['.npm', '.cache', join('.local', 'share', 'opencode'), join('.local', 'state', 'opencode')];
+  const own = [
+    '.npm',
+    '.cache',
+    join('.local', 'share', 'opencode'),
+    join('.local', 'state', 'opencode'),
+  ];
   return new Map([...readFileTexts(directory), ...readFileTexts(project.home, own)]);
 }
 
@@ -121,7 +143,9 @@ async function askDoctor(directory: string): Promise<object> {
     }[];
   };
   const host = hosts.find((one) => one.host === 'opencode');
-  const remarks = host?.findings.filter(({ level }) => level !== 'ok').map(({ name }) => name);
+  const remarks = host?.findings
+    .filter(({ level }) => level !== 'ok')
+    .map(({ name }) => name);
   return { healthy, scopes: host?.scopes, remarks };
 }
 
@@ -130,7 +154,9 @@ describe('out of a registry, in a fresh home', () => {
     const directory = createFolder('by-name', ['untildone']);
     expect(await runHost(directory)).toEqual(once);
     expectWorkDone(directory);
-    expect(registry.requests()).toContain(`200 GET /untildone/-/untildone-${version}.tgz`);
+    expect(registry.requests()).toContain(
+      `200 GET /untildone/-/untildone-${version}.tgz`,
+    );
     const again = createFolder('by-name-again', ['untildone']);
     expect(await serveHost(again)).toEqual(once);
     expectWorkDone(again);
@@ -147,34 +173,52 @@ describe('out of a registry, in a fresh home', () => {
     ]);
     expect(await serveHost(directory)).toEqual(once);
     expectWorkDone(directory);
-    expect(await askDoctor(directory)).toEqual({ healthy: true, scopes: ['project'], remarks: [] });
+    expect(await askDoctor(directory)).toEqual({
+      healthy: true,
+      scopes: ['project'],
+      remarks: [],
+    });
     expect(await npx(directory, 'status')).toContain('ended: claimed');
 
     const elsewhere = createFolder('not-installed', []);
     expect(await runHost(elsewhere), 'a control: the host alone lets it go').toEqual([]);
 
     await npx(directory, 'init', 'opencode', '--uninstall');
-    expect(changedFiles(before, lookAt(directory)).filter((file) => touched.includes(file))).toEqual([]);
+    expect(
+      changedFiles(before, lookAt(directory)).filter((file) => touched.includes(file)),
+    ).toEqual([]);
     expect(existsSync(join(project.home, '.config/opencode/plugin'))).toBe(false);
   });
 
   it('--shared: the committed entry is fetched by the host, holds the agent, is known to doctor and goes again', async () => {
     const directory = createFolder('shared', ['./other.js']);
-    writeFileSync(join(directory, 'other.js'), 'export const Other = async () => ({});\n');
+    writeFileSync(
+      join(directory, 'other.js'),
+      'export const Other = async () => ({});\n',
+    );
     const settings = join(directory, 'opencode.json');
     const original = readFileSync(settings, 'utf8');
     await npx(directory, 'init', 'opencode', '--shared');
-    const { plugin } = JSON.parse(readFileSync(settings, 'utf8')) as { readonly plugin: readonly string[] };
+    const { plugin } = JSON.parse(readFileSync(settings, 'utf8')) as {
+      readonly plugin: readonly string[];
+    };
     expect(plugin).toEqual(['./other.js', `untildone@${version}`]);
     expect(await runHost(directory)).toEqual(once);
     expectWorkDone(directory);
-    expect(await askDoctor(directory)).toEqual({ healthy: true, scopes: ['shared'], remarks: [] });
+    expect(await askDoctor(directory)).toEqual({
+      healthy: true,
+      scopes: ['shared'],
+      remarks: [],
+    });
     await npx(directory, 'init', 'opencode', '--shared', '--uninstall');
     expect(readFileSync(settings, 'utf8')).toBe(original);
   });
 
   it('nothing is left running, the registry included', async () => {
     await registry.close();
-    await waitUntil('every process ended', () => processesOf(project.home, registryHome()).length === 0);
+    await waitUntil(
+      'every process ended',
+      () => processesOf(project.home, registryHome()).length === 0,
+    );
   });
 });

@@ -65,7 +65,11 @@ const scripts = [
     callTool('todo_pause', { reason: 'I need the key.' }),
     always(say('I wait for the key.')),
   ]),
-  script('shell', [plan('parser', 'docs'), runCommand('echo hi'), always(say('I am done.'))]),
+  script('shell', [
+    plan('parser', 'docs'),
+    runCommand('echo hi'),
+    always(say('I am done.')),
+  ]),
   script('broken', [plan('parser', 'docs'), always(fail(400))]),
 ];
 
@@ -108,14 +112,19 @@ describe('opencode run', () => {
   it('control: the host alone, and a plugin that injects at idle, leave after the first todo', async () => {
     const alone = await play('quitter', { plugins: [] });
     expect(alone.files).toEqual(['alpha.txt']);
-    const bare = await play('quitter', { plugins: [new URL('bare-plugin.ts', import.meta.url).pathname] });
+    const bare = await play('quitter', {
+      plugins: [new URL('bare-plugin.ts', import.meta.url).pathname],
+    });
     expect(bare.files).toEqual(['alpha.txt']);
   });
 
   it('G8: a budget of tokens has a say at the stop of the very step that spent it', async () => {
     const played = await play('stubborn', { config: { maxTokens: 1 } });
     expect(played.continuations).toHaveLength(0);
-    expect(played.kept?.session.settled).toMatchObject({ outcome: 'exhausted', reason: 'token-budget' });
+    expect(played.kept?.session.settled).toMatchObject({
+      outcome: 'exhausted',
+      reason: 'token-budget',
+    });
   });
 
   it('P8: ends in a question twice: one continuation, then paused, since nobody is there to answer', async () => {
@@ -144,7 +153,9 @@ describe('opencode run', () => {
   });
 
   it('P9: the host rejects what nobody is there to allow: paused, not pressed on', async () => {
-    const played = await play('shell', { opencode: { permission: { '*': 'allow', bash: 'ask' } } });
+    const played = await play('shell', {
+      opencode: { permission: { '*': 'allow', bash: 'ask' } },
+    });
     expect(played.continuations).toHaveLength(0);
     expect(played.kept?.session.pause).toMatchObject({ by: 'rejection' });
   });
@@ -152,7 +163,9 @@ describe('opencode run', () => {
   it('G2: HTTP 400 is not answered with a continuation', async () => {
     const played = await play('broken');
     expect(played.continuations).toHaveLength(0);
-    expect(played.kept?.decisions.filter(({ answer }) => answer === 'continue')).toEqual([]);
+    expect(played.kept?.decisions.filter(({ answer }) => answer === 'continue')).toEqual(
+      [],
+    );
   });
 });
 
@@ -175,9 +188,14 @@ describe('P31: checks under run', () => {
   });
 
   it('V1: also after a step without text, where the host has no hook that it waits for', async () => {
-    const played = await play('silent-liar', { config: { checks: parserCheck, goal: ['parser'] } });
+    const played = await play('silent-liar', {
+      config: { checks: parserCheck, goal: ['parser'] },
+    });
     expect(played.continuations).toHaveLength(1);
-    expect(JSON.stringify(around.requests(played.id).at(-1)?.messages), 'it was told why').toContain(failure);
+    expect(
+      JSON.stringify(around.requests(played.id).at(-1)?.messages),
+      'it was told why',
+    ).toContain(failure);
     expect(played.files).toEqual(['parser.txt']);
     expect(played.kept?.session.settled?.outcome).toBe('done');
   });

@@ -26,7 +26,11 @@ export interface RunOptions {
 /** Less than a test may take, so that a host that hangs is ended by whoever started it. */
 const longestRunMs = 100_000;
 
-export async function runOpencode(project: Project, model: ScriptedModel, given: RunOptions): Promise<Run> {
+export async function runOpencode(
+  project: Project,
+  model: ScriptedModel,
+  given: RunOptions,
+): Promise<Run> {
   const before = model.requests.length;
   const child = spawn(program, ['run', ...(given.words ?? []), given.prompt], {
     cwd: given.directory,
@@ -51,9 +55,15 @@ export async function runOpencode(project: Project, model: ScriptedModel, given:
     killGroup();
   }, longestRunMs);
   try {
-    await given.drive?.({ interrupt: () => child.kill('SIGINT'), printed: () => printed });
+    await given.drive?.({
+      interrupt: () => child.kill('SIGINT'),
+      printed: () => printed,
+    });
     const exitCode = await ended;
-    if (hung) throw new Error(`opencode run did not end by itself within ${longestRunMs} ms:\n${printed}`);
+    if (hung)
+      throw new Error(
+        `opencode run did not end by itself within ${longestRunMs} ms:\n${printed}`,
+      );
     const requests = model.requests.slice(before);
     const id = requests.find(({ isAside }) => !isAside)?.headers['x-session-id'] ?? '';
     return { exitCode, printed, id, requests };

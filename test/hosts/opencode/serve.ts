@@ -26,7 +26,12 @@ export interface Serve {
   readonly events: readonly HostEvent[];
   printed(): string;
   /** Null body: GET; the answer is parsed JSON, or null where there is none. */
-  call<Answer>(directory: string, method: string, path: string, body?: object): Promise<Answer>;
+  call<Answer>(
+    directory: string,
+    method: string,
+    path: string,
+    body?: object,
+  ): Promise<Answer>;
   /** SIGKILL to the host alone. */
   crash(): Promise<void>;
   /** SIGTERM, as a person's Ctrl-C would; SIGKILL when that does not help. */
@@ -37,15 +42,22 @@ export interface ServeOptions {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-export async function startServe(project: Project, { environment = {} }: ServeOptions = {}): Promise<Serve> {
+export async function startServe(
+  project: Project,
+  { environment = {} }: ServeOptions = {},
+): Promise<Serve> {
   const port = await findFreePort();
   const url = `http://127.0.0.1:${port}`;
-  const child = spawn(program, ['serve', '--port', String(port), '--hostname', '127.0.0.1'], {
-    cwd: project.directory,
-    env: { ...hostEnvironment(project), ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    detached: true,
-  });
+  const child = spawn(
+    program,
+    ['serve', '--port', String(port), '--hostname', '127.0.0.1'],
+    {
+      cwd: project.directory,
+      env: { ...hostEnvironment(project), ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    },
+  );
   const printed = gather(child);
   const gone = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const { killGroup, release } = endWithTest(child);
@@ -97,16 +109,26 @@ async function call<Answer>(
 ): Promise<Answer> {
   const response = await fetch(`${url}${path}`, {
     method,
-    headers: { 'content-type': 'application/json', 'x-opencode-directory': encodeURIComponent(directory) },
+    headers: {
+      'content-type': 'application/json',
+      'x-opencode-directory': encodeURIComponent(directory),
+    },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const text = await response.text();
-  if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text.slice(0, 500)}`);
+  if (!response.ok)
+    throw new Error(
+      `${method} ${path} answered ${response.status}: ${text.slice(0, 500)}`,
+    );
   return (text === '' ? null : JSON.parse(text)) as Answer;
 }
 
 /** Resolves when the stream is open; from then on no event is missed. */
-async function listen(url: string, events: HostEvent[], signal: AbortSignal): Promise<void> {
+async function listen(
+  url: string,
+  events: HostEvent[],
+  signal: AbortSignal,
+): Promise<void> {
   const response = await fetch(url, { signal });
   if (response.body === null) throw new Error('The host has no stream of events.');
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -119,10 +141,13 @@ async function listen(url: string, events: HostEvent[], signal: AbortSignal): Pr
       rest = blocks.pop() ?? '';
       for (const block of blocks) {
         if (!block.startsWith('data: ')) continue;
-        const { directory = '', payload } = JSON.parse(block.slice('data: '.length)) as Published;
+        const { directory = '', payload } = JSON.parse(
+          block.slice('data: '.length),
+        ) as Published;
         // What it tells other copies of itself has no properties.
         const { type = '', properties } = payload;
-        if (properties !== undefined) events.push({ at: Date.now(), directory, type, properties });
+        if (properties !== undefined)
+          events.push({ at: Date.now(), directory, type, properties });
       }
     }
   };

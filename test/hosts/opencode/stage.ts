@@ -38,13 +38,17 @@ export interface Stage extends Surroundings {
 export const hasty = { countdownSeconds: 0.1, minIntervalSeconds: 0 };
 
 /** All but the host itself, which a test starts as it likes. */
-export async function createSurroundings(scripts: readonly Script[]): Promise<Surroundings> {
+export async function createSurroundings(
+  scripts: readonly Script[],
+): Promise<Surroundings> {
   const project = createProject();
   seedHome(project);
   const model = await startScriptedModel({ scripts });
   const record = openOurRecord(project);
   const requests = (id: string): readonly LoggedRequest[] =>
-    model.requests.filter(({ headers, isAside }) => !isAside && headers['x-session-id'] === id);
+    model.requests.filter(
+      ({ headers, isAside }) => !isAside && headers['x-session-id'] === id,
+    );
   let folders = 0;
   return {
     ...{ project, model, record, requests },
@@ -64,7 +68,10 @@ export async function createSurroundings(scripts: readonly Script[]): Promise<Su
   };
 }
 
-export async function startStage(scripts: readonly Script[], options: ServeOptions = {}): Promise<Stage> {
+export async function startStage(
+  scripts: readonly Script[],
+  options: ServeOptions = {},
+): Promise<Stage> {
   const surroundings = await createSurroundings(scripts);
   const serve = await startServe(surroundings.project, options);
   return {

@@ -11,7 +11,10 @@ import {
 } from '../../../src/scripted-model/index.ts';
 
 /** Plans, and then only says that it is done. */
-export const stubborn = script('stubborn', [plan('parser', 'docs'), always(say('I am done.'))]);
+export const stubborn = script('stubborn', [
+  plan('parser', 'docs'),
+  always(say('I am done.')),
+]);
 
 export const toggler = script('toggler', [
   plan('parser', 'docs'),

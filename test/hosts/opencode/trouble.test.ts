@@ -21,8 +21,16 @@ import { type Stage, startStage } from './stage.ts';
 
 const deafPlugin = fileURLToPath(new URL('deaf-plugin.ts', import.meta.url));
 
-const begun = inOrder(plan('parser', 'docs'), writeFile('parser.txt', 'x'), complete('parser'));
-const rest = inOrder(writeFile('docs.txt', 'x'), complete('docs'), always(say('I am done.')));
+const begun = inOrder(
+  plan('parser', 'docs'),
+  writeFile('parser.txt', 'x'),
+  complete('parser'),
+);
+const rest = inOrder(
+  writeFile('docs.txt', 'x'),
+  complete('docs'),
+  always(say('I am done.')),
+);
 
 const scripts = [
   script('broken', [begun, always(fail(400))]),
@@ -30,7 +38,9 @@ const scripts = [
   script('shaky', [begun, fail(500), say('I am done.'), rest]),
   script('limited', [begun, rateLimit(1), say('I am done.'), rest]),
   // Found by the name of the model: what the human wrote is gone after a compaction.
-  script('first', [begun, contextOverflow(), say('I am done.'), rest], { cursor: 'server' }),
+  script('first', [begun, contextOverflow(), say('I am done.'), rest], {
+    cursor: 'server',
+  }),
   script('quiet', [begun, say('I am done.'), rest]),
   script('second', [begun, say('I am done.'), rest], { cursor: 'server' }),
 ];
@@ -56,7 +66,10 @@ describe('a provider that fails', () => {
     await sleep(quietMs);
     expect(stage.continuations(conversation.id)).toHaveLength(0);
     const kept = await stage.record.read(conversation.id);
-    expect(conversation.events('session.idle').length, 'the host told of it twice').toBeGreaterThan(1);
+    expect(
+      conversation.events('session.idle').length,
+      'the host told of it twice',
+    ).toBeGreaterThan(1);
     expect(
       kept?.decisions.map(({ answer }) => answer),
       'E4: and was answered once',
@@ -121,10 +134,15 @@ describe('P23: the context', () => {
     await stage.record.decided(conversation.id, 'not-yet');
     await conversation.compact('second');
     await conversation.waitFor('session.compacted');
-    await waitUntil('it was continued', () => stage.continuations(conversation.id).length === 1);
+    await waitUntil(
+      'it was continued',
+      () => stage.continuations(conversation.id).length === 1,
+    );
     expect(stage.continuations(conversation.id)[0]).toContain('docs');
     const kept = await stage.record.settled(conversation.id);
-    expect(kept.decisions.find(({ answer }) => answer === 'continue')?.textKind).toBe('after-compaction');
+    expect(kept.decisions.find(({ answer }) => answer === 'continue')?.textKind).toBe(
+      'after-compaction',
+    );
     expect(kept.todos.map(({ status }) => status)).toEqual(['completed', 'completed']);
   });
 });

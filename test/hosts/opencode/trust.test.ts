@@ -23,7 +23,11 @@ import { ourPlugin } from './opencode.ts';
 import { runOpencode } from './run.ts';
 import { hasty, type Stage, startStage } from './stage.ts';
 
-const hostile = JSON.stringify({ mode: 'off', checks: { x: { command: 'touch ran-by-us' } }, goal: ['x'] });
+const hostile = JSON.stringify({
+  mode: 'off',
+  checks: { x: { command: 'touch ran-by-us' } },
+  goal: ['x'],
+});
 const failure = 'EXPECTED-FILE-IS-MISSING';
 const program = `if(!require('fs').existsSync('parser.txt')){console.log('${failure}');process.exit(1)}`;
 const checks = { parser: { command: [process.execPath, '-e', program] } };
@@ -81,7 +85,10 @@ function toastsIn(directory: string): readonly string[] {
 function toldOfFile(directory: string, count: number): Promise<void> {
   const isThat = (toast: string) =>
     toast.includes('are ignored until you do') && toast.includes('untildone trust');
-  return waitUntil(`${count} toasts`, () => toastsIn(directory).filter(isThat).length >= count);
+  return waitUntil(
+    `${count} toasts`,
+    () => toastsIn(directory).filter(isThat).length >= count,
+  );
 }
 
 describe('V10, P40: a project’s untildone.json that nobody accepted', () => {
@@ -105,12 +112,17 @@ describe('V10, P40: a project’s untildone.json that nobody accepted', () => {
     const prompt = '[script:quitter] Do it.';
     const run = await runOpencode(stage.project, stage.model, { directory, prompt });
     expect(stage.continuations(run.id)).toHaveLength(1);
-    expect(run.printed.split('are ignored until you do'), 'at the prompt and at the stop').toHaveLength(3);
+    expect(
+      run.printed.split('are ignored until you do'),
+      'at the prompt and at the stop',
+    ).toHaveLength(3);
     expect(existsSync(join(directory, 'ran-by-us'))).toBe(false);
   });
 
   it('edited by the agent: what was accepted is run and holds it, now and at the next message', async () => {
-    const conversation = await stage.open({ config: { ...hasty, checks, goal: ['parser'] } });
+    const conversation = await stage.open({
+      config: { ...hasty, checks, goal: ['parser'] },
+    });
     await conversation.say('[script:editor] Do it.');
     const first = await stage.record.settled(conversation.id);
     expect(stage.continuations(conversation.id)).toHaveLength(1);
@@ -139,17 +151,28 @@ describe('P37: a server that the agent leaves running', () => {
     expect(continuations[0]).toContain('parser');
     expect(continuations[1]).toContain(failure);
     expect(kept.session.settled?.outcome).toBe('claimed');
-    expect(kept.todos).toMatchObject([{ verification: 'passed' }, { verification: 'claimed' }]);
-    const told = () => toastsIn(conversation.directory).some((toast) => toast.includes("the agent's word"));
+    expect(kept.todos).toMatchObject([
+      { verification: 'passed' },
+      { verification: 'claimed' },
+    ]);
+    const told = () =>
+      toastsIn(conversation.directory).some((toast) =>
+        toast.includes("the agent's word"),
+      );
     await waitUntil('the outcome is told', told);
-    expect(processesOf(stage.project.home).join('\n'), 'it still runs').toContain('.open-server');
+    expect(processesOf(stage.project.home).join('\n'), 'it still runs').toContain(
+      '.open-server',
+    );
     server.open(conversation);
   });
 });
 
 describe('P42: a clock that is set back by seconds', () => {
   it('in the turn and in the countdown: no todo, no completion and no continuation is lost, and "stop" holds', async () => {
-    const plugins = [fileURLToPath(new URL('clock-plugin.ts', import.meta.url)), ourPlugin];
+    const plugins = [
+      fileURLToPath(new URL('clock-plugin.ts', import.meta.url)),
+      ourPlugin,
+    ];
     const conversation = await stage.open({
       plugins,
       config: { countdownSeconds: 1, minIntervalSeconds: 0 },
@@ -158,13 +181,22 @@ describe('P42: a clock that is set back by seconds', () => {
     await conversation.waitForTurns(1);
     writeFileSync(join(conversation.directory, '.clock'), '-4000');
     const kept = await stage.record.settled(conversation.id);
-    const todos = [{ status: 'completed' }, { status: 'completed' }, { status: 'pending' }];
+    const todos = [
+      { status: 'completed' },
+      { status: 'completed' },
+      { status: 'pending' },
+    ];
     expect(kept.todos).toMatchObject(todos);
     expect(kept.session.settled?.outcome).toBe('stagnant');
     // Beta, then three that move nothing. The host itself asks its model again until its clock is where it was.
     expect(stage.continuations(conversation.id)).toHaveLength(4);
-    const [asked, answered] = [stage.requests(conversation.id), await conversation.messages()];
-    expect(answered.at(-1)?.info.time.created, 'set it was').toBeLessThan(asked.at(-1)!.at - 3000);
+    const [asked, answered] = [
+      stage.requests(conversation.id),
+      await conversation.messages(),
+    ];
+    expect(answered.at(-1)?.info.time.created, 'set it was').toBeLessThan(
+      asked.at(-1)!.at - 3000,
+    );
     await conversation.say('stop');
     const stopped = await stage.record.decided(conversation.id, 'aborted');
     expect(stopped.session.latch).not.toBeNull();

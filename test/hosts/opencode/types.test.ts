@@ -25,7 +25,10 @@ declare const wrong: () => Promise<{ event: (input: { event: number }) => Promis
 export const asPlugin: Plugin = wrong;
 `;
 
-function compile(name: string, text: string): { readonly status: number | null; readonly printed: string } {
+function compile(
+  name: string,
+  text: string,
+): { readonly status: number | null; readonly printed: string } {
   mkdirSync(folder, { recursive: true });
   const file = join(folder, name);
   writeFileSync(file, text);

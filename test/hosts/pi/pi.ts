@@ -9,10 +9,18 @@ export const quietEnvironment = { PI_OFFLINE: '1' };
 export const modelWords = ['--offline', '--provider', 'scripted', '--model', 'first'];
 
 /** @param contextWindow in tokens: a small one is soon compacted */
-export function seedHome({ project, model }: Surroundings, contextWindow = 2_000_000): void {
+export function seedHome(
+  { project, model }: Surroundings,
+  contextWindow = 2_000_000,
+): void {
   const folder = join(project.home, '.pi', 'agent');
   mkdirSync(folder, { recursive: true });
   const models = [{ id: 'first', contextWindow, maxTokens: 8000 }];
-  const scripted = { baseUrl: `${model.url}/v1`, api: 'openai-completions', apiKey: 'dummy', models };
+  const scripted = {
+    baseUrl: `${model.url}/v1`,
+    api: 'openai-completions',
+    apiKey: 'dummy',
+    models,
+  };
   writeFileSync(join(folder, 'models.json'), JSON.stringify({ providers: { scripted } }));
 }

@@ -10,18 +10,24 @@ export type RpcEvent = Readonly<Record<string, unknown>> & { readonly type: stri
 export type Rpc = ReturnType<typeof startRpc>;
 
 export function startRpc({ project }: Surroundings, words: readonly string[] = []) {
-  const child = spawn(hostProgram('pi', 'pi'), [...modelWords, ...words, '--mode', 'rpc'], {
-    cwd: project.directory,
-    env: { ...project.environment, ...quietEnvironment },
-    stdio: ['pipe', 'pipe', 'pipe'],
-    detached: true,
-  });
+  const child = spawn(
+    hostProgram('pi', 'pi'),
+    [...modelWords, ...words, '--mode', 'rpc'],
+    {
+      cwd: project.directory,
+      env: { ...project.environment, ...quietEnvironment },
+      stdio: ['pipe', 'pipe', 'pipe'],
+      detached: true,
+    },
+  );
   const events: RpcEvent[] = [];
   let [rest, printed] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
     const lines = (rest + chunk).split('\n');
     rest = lines.pop() ?? '';
-    events.push(...lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line)));
+    events.push(
+      ...lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line)),
+    );
   });
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
     printed += chunk;
@@ -34,12 +40,15 @@ export function startRpc({ project }: Surroundings, words: readonly string[] = [
     count += 1;
     const id = `request-${count}`;
     child.stdin.write(`${JSON.stringify({ id, type, ...fields })}\n`);
-    const answer = () => events.find((event) => event.type === 'response' && event['id'] === id);
+    const answer = () =>
+      events.find((event) => event.type === 'response' && event['id'] === id);
     await waitUntil(`pi answers ${type} (${printed})`, () => answer() !== undefined);
     return answer() as RpcEvent;
   }
   const ui = (method: string) =>
-    events.filter((event) => event.type === 'extension_ui_request' && event['method'] === method);
+    events.filter(
+      (event) => event.type === 'extension_ui_request' && event['method'] === method,
+    );
 
   return {
     ...{ events, send },
@@ -48,7 +57,8 @@ export function startRpc({ project }: Surroundings, words: readonly string[] = [
     notices: () => ui('notify').map((event) => String(event['message'])),
     /** Texts that stood in the status line. */
     statuses: () => ui('setStatus').flatMap((event) => event['statusText'] ?? []),
-    settles: (times = 1) => waitUntil(`pi settles (${printed})`, () => countOf('agent_settled') >= times),
+    settles: (times = 1) =>
+      waitUntil(`pi settles (${printed})`, () => countOf('agent_settled') >= times),
     settled: () => countOf('agent_settled'),
     async end() {
       child.stdin.end();

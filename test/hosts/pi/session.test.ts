@@ -25,7 +25,11 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-async function open(story: Script, words: readonly string[] = [], contextWindow?: number) {
+async function open(
+  story: Script,
+  words: readonly string[] = [],
+  contextWindow?: number,
+) {
   const model = await startScriptedModel({ scripts: [story] });
   closers.push(() => model.close());
   const project = createHostProject(pi, model);
@@ -45,7 +49,11 @@ describe('a session that stays', () => {
   it('E1 S8: a countdown in the status line, then continuations, and at the end what is open', async () => {
     const { rpc, continuations } = await open(stubborn);
     await rpc.says('Do it.');
-    await waitUntil('the end is told', () => rpc.notices().some((line) => line.includes('(stagnant)')), 60);
+    await waitUntil(
+      'the end is told',
+      () => rpc.notices().some((line) => line.includes('(stagnant)')),
+      60,
+    );
     expect(rpc.statuses()).toContain('Todos remain: Resuming in 2 s, 2 todos remaining');
     expect(continuations()).toHaveLength(3);
     expect(rpc.notices().join('\n')).toContain('“parser”, “docs”');
@@ -53,13 +61,23 @@ describe('a session that stays', () => {
 
   it('P19: an abort of the working agent is a latch at once, and a word of the human lifts it', async () => {
     const slow = slowly(100, say('I think about this very slowly. '.repeat(30)));
-    const thinker = script('thinker', [plan('parser', 'docs'), slow, always(say('I am done.'))]);
+    const thinker = script('thinker', [
+      plan('parser', 'docs'),
+      slow,
+      always(say('I am done.')),
+    ]);
     const { rpc, model, session, continuations } = await open(thinker);
     await rpc.says('Do it.');
-    await waitUntil('it thinks', () => model.requests.at(-1)?.reply.delays?.perEventMs === 100);
+    await waitUntil(
+      'it thinks',
+      () => model.requests.at(-1)?.reply.delays?.perEventMs === 100,
+    );
     await rpc.send('abort');
     await rpc.settles();
-    await waitUntil('it is settled', async () => (await session())?.outcome === 'aborted');
+    await waitUntil(
+      'it is settled',
+      async () => (await session())?.outcome === 'aborted',
+    );
     expect((await session())?.latch).not.toBeNull();
     expect(continuations()).toHaveLength(0);
     await rpc.says('go on');
@@ -91,7 +109,10 @@ describe('a session that stays', () => {
   });
 
   it('P23: after a compaction the model is given the open plan again', async () => {
-    const talker = script('talker', [plan('parser', 'docs'), always(say('word '.repeat(6000)))]);
+    const talker = script('talker', [
+      plan('parser', 'docs'),
+      always(say('word '.repeat(6000))),
+    ]);
     const { rpc, model } = await open(talker, [], 40_000);
     await rpc.says('Do it.');
     await waitUntil('it counts down', () => rpc.statuses().length > 0);
@@ -103,15 +124,20 @@ describe('a session that stays', () => {
     }
     const compacted = await rpc.send('compact');
     const didCompact =
-      compacted['success'] === true || rpc.events.some(({ type }) => type === 'compaction_end');
+      compacted['success'] === true ||
+      rpc.events.some(({ type }) => type === 'compaction_end');
     expect(didCompact, JSON.stringify(compacted).slice(0, 300)).toBe(true);
     await rpc.says('What is left?');
     // The first: such a long answer may be summarised at once, and that is a request too.
     const asked = () =>
-      model.requests.find(({ messages }) => messages.some(({ text }) => text.includes('What is left?')));
+      model.requests.find(({ messages }) =>
+        messages.some(({ text }) => text.includes('What is left?')),
+      );
     await waitUntil('it was asked', () => asked() !== undefined);
     const given = asked()?.messages.map(({ text }) => text) ?? [];
-    expect(given.join('\n')).toContain('The plan of this session is kept outside the conversation');
+    expect(given.join('\n')).toContain(
+      'The plan of this session is kept outside the conversation',
+    );
     expect(given.join('\n')).toContain('parser');
   });
 
@@ -121,8 +147,13 @@ describe('a session that stays', () => {
     ]);
     await rpc.says('Do it.');
     await rpc.settles();
-    await waitUntil('it was decided', async () => ((await session())?.decisions.length ?? 0) > 0);
-    expect((await session())?.decisions).toMatchObject([{ answer: 'let-go', reason: 'read-only-agent' }]);
+    await waitUntil(
+      'it was decided',
+      async () => ((await session())?.decisions.length ?? 0) > 0,
+    );
+    expect((await session())?.decisions).toMatchObject([
+      { answer: 'let-go', reason: 'read-only-agent' },
+    ]);
     expect((await session())?.todos).toHaveLength(2);
     expect(continuations()).toHaveLength(0);
   });

@@ -48,7 +48,10 @@ declare const wrong: Omit<ExtensionContext, 'isIdle'> & { isIdle(): string };
 export const asContext: ContextLike = wrong;
 `;
 
-function compile(name: string, text: string): { readonly status: number | null; readonly printed: string } {
+function compile(
+  name: string,
+  text: string,
+): { readonly status: number | null; readonly printed: string } {
   mkdirSync(folder, { recursive: true });
   const file = join(folder, name);
   writeFileSync(file, text);

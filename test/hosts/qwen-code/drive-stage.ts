@@ -10,7 +10,10 @@ export const stage: DriveStage = {
   lowCap: { QWEN_CODE_STOP_HOOK_BLOCK_CAP: '2' },
   silence(project) {
     mkdirSync(join(project.directory, '.qwen'));
-    project.write('.qwen/settings.json', JSON.stringify({ disableAllHooks: true, $version: 4 }));
+    project.write(
+      '.qwen/settings.json',
+      JSON.stringify({ disableAllHooks: true, $version: 4 }),
+    );
     return {};
   },
   flags: ['--max-session-turns', '1000'],

@@ -11,7 +11,8 @@ import { qwenCode } from './real-host.ts';
 
 const { play } = openBench(qwenCode);
 const stubborn = script('stubborn', [plan('parser', 'docs'), always(say('I am done.'))]);
-const settingsOf = (directory: string) => readFileSync(join(directory, '.qwen', 'settings.json'), 'utf8');
+const settingsOf = (directory: string) =>
+  readFileSync(join(directory, '.qwen', 'settings.json'), 'utf8');
 
 it('P30: at a cap that a variable lowers, the last continuation is announced, and the turn ends as exhausted', async () => {
   const played = await play({
@@ -35,8 +36,14 @@ it('C1: the host offers our tools and its own, and leaves the settings as init w
       look(stage);
     },
   });
-  const names = ['todo_write', 'mcp__untildone__todo_pause', 'mcp__untildone__todo_verify'];
-  expect(played.requests[0]?.tools.map(({ name }) => name)).toEqual(expect.arrayContaining(names));
+  const names = [
+    'todo_write',
+    'mcp__untildone__todo_pause',
+    'mcp__untildone__todo_verify',
+  ];
+  expect(played.requests[0]?.tools.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(names),
+  );
   expect(played.continuations[0]).toContain('mcp__untildone__todo_pause');
   expect(texts[1]).toBe(texts[0]);
 });
@@ -46,13 +53,18 @@ it('V10: what .env files and settings of the project say of us is left aside, an
     scripts: [stubborn],
     prepare({ project }) {
       project.write('.env', 'UNTILDONE_MODE=off\n');
-      project.editJson<{ env: object }>(join(project.directory, '.qwen', 'settings.json'), (settings) => {
-        settings.env = { UNTILDONE_ENABLED: 'false' };
-      });
+      project.editJson<{ env: object }>(
+        join(project.directory, '.qwen', 'settings.json'),
+        (settings) => {
+          settings.env = { UNTILDONE_ENABLED: 'false' };
+        },
+      );
     },
   });
   expect(played.continuations).toHaveLength(3);
-  expect(played.messages?.join('\n')).toMatch(/set UNTILDONE_\w+, UNTILDONE_\w+: that is ignored/);
+  expect(played.messages?.join('\n')).toMatch(
+    /set UNTILDONE_\w+, UNTILDONE_\w+: that is ignored/,
+  );
 });
 
 it('P26: in plan mode nobody is sent on', async () => {

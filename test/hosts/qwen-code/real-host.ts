@@ -21,22 +21,35 @@ export const qwenCode: RealHost = {
   name: 'qwen-code',
   program: 'qwen',
   turn: ({ text, conversation, isFirst }) => ({
-    words: [...['--approval-mode', 'yolo'], ...[isFirst ? '--session-id' : '--resume', conversation, text]],
+    words: [
+      ...['--approval-mode', 'yolo'],
+      ...[isFirst ? '--session-id' : '--resume', conversation, text],
+    ],
   }),
   environment: ({ model: { url } }) => ({
-    ...{ OPENAI_API_KEY: 'dummy', OPENAI_BASE_URL: `${url}/v1`, OPENAI_MODEL: 'scripted' },
+    ...{
+      OPENAI_API_KEY: 'dummy',
+      OPENAI_BASE_URL: `${url}/v1`,
+      OPENAI_MODEL: 'scripted',
+    },
     QWEN_CODE_SUPPRESS_YOLO_WARNING: '1',
   }),
   settle({ project: { home } }) {
     mkdirSync(join(home, '.qwen'));
     writeFileSync(join(home, '.qwen', 'settings.json'), JSON.stringify(settings));
   },
-  messages: ({ printed }) => printed.split('\n').filter((line) => line.startsWith('untildone: ')),
+  messages: ({ printed }) =>
+    printed.split('\n').filter((line) => line.startsWith('untildone: ')),
   family: 'todo-write',
   background: (command) => runCommand(command, { is_background: true }),
   subagent: (prompt) =>
     callTool('agent', {
-      ...{ description: 'look around', prompt, subagent_type: 'general-purpose', run_in_background: true },
+      ...{
+        description: 'look around',
+        prompt,
+        subagent_type: 'general-purpose',
+        run_in_background: true,
+      },
     }),
   shortenStop({ directory, editJson }, seconds) {
     editJson<QwenSettings>(join(directory, '.qwen', 'settings.json'), ({ hooks }) => {

@@ -11,15 +11,25 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 const run = promisify(execFile);
 
 /** @param folder for the tarball and for a home with a token that means nothing: npm publishes nothing without one */
-export async function publishPackage(registry: Registry, folder: string, path: string): Promise<void> {
+export async function publishPackage(
+  registry: Registry,
+  folder: string,
+  path: string,
+): Promise<void> {
   mkdirSync(folder);
   const { host } = new URL(registry.url);
-  writeFileSync(join(folder, '.npmrc'), `registry=${registry.url}\n//${host}/:_authToken=dummy\n`);
+  writeFileSync(
+    join(folder, '.npmrc'),
+    `registry=${registry.url}\n//${host}/:_authToken=dummy\n`,
+  );
   const env = { PATH: path, HOME: folder };
   // Without scripts: those of a release build and check, which has been done.
   const pack = ['pack', root, '--ignore-scripts', '--json', '--pack-destination', folder];
   const { stdout } = await run('npm', pack, { cwd: folder, env });
   const [packed] = JSON.parse(stdout) as readonly { readonly filename: string }[];
   if (packed === undefined) throw new Error(`npm packed nothing: ${stdout}`);
-  await run('npm', ['publish', join(folder, packed.filename), '--ignore-scripts'], { cwd: folder, env });
+  await run('npm', ['publish', join(folder, packed.filename), '--ignore-scripts'], {
+    cwd: folder,
+    env,
+  });
 }

@@ -16,7 +16,9 @@ export interface Registry {
   close(): Promise<void>;
 }
 
-const program = fileURLToPath(new URL('node_modules/verdaccio/bin/verdaccio', import.meta.url));
+const program = fileURLToPath(
+  new URL('node_modules/verdaccio/bin/verdaccio', import.meta.url),
+);
 
 /** The other end of standard input is held by whoever started it, and closes when that one dies. */
 const endWithStarter = 'process.stdin.on("end",()=>process.exit()).resume()';
@@ -29,11 +31,15 @@ export async function startRegistry(folder: string, path: string): Promise<Regis
   writeFileSync(config, JSON.stringify(configuration(folder)));
   const address = `127.0.0.1:${await findFreePort()}`;
   const watch = `data:text/javascript,${encodeURIComponent(endWithStarter)}`;
-  const child = spawn(process.execPath, ['--import', watch, program, '-c', config, '-l', address], {
-    cwd: folder,
-    env: { PATH: path, HOME: folder },
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
+  const child = spawn(
+    process.execPath,
+    ['--import', watch, program, '-c', config, '-l', address],
+    {
+      cwd: folder,
+      env: { PATH: path, HOME: folder },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    },
+  );
   const printed = gather(child);
   const url = `http://${address}/`;
   await waitUntil('the registry answers', async () => {
@@ -99,5 +105,7 @@ function readRequest(line: string): string[] {
     readonly status?: number;
     readonly request?: { readonly method: string; readonly url: string };
   };
-  return status === undefined || request === undefined ? [] : [`${status} ${request.method} ${request.url}`];
+  return status === undefined || request === undefined
+    ? []
+    : [`${status} ${request.method} ${request.url}`];
 }

@@ -20,7 +20,12 @@ import { waitUntil } from '../wait-until.ts';
 import { failure, parserCheck, type Story } from './story.ts';
 
 const goal = { checks: parserCheck, goal: ['parser'] };
-const work = inOrder(plan('parser'), writeFile('parser.txt', 'x'), complete('parser'), say('I am done.'));
+const work = inOrder(
+  plan('parser'),
+  writeFile('parser.txt', 'x'),
+  complete('parser'),
+  say('I am done.'),
+);
 /** Longer than a hook that answers at once, and no longer than any host waits for one. */
 const fewSeconds = 'setTimeout(() => {}, 3000)';
 const slow = createGate('slow');
@@ -43,7 +48,10 @@ export const checkStories: readonly Story[] = [
       expect(played.continuations).toHaveLength(1);
       expect(played.continuations[0]).toContain(failure);
       expect(played.files).toEqual(['parser.txt']);
-      expect(played.session.decisions.at(-1)).toMatchObject({ answer: 'let-go', outcome: 'done' });
+      expect(played.session.decisions.at(-1)).toMatchObject({
+        answer: 'let-go',
+        outcome: 'done',
+      });
       expect(played.status).toContain('done');
     },
   },
@@ -61,14 +69,19 @@ export const checkStories: readonly Story[] = [
         always(say('Now I am done.')),
       ]);
       const todoChecks = [{ title, checks: ['parser'] }];
-      const played = await play({ scripts: [liar], config: { checks: parserCheck, todoChecks } });
+      const played = await play({
+        scripts: [liar],
+        config: { checks: parserCheck, todoChecks },
+      });
       const results = played.requests.flatMap(({ messages }) =>
         messages.flatMap(({ toolResults }) => toolResults.map(({ text }) => text)),
       );
       const isInResult = results.some((text) => text.includes(failure));
       const isContinued = played.continuations.some((text) => text.includes(failure));
       expect(isInResult || isContinued, `${row.title} was told`).toBe(true);
-      expect(played.session.todos).toMatchObject([{ status: 'completed', verification: 'passed' }]);
+      expect(played.session.todos).toMatchObject([
+        { status: 'completed', verification: 'passed' },
+      ]);
       expect(played.session.outcome).toBe('done');
       expect(played.files).toEqual(['parser.txt']);
     },
@@ -126,7 +139,9 @@ export const checkStories: readonly Story[] = [
       }
       expect(played.continuations).toHaveLength(1);
       expect(played.continuations[0]).toMatch(/Call \S*todo_verify/);
-      const continued = played.session.decisions.filter(({ answer }) => answer === 'continue');
+      const continued = played.session.decisions.filter(
+        ({ answer }) => answer === 'continue',
+      );
       expect(continued).toMatchObject([{ textKind: 'checks-running' }]);
       return undefined;
     },
@@ -137,15 +152,20 @@ export const checkStories: readonly Story[] = [
     async tell({ play, row, host: { subagent } }) {
       expect(subagent !== undefined).toBe(row.seesBackground.includes('subagents'));
       const waits = 'I wait for the scout.';
-      const errands = subagent === undefined ? [] : [subagent('[script:scout] Look around.')];
+      const errands =
+        subagent === undefined ? [] : [subagent('[script:scout] Look around.')];
       const parent = script('parent', [plan('parser'), ...errands, always(say(waits))]);
-      const scout = script('scout', [runCommand(errand.command), always(say('Nothing there.'))]);
+      const scout = script('scout', [
+        runCommand(errand.command),
+        always(say('Nothing there.')),
+      ]);
       const played = await play({
         scripts: [parent, scout],
         config: { maxStagnant: 1 },
         async drive({ start, model, continuations, project }) {
           const { ended } = start('Do it.');
-          const isAtWork = () => model.requests.some((request) => request.script === 'scout');
+          const isAtWork = () =>
+            model.requests.some((request) => request.script === 'scout');
           if (subagent !== undefined) {
             await waitUntil('the subagent works', isAtWork);
             // A parent that goes on meanwhile has the time to stop.
@@ -158,16 +178,21 @@ export const checkStories: readonly Story[] = [
       });
       expect(played.continuations).toHaveLength(1);
       expect(played.session).toMatchObject({ outcome: 'stagnant', reason: 'stagnant' });
-      const isWaitedFor = played.session.decisions.some(({ reason }) => reason === 'subagent-at-work');
+      const isWaitedFor = played.session.decisions.some(
+        ({ reason }) => reason === 'subagent-at-work',
+      );
       if (isWaitedFor) return undefined;
-      return subagent === undefined ? 'the host shows none: a stop is a stop' : 'it works inside a call';
+      return subagent === undefined
+        ? 'the host shows none: a stop is a stop'
+        : 'it works inside a call';
     },
   },
   {
     id: 'P37',
     name: 'a server is left running: nobody waits for it, the checks run, and the outcome is told',
     async tell({ play, row, host }) {
-      const inBackground = host.background ?? ((command) => runCommand(`(${command}) >/dev/null 2>&1 &`));
+      const inBackground =
+        host.background ?? ((command) => runCommand(`(${command}) >/dev/null 2>&1 &`));
       const story = script('story', [
         plan('parser', 'docs'),
         inBackground(server.command),
@@ -191,7 +216,8 @@ export const checkStories: readonly Story[] = [
         },
       });
       const showsJobs = row.seesBackground.includes('shell jobs');
-      if (showsJobs) expect(played.continuations[0], 'P18: it is named').toContain('GATE=server');
+      if (showsJobs)
+        expect(played.continuations[0], 'P18: it is named').toContain('GATE=server');
       expect(played.continuations).toHaveLength(2);
       expect(played.continuations[1]).toContain(failure);
       expect(played.session.outcome).toBe('done');

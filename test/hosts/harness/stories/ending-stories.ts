@@ -24,7 +24,10 @@ import {
   toldTo,
 } from './story.ts';
 
-const twelve = Array.from({ length: 12 }, (_, index) => `part-${String(index + 1).padStart(2, '0')}`);
+const twelve = Array.from(
+  { length: 12 },
+  (_, index) => `part-${String(index + 1).padStart(2, '0')}`,
+);
 const stubborn = script('stubborn', [plan('parser', 'docs'), always(say('I am done.'))]);
 
 export const endingStories: readonly Story[] = [
@@ -53,7 +56,10 @@ export const endingStories: readonly Story[] = [
     name: 'without us the host lets the agent go after the first todo, and calls that a success',
     async tell({ play, row }) {
       // Without us some hosts have no todo tool: then the agent does not even begin.
-      const played = await play({ scripts: [quitter('quitter', ...titles)], installed: false });
+      const played = await play({
+        scripts: [quitter('quitter', ...titles)],
+        installed: false,
+      });
       expect(played.continuations).toHaveLength(0);
       expect(filesOf(titles)).not.toEqual(played.files);
       expect(played.files.length).toBeLessThanOrEqual(1);
@@ -66,11 +72,20 @@ export const endingStories: readonly Story[] = [
     isSample: true,
     async tell({ play }) {
       const names = ['alpha', 'beta'];
-      const work = untilAllDone((title) => [writeFile(`${title}.txt`, title), complete(title)]);
-      const finished = script('finished', [plan(...names), work, always(say('Both files are there.'))]);
+      const work = untilAllDone((title) => [
+        writeFile(`${title}.txt`, title),
+        complete(title),
+      ]);
+      const finished = script('finished', [
+        plan(...names),
+        work,
+        always(say('Both files are there.')),
+      ]);
       const played = await play({ scripts: [finished], config: filesCheck(names) });
       expect(played.continuations).toHaveLength(0);
-      expect(played.session.decisions.filter(({ answer }) => answer === 'continue')).toEqual([]);
+      expect(
+        played.session.decisions.filter(({ answer }) => answer === 'continue'),
+      ).toEqual([]);
       expect(refusedCalls(played)).toEqual([]);
       expect(played.session.outcome).toBe('done');
       expect(played.files).toEqual(filesOf(names));
@@ -114,9 +129,18 @@ export const endingStories: readonly Story[] = [
         complete(title),
         say('Everything is done.'),
       ]);
-      const worker = script('worker', [plan('alpha', 'beta', 'gamma'), work, always(say('Done.'))]);
+      const worker = script('worker', [
+        plan('alpha', 'beta', 'gamma'),
+        work,
+        always(say('Done.')),
+      ]);
       const ends: readonly (readonly [Script, object, number, RegExp])[] = [
-        [worker, filesCheck(titles), exitCodes.done, /done: files passed, sent back twice$/u],
+        [
+          worker,
+          filesCheck(titles),
+          exitCodes.done,
+          /done: files passed, sent back twice$/u,
+        ],
         [
           stubborn,
           {},
@@ -153,11 +177,16 @@ export const endingStories: readonly Story[] = [
     id: 'P30',
     name: 'a plan of twelve, one todo per stop: twelve are done',
     async tell({ play, host: { hardCap } }) {
-      const played = await play({ scripts: [quitter('quitter', ...twelve)], config: filesCheck(twelve) });
+      const played = await play({
+        scripts: [quitter('quitter', ...twelve)],
+        config: filesCheck(twelve),
+      });
       if (hardCap === undefined) {
         expect(played.continuations).toHaveLength(11);
         expect(played.files).toEqual(filesOf(twelve));
-        expect(played.session.todos.map(({ status }) => status)).toEqual(twelve.map(() => 'completed'));
+        expect(played.session.todos.map(({ status }) => status)).toEqual(
+          twelve.map(() => 'completed'),
+        );
         expect(played.session.outcome).toBe('done');
         return;
       }

@@ -41,9 +41,13 @@ export const honestyStories: readonly Story[] = [
       // Passes: what holds the work back is the dropped todo alone.
       const config = { checks: { easy: { file: 'easy.txt' } }, goal: ['easy'] };
       const played = await play({ scripts: [dropper], config });
-      const named = played.session.decisions.filter(({ textKind }) => textKind === 'dropped-todos');
+      const named = played.session.decisions.filter(
+        ({ textKind }) => textKind === 'dropped-todos',
+      );
       expect(named).toHaveLength(1);
-      expect(played.continuations.filter((text) => text.includes('left out or cancelled'))).toHaveLength(1);
+      expect(
+        played.continuations.filter((text) => text.includes('left out or cancelled')),
+      ).toHaveLength(1);
       expect(played.continuations[0]).toContain('the hard one');
       expect(played.session.todos, 'it stays on the record').toHaveLength(2);
       expect(played.session.outcome).not.toBe('done');
@@ -54,10 +58,17 @@ export const honestyStories: readonly Story[] = [
     id: 'P2',
     name: 'everything is claimed in one step without work: challenged once, then at best claimed',
     async tell({ play }) {
-      const played = await play({ scripts: [script('claimer', [plan(...four), ...claims])] });
+      const played = await play({
+        scripts: [script('claimer', [plan(...four), ...claims])],
+      });
       expect(played.continuations).toHaveLength(1);
-      expect(played.continuations[0]).toContain('4 todos were marked completed without any other tool call');
-      expect(played.session.decisions[0]).toMatchObject({ answer: 'continue', textKind: 'bulk-claim' });
+      expect(played.continuations[0]).toContain(
+        '4 todos were marked completed without any other tool call',
+      );
+      expect(played.session.decisions[0]).toMatchObject({
+        answer: 'continue',
+        textKind: 'bulk-claim',
+      });
       expect(played.session.outcome).toBe('claimed');
     },
   },
@@ -65,10 +76,16 @@ export const honestyStories: readonly Story[] = [
     id: 'P38',
     name: 'one echo and four claims: challenged once',
     async tell({ play }) {
-      const echoer = script('echoer', [plan(...four), runCommand('echo done'), ...claims]);
+      const echoer = script('echoer', [
+        plan(...four),
+        runCommand('echo done'),
+        ...claims,
+      ]);
       const played = await play({ scripts: [echoer] });
       expect(played.continuations).toHaveLength(1);
-      expect(played.continuations[0]).toContain('after 1 other tool call, and no file changed');
+      expect(played.continuations[0]).toContain(
+        'after 1 other tool call, and no file changed',
+      );
       expect(played.session.outcome).toBe('claimed');
     },
   },
@@ -76,7 +93,11 @@ export const honestyStories: readonly Story[] = [
     id: 'P39',
     name: 'worked first and ticked at the end: not challenged',
     async tell({ play }) {
-      const worker = script('worker', [plan(...four), runCommand('echo work > work.txt'), ...claims]);
+      const worker = script('worker', [
+        plan(...four),
+        runCommand('echo work > work.txt'),
+        ...claims,
+      ]);
       const played = await play({ scripts: [worker] });
       expect(played.files).toEqual(['work.txt']);
       expect(played.continuations).toHaveLength(0);
@@ -87,7 +108,9 @@ export const honestyStories: readonly Story[] = [
     id: 'P16',
     name: 'malformed todos change nothing: the last good plan holds the agent',
     async tell({ play }) {
-      const malformed = react(({ family }) => callTool(family?.mark ?? 'todo_write', noTodos));
+      const malformed = react(({ family }) =>
+        callTool(family?.mark ?? 'todo_write', noTodos),
+      );
       const scribbler = script('scribbler', [
         plan('parser', 'docs'),
         malformed,

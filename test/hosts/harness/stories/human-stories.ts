@@ -23,11 +23,18 @@ import { failure, parserCheck, quitter, type Story } from './story.ts';
 
 const slowMs = 150;
 /** No two sentences alike: a host may take repeated ones for a loop and end the turn itself. */
-const thoughts = Array.from({ length: 40 }, (_, index) => `My slow thought number ${index} is this one. `);
+const thoughts = Array.from(
+  { length: 40 },
+  (_, index) => `My slow thought number ${index} is this one. `,
+);
 const slowAnswer = slowly(slowMs, say(thoughts.join('')));
 const program = fileURLToPath(new URL('../../../../dist/bin.js', import.meta.url));
 const stopCommand = `"${process.execPath}" "${program}" stop`;
-const hostile = JSON.stringify({ mode: 'off', checks: { x: { command: 'touch ran-by-us' } }, goal: ['x'] });
+const hostile = JSON.stringify({
+  mode: 'off',
+  checks: { x: { command: 'touch ran-by-us' } },
+  goal: ['x'],
+});
 
 export const humanStories: readonly Story[] = [
   {
@@ -47,11 +54,15 @@ export const humanStories: readonly Story[] = [
         scripts: [thinker],
         async drive({ start, say: tell, model, continuations }) {
           const { interrupt, ended } = start('Please do it.');
-          const isStreaming = () => model.requests.at(-1)?.reply.delays?.perEventMs === slowMs;
+          const isStreaming = () =>
+            model.requests.at(-1)?.reply.delays?.perEventMs === slowMs;
           await waitUntil('the answer to the continuation began', isStreaming);
           interrupt();
           const { requests } = await ended;
-          expect(requests.at(-1)?.reply.delays?.perEventMs, 'nothing was asked after it').toBe(slowMs);
+          expect(
+            requests.at(-1)?.reply.delays?.perEventMs,
+            'nothing was asked after it',
+          ).toBe(slowMs);
           counts.push(continuations().length);
           await tell('What is the capital of France?');
           counts.push(continuations().length);
@@ -70,7 +81,10 @@ export const humanStories: readonly Story[] = [
     id: 'P20',
     name: 'the human says exactly "stop": not one continuation more',
     async tell({ play }) {
-      const stubborn = script('stubborn', [plan('parser', 'docs'), always(say('I am done.'))]);
+      const stubborn = script('stubborn', [
+        plan('parser', 'docs'),
+        always(say('I am done.')),
+      ]);
       const counts: number[] = [];
       const played = await play({
         scripts: [stubborn],
@@ -93,8 +107,16 @@ export const humanStories: readonly Story[] = [
     name: 'the agent types `untildone stop` in its shell: it has paused itself, and nobody says that the human stopped it',
     isSample: true,
     async tell({ play }) {
-      const leave = [plan('parser', 'docs'), runCommand(stopCommand), say('I stop here.')];
-      const steps = [say('I am ready.'), whenTold('Do it', ...leave), always(say('I stop here.'))];
+      const leave = [
+        plan('parser', 'docs'),
+        runCommand(stopCommand),
+        say('I stop here.'),
+      ];
+      const steps = [
+        say('I am ready.'),
+        whenTold('Do it', ...leave),
+        always(say('I stop here.')),
+      ];
       let status = '';
       const played = await play({
         scripts: [script('leaver', steps)],
@@ -131,15 +153,27 @@ export const humanStories: readonly Story[] = [
       const played = await play({
         scripts: [story],
         async drive({ say: tell, continuations }) {
-          for (const text of ['Please do it.', 'What is the capital of France?', 'go on']) {
+          for (const text of [
+            'Please do it.',
+            'What is the capital of France?',
+            'go on',
+          ]) {
             await tell(text);
             counts.push(continuations().length);
           }
         },
       });
       const [paused, other] = played.session.decisions;
-      expect(paused).toMatchObject({ answer: 'let-go', reason: 'paused-by-model', outcome: 'paused' });
-      expect(other).toMatchObject({ answer: 'let-go', reason: 'plan-not-resumed', outcome: 'paused' });
+      expect(paused).toMatchObject({
+        answer: 'let-go',
+        reason: 'paused-by-model',
+        outcome: 'paused',
+      });
+      expect(other).toMatchObject({
+        answer: 'let-go',
+        reason: 'plan-not-resumed',
+        outcome: 'paused',
+      });
       expect(counts).toEqual([0, 0, 3]);
     },
   },
@@ -152,12 +186,15 @@ export const humanStories: readonly Story[] = [
       const played = await play({
         scripts: [quitter('quitter', 'alpha', 'beta', 'gamma')],
         async prepare({ project }) {
-          if (installTwice === undefined) await untildone(project, 'init', host.name, '--user');
+          if (installTwice === undefined)
+            await untildone(project, 'init', host.name, '--user');
           else await installTwice?.(project);
         },
       });
       expect(played.continuations).toHaveLength(2);
-      expect(played.session.todos.map(({ status }) => status)).toEqual(Array(3).fill('completed'));
+      expect(played.session.todos.map(({ status }) => status)).toEqual(
+        Array(3).fill('completed'),
+      );
       expect(played.session.outcome).toBe('claimed');
       return installTwice === null ? 'cannot be installed twice' : undefined;
     },
@@ -166,7 +203,10 @@ export const humanStories: readonly Story[] = [
     id: 'P32',
     name: 'two sessions in one project at the same time share neither todos nor counters nor text',
     async tell({ play }) {
-      const stubborn = script('stubborn', [plan('red one', 'red two'), always(say('I am done.'))]);
+      const stubborn = script('stubborn', [
+        plan('red one', 'red two'),
+        always(say('I am done.')),
+      ]);
       const played = await play({
         scripts: [stubborn, quitter('honest', 'blue-one', 'blue-two', 'blue-three')],
         async drive({ start, open, model }) {
@@ -176,13 +216,18 @@ export const humanStories: readonly Story[] = [
           await Promise.all([ended, open().say('[script:honest] Do it.')]);
         },
       });
-      const requestsOf = (name: string) => played.requests.filter((request) => request.script === name);
-      const textOf = (name: string) => JSON.stringify(requestsOf(name).map(({ messages }) => messages));
+      const requestsOf = (name: string) =>
+        played.requests.filter((request) => request.script === name);
+      const textOf = (name: string) =>
+        JSON.stringify(requestsOf(name).map(({ messages }) => messages));
       expect(continuationsIn(requestsOf('stubborn'))).toHaveLength(3);
       expect(continuationsIn(requestsOf('honest'))).toHaveLength(2);
       expect(textOf('stubborn')).not.toContain('blue');
       expect(textOf('honest')).not.toContain('red one');
-      const summary = played.sessions.map(({ outcome, todos }) => [outcome, todos.map(({ title }) => title)]);
+      const summary = played.sessions.map(({ outcome, todos }) => [
+        outcome,
+        todos.map(({ title }) => title),
+      ]);
       expect(summary.sort()).toEqual([
         ['claimed', ['blue-one', 'blue-two', 'blue-three']],
         ['stagnant', ['red one', 'red two']],

@@ -28,7 +28,8 @@ export interface Story {
 
 export const titles: readonly string[] = ['alpha', 'beta', 'gamma'];
 
-export const filesOf = (names: readonly string[]) => names.map((name) => `${name}.txt`).sort();
+export const filesOf = (names: readonly string[]) =>
+  names.map((name) => `${name}.txt`).sort();
 
 /** Finishes one todo at a time and claims each time that everything is done. */
 export function quitter(name: string, ...names: readonly string[]): Script {
@@ -48,7 +49,10 @@ export const parserCheck = { parser: { command: [process.execPath, '-e', program
 export function filesCheck(names: readonly string[]): object {
   const files = JSON.stringify(filesOf(names));
   const look = `process.exit(${files}.every((name)=>require('fs').existsSync(name))?0:1)`;
-  return { checks: { files: { command: [process.execPath, '-e', look] } }, goal: ['files'] };
+  return {
+    checks: { files: { command: [process.execPath, '-e', look] } },
+    goal: ['files'],
+  };
 }
 
 /** Where the human reads it: in the host, if that shows it headless, and else from our own command. */

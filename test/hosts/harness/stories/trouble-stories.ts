@@ -16,7 +16,13 @@ import { openSqliteStore } from '../../../../src/store/sqlite/sqlite-store.ts';
 import { changedFiles, type FileTexts, readFileTexts } from '../file-texts.ts';
 import type { Project } from '../project.ts';
 import type { Breakage, Surroundings } from '../real-host.ts';
-import { type Bench, breakProgram, createHostProject, install, type Played } from '../real-host-stage.ts';
+import {
+  type Bench,
+  breakProgram,
+  createHostProject,
+  install,
+  type Played,
+} from '../real-host-stage.ts';
 import { untildone } from '../untildone.ts';
 import { waitUntil } from '../wait-until.ts';
 import type { Story } from './story.ts';
@@ -24,7 +30,10 @@ import type { Story } from './story.ts';
 const stubborn = script('stubborn', [plan('parser', 'docs'), always(say('I am done.'))]);
 
 /** @param words the last of the model's: without us there may be no list to write to */
-function expectFree({ continuations, turns, requests }: Played, words = 'I am done.'): void {
+function expectFree(
+  { continuations, turns, requests }: Played,
+  words = 'I am done.',
+): void {
   expect(continuations).toHaveLength(0);
   expect(turns.map(({ exitCode }) => exitCode)).toEqual([0]);
   expect(requests.at(-1)?.reply.text).toBe(words);
@@ -72,13 +81,17 @@ export const troubleStories: readonly Story[] = [
     id: 'fail-open (store-busy)',
     name: 'another process holds the store at the stop: the agent may stop, and why is on the record',
     async tell({ play, host }) {
-      const late = script('stubborn', [plan('parser', 'docs'), always(after(1500, say('I am done.')))]);
+      const late = script('stubborn', [
+        plan('parser', 'docs'),
+        always(after(1500, say('I am done.'))),
+      ]);
       const played = await play({
         scripts: [late],
         prepare: ({ project }) => host.shortenStop?.(project, 8),
         async drive({ start, model, project }) {
           const { ended } = start('Do it.');
-          const isEnding = () => model.requests.some(({ reply }) => reply.text === 'I am done.');
+          const isEnding = () =>
+            model.requests.some(({ reply }) => reply.text === 'I am done.');
           await waitUntil('the agent is about to stop', isEnding);
           const release = await holdStore(storeOf(project));
           await ended.finally(release);
@@ -122,8 +135,12 @@ async function installAndUndo({ host }: Bench): Promise<undefined> {
     const touched = changedFiles(before, look());
     expect(touched.length).toBeGreaterThan(0);
     // It says with its exit code whether all is well, our own agent included, which has no model here.
-    const said = await untildone(project, 'doctor', '--json').catch(({ stdout }) => String(stdout));
-    const report = (JSON.parse(said) as DoctorReport).hosts.find((one) => one.host === host.name);
+    const said = await untildone(project, 'doctor', '--json').catch(({ stdout }) =>
+      String(stdout),
+    );
+    const report = (JSON.parse(said) as DoctorReport).hosts.find(
+      (one) => one.host === host.name,
+    );
     const isNewer = process.env['UNTILDONE_LATEST_HOST'] !== undefined;
     const isExpected = ({ name, level }: { name: string; level: string }) =>
       level === 'ok' || (isNewer && name === 'host' && level === 'note');
