@@ -1,5 +1,6 @@
 // 01: the smallest program. A plan, an agent that stops too early, and what it is told.
-// Run it, after npm run build, with: node_modules/.bin/node examples/01-first-plan.ts (or npm run examples)
+// Run it, after npm run build, with: node_modules/.bin/node examples/01-first-plan.ts (or
+// npm run examples)
 import { openSession } from 'untildone';
 
 const session = await openSession({
@@ -8,7 +9,8 @@ const session = await openSession({
 });
 const { create_todo, complete_todo } = session.tools;
 
-// Your agent: this one plans, finishes one todo a call, and says each time that all is done.
+// Your agent: this one plans, finishes one todo a call, and says each time that all is
+// done.
 async function agent(messages: { content: string }[]) {
   console.log(`told: ${messages.at(-1)?.content}\n`);
   if (session.plan.length === 0)

@@ -1,5 +1,6 @@
-// 02: an agent of the AI SDK. It says that all is done, but the check fails; it is sent back, and then it is done.
-// Run it, after npm run build, with: node_modules/.bin/node examples/02-ai-sdk.ts (or npm run examples)
+// 02: an agent of the AI SDK. It says that all is done, but the check fails; it is sent
+// back, and then it is done. Run it, after npm run build, with: node_modules/.bin/node
+// examples/02-ai-sdk.ts (or npm run examples)
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createOpenAI } from '@ai-sdk/openai';
 import { jsonSchema, ToolLoopAgent, tool } from 'ai';

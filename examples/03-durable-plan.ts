@@ -1,5 +1,6 @@
-// 03: a plan that outlives the process. Run it twice: the second run finds what the first one left, and ends it.
-// Run it, after npm run build: node_modules/.bin/node examples/03-durable-plan.ts (npm run examples does so)
+// 03: a plan that outlives the process. Run it twice: the second run finds what the first
+// one left, and ends it. Run it, after npm run build: node_modules/.bin/node
+// examples/03-durable-plan.ts (npm run examples does so)
 import { rmSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -23,5 +24,6 @@ for (const { status, title } of session.plan) console.log(`${status}: ${title}`)
 console.log(`${answer}: ${sentence}\n`);
 
 await session.close();
-// The example leaves nothing behind: once the agent may stop, the next run begins a new plan.
+// The example leaves nothing behind: once the agent may stop, the next run begins a new
+// plan.
 if (answer === 'let-go') rmSync(folder, { recursive: true });

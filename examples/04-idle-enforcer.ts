@@ -1,6 +1,7 @@
-// 04: the idle enforcer in a program with an event bus. The agent here is a few lines that stop too early: it does one
-// todo at a time and then sits idle. The enforcer counts down and sends it back, until the list is done.
-// Run it, after npm run build, with: node_modules/.bin/node examples/04-idle-enforcer.ts (or npm run examples)
+// 04: the idle enforcer in a program with an event bus. The agent here is a few lines
+// that stop too early: it does one todo at a time and then sits idle. The enforcer counts
+// down and sends it back, until the list is done. Run it, after npm run build, with:
+// node_modules/.bin/node examples/04-idle-enforcer.ts (or npm run examples)
 import { EventEmitter } from 'node:events';
 import { openSqliteStore } from 'untildone';
 import {
@@ -68,7 +69,8 @@ const ended = new Promise<void>((resolve) => {
   bus.on('event', enforcer.handler);
 });
 
-// Timers of the enforcer do not keep a program alive; a real one has something to do, this one waits.
+// Timers of the enforcer do not keep a program alive; a real one has something to do,
+// this one waits.
 const waiting = setTimeout(() => console.error('nothing happened'), 5000);
 console.log('human:    "Build it."');
 say('user', 'Build it.');

@@ -1,6 +1,8 @@
-// 05: a worker of your own, and an allow-list. The project's file names a reviewer; the user's file, which no project
-// can write, says what an agent may do. `untildone run` obeys both; a scripted model plays the agent and the reviewer.
-// Run it, after npm run build, with: node_modules/.bin/node examples/05-workers-and-permissions.ts (or npm run examples)
+// 05: a worker of your own, and an allow-list. The project's file names a reviewer; the
+// user's file, which no project can write, says what an agent may do. `untildone run`
+// obeys both; a scripted model plays the agent and the reviewer. Run it, after npm run
+// build, with: node_modules/.bin/node examples/05-workers-and-permissions.ts (or npm run
+// examples)
 import { deepStrictEqual } from 'node:assert';
 import { execFile } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';

@@ -1,5 +1,6 @@
-// 06: an agent of the AI SDK that streams. It says "All done!" too early; nobody sees that, and it goes on in the same call.
-// Run it, after npm run build, with: node_modules/.bin/node examples/06-ai-sdk-stream.ts (or npm run examples)
+// 06: an agent of the AI SDK that streams. It says "All done!" too early; nobody sees
+// that, and it goes on in the same call. Run it, after npm run build, with:
+// node_modules/.bin/node examples/06-ai-sdk-stream.ts (or npm run examples)
 import { createOpenAI } from '@ai-sdk/openai';
 import { ToolLoopAgent } from 'ai';
 import { openSession } from 'untildone';

@@ -1,5 +1,6 @@
-// 08: an agent of the OpenAI Agents SDK, run again with the whole history until it may stop.
-// Run it, after npm run build, with: node_modules/.bin/node examples/08-openai-agents.ts (or npm run examples)
+// 08: an agent of the OpenAI Agents SDK, run again with the whole history until it may
+// stop. Run it, after npm run build, with: node_modules/.bin/node
+// examples/08-openai-agents.ts (or npm run examples)
 import { Agent, OpenAIChatCompletionsModel, setTracingDisabled } from '@openai/agents';
 import OpenAI from 'openai';
 import { openSession } from 'untildone';

@@ -1,5 +1,6 @@
-// 10: a query of the Claude Agent SDK. The todo tools and the Stop hook are in this process; Claude Code itself is not changed.
-// Run it where @anthropic-ai/claude-agent-sdk is installed too; npm run test:hosts -- claude-agent-sdk does.
+// 10: a query of the Claude Agent SDK. The todo tools and the Stop hook are in this
+// process; Claude Code itself is not changed. Run it where @anthropic-ai/claude-agent-sdk
+// is installed too; npm run test:hosts -- claude-agent-sdk does.
 import * as sdk from '@anthropic-ai/claude-agent-sdk';
 import { openSession } from 'untildone';
 import { untilDone } from 'untildone/claude-agent-sdk';

@@ -1,5 +1,6 @@
-// 11: a deep agent. The same middleware as for LangChain brings the todo tools and sends it back until it may stop.
-// Run it, after npm run build, with: node_modules/.bin/node examples/11-deepagents.ts (or npm run examples)
+// 11: a deep agent. The same middleware as for LangChain brings the todo tools and sends
+// it back until it may stop. Run it, after npm run build, with: node_modules/.bin/node
+// examples/11-deepagents.ts (or npm run examples)
 import { ChatOpenAI } from '@langchain/openai';
 import { createDeepAgent } from 'deepagents';
 import { openSession } from 'untildone';

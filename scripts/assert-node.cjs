@@ -1,5 +1,6 @@
-// Every npm script runs this first: on an old Node it ends with one sentence instead of a syntax error.
-// Written for any Node there is (ES5, CommonJS), and it refuses to import anything.
+// Every npm script runs this first: on an old Node it ends with one sentence instead of a
+// syntax error. Written for any Node there is (ES5, CommonJS), and it refuses to import
+// anything.
 var parts = process.versions.node.split('.');
 var major = Number(parts[0]);
 var minor = Number(parts[1]);

@@ -1,5 +1,5 @@
-// Writes dist/: bundles, declarations, the JSON Schema and the licences of what was bundled.
-// It refuses to ship an import that nobody would have installed.
+// Writes dist/: bundles, declarations, the JSON Schema and the licences of what was
+// bundled. It refuses to ship an import that nobody would have installed.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
@@ -19,7 +19,10 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as
   peerDependencies: Record<string, string>;
 };
 
-/** Installing the package installs nothing else: what is left as an import is Node's or an optional peer. */
+/**
+ * Installing the package installs nothing else: what is left as an import is Node's or an
+ * optional peer.
+ */
 function assertNoUnknownImports(metafile: Metafile): void {
   for (const [file, { imports }] of Object.entries(metafile.outputs)) {
     for (const { path, external } of imports) {

@@ -1,4 +1,5 @@
-// How the files of dist/ are bundled, group by group; build.ts writes all of them, tests those that they start.
+// How the files of dist/ are bundled, group by group; build.ts writes all of them, tests
+// those that they start.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -43,7 +44,9 @@ const built = (name: string, folder = './'): Plugin => ({
       kind === 'dynamic-import' ? { path: `${folder}${name}.js`, external: true } : null,
     ),
 });
-/** What the source imports late and these files never ask for: nothing is in its place. */
+/**
+ * What the source imports late and these files never ask for: nothing is in its place.
+ */
 const leftOut = (
   filter: RegExp,
   isAsked: (path: string) => boolean = () => false,
@@ -61,7 +64,10 @@ const leftOut = (
 const onlyQuickCommands = leftOut(/^\.\/(?:commands\/[\w-]+|completion)\.ts$/, (path) =>
   quickCommands.sources.some((name) => path === `./commands/${name}.ts`),
 );
-/** What sets hosts up is much code, and renewing their programs is seldom needed: it is started where that code is. */
+/**
+ * What sets hosts up is much code, and renewing their programs is seldom needed: it is
+ * started where that code is.
+ */
 const renewalElsewhere: Plugin = {
   name: 'renewal-elsewhere',
   setup: ({ onResolve }) =>
@@ -71,7 +77,9 @@ const renewalElsewhere: Plugin = {
 };
 /** Installers and drivers of hosts are in the table that others read for its titles. */
 const withoutInstallers = leftOut(ofCommandLine);
-/** From source the commands are imported; what is built starts the files that hold them. */
+/**
+ * From source the commands are imported; what is built starts the files that hold them.
+ */
 const withoutCommands = leftOut(/^\.\/main\.ts$/);
 const typed = [
   ...commandTable.rows.map(({ name }) => name.split(' ')[0] ?? ''),
@@ -79,8 +87,9 @@ const typed = [
   'complete',
 ];
 /**
- * By the first word that people type: the file, seen from `bin`, and by which name its compiled code is kept. What is kept is
- * what was called first: `run`, whose start counts most, has its own.
+ * By the first word that people type: the file, seen from `bin`, and by which name its
+ * compiled code is kept. What is kept is what was called first: `run`, whose start counts
+ * most, has its own.
  */
 const fileOfCommand = Object.fromEntries([
   ...typed.map((word) => [word, ['./commands.cjs', word === 'run' ? 'run' : 'commands']]),
@@ -89,7 +98,10 @@ const fileOfCommand = Object.fromEntries([
     [`./${quickCommands.file}`, 'quick'],
   ]),
 ]);
-/** Scripts that src/cli/warm-start.ts calls: what Node loads itself cannot bring along what was compiled while it ran. */
+/**
+ * Scripts that src/cli/warm-start.ts calls: what Node loads itself cannot bring along
+ * what was compiled while it ran.
+ */
 const wholeOptions = {
   splitting: false,
   format: 'cjs',
@@ -102,8 +114,9 @@ const wholeOptions = {
   },
 } satisfies BuildOptions;
 /**
- * What is imported late is imported by who calls the script. One letter beyond Latin makes V8 keep two bytes for every
- * letter of a file: only regular expressions still have any in what esbuild writes, and those may say it in this form too.
+ * What is imported late is imported by who calls the script. One letter beyond Latin
+ * makes V8 keep two bytes for every letter of a file: only regular expressions still have
+ * any in what esbuild writes, and those may say it in this form too.
  */
 const asScript: Plugin = {
   name: 'as-script',
@@ -119,12 +132,14 @@ const asScript: Plugin = {
     }),
 };
 const groupOptions: Readonly<Record<Entry['group'], Partial<BuildOptions>>> = {
-  // What people import stays readable; what they start is smaller to install and quicker to load.
+  // What people import stays readable; what they start is smaller to install and quicker
+  // to load.
   library: {
     packages: 'external',
     minify: false,
     define: shared.define,
-    // Threads and child processes cost an import a tenth, and many a session never needs them.
+    // Threads and child processes cost an import a tenth, and many a session never needs
+    // them.
     plugins: [lazyBuiltinsOf(ownCode)],
   },
   bin: {
@@ -135,7 +150,8 @@ const groupOptions: Readonly<Record<Entry['group'], Partial<BuildOptions>>> = {
   },
   commands: {
     ...wholeOptions,
-    // A quarter of the code is for drawing, which can wait until there is something to draw.
+    // A quarter of the code is for drawing, which can wait until there is something to
+    // draw.
     plugins: [
       built('live-view'),
       built('mcp-package', './plugin/programs/'),

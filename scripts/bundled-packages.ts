@@ -1,4 +1,5 @@
-// How packages are bundled into the command line: which of their parts are replaced or left out, and why.
+// How packages are bundled into the command line: which of their parts are replaced or
+// left out, and why.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Plugin } from 'esbuild';
@@ -11,8 +12,9 @@ export interface BundledPackages {
 }
 
 /**
- * The providers import zod as one object, which keeps all of it, with the sentences of fifty languages. As a namespace
- * only what they use is kept: `run` calls its model sooner.
+ * The providers import zod as one object, which keeps all of it, with the sentences of
+ * fifty languages. As a namespace only what they use is kept: `run` calls its model
+ * sooner.
  */
 const zodByName: Plugin = {
   name: 'zod-by-name',
@@ -36,7 +38,8 @@ const zodByName: Plugin = {
 export function bundledPackages(root: string): BundledPackages {
   return {
     alias: {
-      // The AI SDK's gateway signs in at its vendor; we always pass model objects, so that code is left out.
+      // The AI SDK's gateway signs in at its vendor; we always pass model objects, so
+      // that code is left out.
       '@ai-sdk/gateway': join(root, 'scripts/no-vendor-sign-in.ts'),
       // Half of what the MCP package would bring, and never asked.
       '@modelcontextprotocol/server/_shims': join(root, 'scripts/no-validator.ts'),
@@ -44,7 +47,8 @@ export function bundledPackages(root: string): BundledPackages {
       'jsonc-parser': join(root, 'node_modules/jsonc-parser/lib/esm/main.js'),
       // The same widths; it starts quicker and takes a tenth off what Ink costs.
       'string-width': join(root, 'node_modules/fast-string-width/dist/index.js'),
-      // Ink offers itself to React's developer tools where someone has installed those; nobody has here.
+      // Ink offers itself to React's developer tools where someone has installed those;
+      // nobody has here.
       'react-devtools-core': join(root, 'scripts/no-developer-tools.ts'),
     },
     // React has two forms of itself; people get the quick one.

@@ -1,7 +1,8 @@
-// Adds to package-lock.json the platform packages that the registry at hand does not offer: of the repository, or of the
-// folder that is named (`npm run lock:complete -- test/hosts/qwen-code`).
-// npm leaves them out of the lock when a mirror lacks them, and then `npm ci` refuses that lock everywhere.
-// It adds nothing else: each row is an exact version that an installed package already asks for as optional.
+// Adds to package-lock.json the platform packages that the registry at hand does not
+// offer: of the repository, or of the folder that is named (`npm run lock:complete --
+// test/hosts/qwen-code`). npm leaves them out of the lock when a mirror lacks them, and
+// then `npm ci` refuses that lock everywhere. It adds nothing else: each row is an exact
+// version that an installed package already asks for as optional.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -32,7 +33,10 @@ const libraries: Record<string, string> = {
   musleabihf: 'musl',
 };
 
-/** `@rolldown/binding-linux-arm64-musl` → for which machines it is; null when the name does not say. */
+/**
+ * `@rolldown/binding-linux-arm64-musl` → for which machines it is; null when the name
+ * does not say.
+ */
 export function platformOf(
   name: string,
 ): Pick<LockedPackage, 'os' | 'cpu' | 'libc'> | null {
@@ -45,7 +49,10 @@ export function platformOf(
   return { cpu, ...(libc.length > 0 ? { libc } : {}), ...(os.length > 0 ? { os } : {}) };
 }
 
-/** The rows that are missing, by their place in the lock. Throws where a name does not tell its platform. */
+/**
+ * The rows that are missing, by their place in the lock. Throws where a name does not
+ * tell its platform.
+ */
 export function missingRows(
   packages: Record<string, LockedPackage>,
 ): Record<string, LockedPackage> {

@@ -1,5 +1,6 @@
-// Writes docs/configuration.md from the tables of settings and providers, so that the page cannot say anything else.
-// What a field does when it is left out stands here in words; a field without such words stops the script.
+// Writes docs/configuration.md from the tables of settings and providers, so that the
+// page cannot say anything else. What a field does when it is left out stands here in
+// words; a field without such words stops the script.
 // Usage: npm run docs:config
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -164,7 +165,10 @@ function shownKind(kind: Kind): string {
   }
 }
 
-/** The fields inside a setting and how their place is written; null: it has none of its own. */
+/**
+ * The fields inside a setting and how their place is written; null: it has none of its
+ * own.
+ */
 function sectionOf(
   name: string,
   kind: Kind,

@@ -1,4 +1,5 @@
-// What the build writes: one row per file in dist/ that someone starts, imports or loads late.
+// What the build writes: one row per file in dist/ that someone starts, imports or loads
+// late.
 import { hosts } from '../src/hosts/hosts.ts';
 
 export interface Entry {
@@ -6,15 +7,15 @@ export interface Entry {
   /** Name in dist/, without its ending. */
   readonly output: string;
   /**
-   * `library`: what users import; packages stay imports, because users bring them (optional peers).
-   * `bin`: what people start: one file that every Node can read far enough to be told that it is too old.
-   * `commands`: every command, in one file: a file costs a start more than its code. Packages are bundled, because nothing
-   * is installed beside it.
-   * `quick-commands`: the same, with those that `quickCommands` names.
-   * `view`: what only a terminal needs; it is loaded when there is something to draw.
-   * `program`: what hosts start, from a copy: one file.
-   * `quick-program`: the same, started so often that it loads most of itself late, from `late` files beside it.
-   * `plugin`: what hosts load, from a copy; it shares chunks, as `library`.
+   * `library`: what users import; packages stay imports, because users bring them
+   * (optional peers). `bin`: what people start: one file that every Node can read far
+   * enough to be told that it is too old. `commands`: every command, in one file: a file
+   * costs a start more than its code. Packages are bundled, because nothing is installed
+   * beside it. `quick-commands`: the same, with those that `quickCommands` names. `view`:
+   * what only a terminal needs; it is loaded when there is something to draw. `program`:
+   * what hosts start, from a copy: one file. `quick-program`: the same, started so often
+   * that it loads most of itself late, from `late` files beside it. `plugin`: what hosts
+   * load, from a copy; it shares chunks, as `library`.
    */
   readonly group:
     | 'library'
@@ -29,8 +30,9 @@ export interface Entry {
 }
 
 /**
- * The commands that are asked for often, by people, by the lines at the bottom of their terminals and by hosts: the words that
- * are typed, and where they are written in src/cli/commands. Hosts start them from a copy.
+ * The commands that are asked for often, by people, by the lines at the bottom of their
+ * terminals and by hosts: the words that are typed, and where they are written in
+ * src/cli/commands. Hosts start them from a copy.
  */
 export const quickCommands = {
   file: 'plugin/programs/quick.cjs',

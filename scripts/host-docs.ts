@@ -1,5 +1,6 @@
-// Writes docs/hosts/README.md from what the adapters declare and from what the suite of the real hosts saw last
-// (docs/hosts/results.json), so that the page cannot say anything else.
+// Writes docs/hosts/README.md from what the adapters declare and from what the suite of
+// the real hosts saw last (docs/hosts/results.json), so that the page cannot say anything
+// else.
 // Usage: npm run docs:hosts
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +11,9 @@ const installers = await Promise.all(hosts.map((host) => host.installer()));
 
 const yesNo = (value: boolean): string => (value ? 'yes' : 'no');
 
-/** One row per capability: what it is called for people, and how a host's value is said. */
+/**
+ * One row per capability: what it is called for people, and how a host's value is said.
+ */
 const rows: readonly (readonly [string, (host: HostCapabilities) => string])[] = [
   [
     'tested with',

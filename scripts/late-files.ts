@@ -1,7 +1,8 @@
-// What the hook and the runner of checks load by `await import()` becomes a file of its own beside them, read when it is first
-// asked for: Node compiles only what a call needs, out of its cache of compiled code. These files are CommonJS and are found
-// from the program that was started: its copy has no package.json beside it that would tell Node what a `.js` is, so that
-// neither may have an import statement.
+// What the hook and the runner of checks load by `await import()` becomes a file of its
+// own beside them, read when it is first asked for: Node compiles only what a call needs,
+// out of its cache of compiled code. These files are CommonJS and are found from the
+// program that was started: its copy has no package.json beside it that would tell Node
+// what a `.js` is, so that neither may have an import statement.
 import { basename, dirname, join } from 'node:path';
 import type { Plugin } from 'esbuild';
 import { entries } from './entries.ts';
@@ -18,7 +19,8 @@ export function lateFiles(root: string): Plugin {
         if (kind !== 'dynamic-import') return null;
         const source = join(dirname(importer), path);
         const entry = late.find((one) => join(root, one.source) === source);
-        // The table of hosts names what no program of hosts loads. Anything else becomes part of the file.
+        // The table of hosts names what no program of hosts loads. Anything else becomes
+        // part of the file.
         if (entry === undefined && !['install.ts', 'drive.ts'].includes(basename(path)))
           return null;
         return {

@@ -1,5 +1,6 @@
-// Who may import whom: the one table behind biome.layers.json and test/architecture.test.ts.
-// An import may only point to the left; a layer that is not listed here does not exist.
+// Who may import whom: the one table behind biome.layers.json and
+// test/architecture.test.ts. An import may only point to the left; a layer that is not
+// listed here does not exist.
 
 const heart = ['core', 'engine'] as const;
 const services = [...heart, 'store', 'checks', 'tools', 'plan-file'] as const;
@@ -14,7 +15,10 @@ const adapters = [
   'mcp',
 ] as const;
 
-/** Folder under src/ → the folders it may import besides itself. `open` is one file, src/open.ts. */
+/**
+ * Folder under src/ → the folders it may import besides itself. `open` is one file,
+ * src/open.ts.
+ */
 export const layers: Readonly<Record<string, readonly string[]>> = {
   core: [],
   engine: ['core'],
@@ -24,12 +28,15 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   'plan-file': heart,
   // The one place that wires store, policy, checks and runtime.
   open: services,
-  // What holds an agent, without the agent: `openSession`, and what our own one shares with it.
+  // What holds an agent, without the agent: `openSession`, and what our own one shares
+  // with it.
   session: [...services, 'open'],
   hosts: wired,
-  // For programs of others that tell when they are idle, on what our own hosts of that kind share.
+  // For programs of others that tell when they are idle, on what our own hosts of that
+  // kind share.
   enforcer: [...wired, 'hosts'],
-  // Holds text back in any stream of a model's parts: for our own agent and for streams of others.
+  // Holds text back in any stream of a model's parts: for our own agent and for streams
+  // of others.
   guard: wired,
   frameworks: [...wired, 'guard'],
   agent: [...wired, 'guard'],
@@ -42,7 +49,9 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   simulated: heart,
 };
 
-/** What a layer may import that is not a file of ours. Layers that are not named are free. */
+/**
+ * What a layer may import that is not a file of ours. Layers that are not named are free.
+ */
 export const outsideImports: Readonly<Record<string, 'nothing' | 'node'>> = {
   core: 'nothing',
   engine: 'node',

@@ -1,5 +1,5 @@
-// The page docs/reference/library.md: what each entry of the package shows, from the declarations that users get. A name
-// without a comment in the source stops the script.
+// The page docs/reference/library.md: what each entry of the package shows, from the
+// declarations that users get. A name without a comment in the source stops the script.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -39,7 +39,10 @@ interface Declared {
   readonly code: string;
 }
 
-/** The compiler begins each statement of a declaration file in the first column, and nothing else but what closes it. */
+/**
+ * The compiler begins each statement of a declaration file in the first column, and
+ * nothing else but what closes it.
+ */
 function statementsOf(text: string): string[] {
   return text.split(/\n(?=[^\s})\]*])/).map((statement) => statement.trim());
 }

@@ -1,5 +1,6 @@
-// Breaks the product on purpose, one mutation of test/mutations.ts at a time, and asks whether a test notices.
-// A run that could not start proves nothing: only a failed test, with the defect loaded, counts as killed.
+// Breaks the product on purpose, one mutation of test/mutations.ts at a time, and asks
+// whether a test notices. A run that could not start proves nothing: only a failed test,
+// with the defect loaded, counts as killed.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,11 +9,19 @@ import { fileURLToPath } from 'node:url';
 import { type Mutation, mutations } from '../test/mutations.ts';
 import { applyMutation, findMutation } from './mutation-plugin.ts';
 
-/** Where the tests stand that must notice: those of the heart, not those that start whole programs. */
+/**
+ * Where the tests stand that must notice: those of the heart, not those that start whole
+ * programs.
+ */
 const testFolders = ['src/core', 'src/engine', 'src/store', 'src/tools'];
-/** Two processes fill two cores; more would only make the slow ones look like hung ones. */
+/**
+ * Two processes fill two cores; more would only make the slow ones look like hung ones.
+ */
 const parallel = 2;
-/** A defect may make a loop endless. Too short would call a slow run killed, so it is generous. */
+/**
+ * A defect may make a loop endless. Too short would call a slow run killed, so it is
+ * generous.
+ */
 const shortestLimitMs = 60_000;
 
 type Verdict =
@@ -49,7 +58,10 @@ function everywhere(): string[] {
   return testFolders.filter((folder) => existsSync(join(root, folder)));
 }
 
-/** The tests beside the changed file: most defects are seen there, in a second. The slow ones are left for later. */
+/**
+ * The tests beside the changed file: most defects are seen there, in a second. The slow
+ * ones are left for later.
+ */
 function nearby(file: string): string[] {
   const folder = posix.dirname(file);
   const names = readdirSync(join(root, folder)).filter((name) =>
@@ -68,7 +80,8 @@ function runTests(
   const name = `${id ?? 'unchanged'}-${++runs}`;
   const reportFile = join(scratch, `${name}.json`);
   const marker = join(scratch, `${name}.planted`);
-  // Empty: nothing is planted, and the slow tests take the short way that they take with a defect.
+  // Empty: nothing is planted, and the slow tests take the short way that they take with
+  // a defect.
   const environment: NodeJS.ProcessEnv = {
     ...process.env,
     NO_COLOR: '1',
@@ -146,7 +159,8 @@ function judge(run: TestRun): Verdict {
     };
   if (run.hung) return { kind: 'killed', by: 'the tests no longer end' };
   if (run.failedTest) return { kind: 'killed', by: run.failedTest };
-  // No test failed although the run did not succeed: a file that no longer loads says nothing about tests.
+  // No test failed although the run did not succeed: a file that no longer loads says
+  // nothing about tests.
   return run.succeeded ? { kind: 'survived' } : { kind: 'broken', reason: run.complaint };
 }
 
@@ -159,7 +173,9 @@ async function tryOut({ id, file }: Mutation, limitMs: number): Promise<Verdict>
     : judge(await runTests(id, limitMs, everywhere()));
 }
 
-/** An outdated entry is an error before anything runs, not a surprise after ten minutes. */
+/**
+ * An outdated entry is an error before anything runs, not a surprise after ten minutes.
+ */
 function selectMutations(ids: readonly string[]): readonly Mutation[] {
   const selected = ids.length > 0 ? ids.map(findMutation) : mutations;
   for (const mutation of selected)

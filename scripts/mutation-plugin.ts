@@ -1,5 +1,6 @@
 // Plants one deliberate defect from test/mutations.ts while Vite loads that source file.
-// It refuses to guess: an unknown id, or a text that does not occur exactly once, ends the run loudly.
+// It refuses to guess: an unknown id, or a text that does not occur exactly once, ends
+// the run loudly.
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Mutation, mutations } from '../test/mutations.ts';
@@ -30,9 +31,9 @@ export function applyMutation(source: string, mutation: Mutation): string {
 
 /**
  * @param root the repository's root
- * @param id which mutation
- * The file named by UNTILDONE_MUTATION_MARKER gets a line each time the defect was planted, so that
- * scripts/mutate.ts can tell "the tests saw it" from "the tests never loaded that file".
+ * @param id which mutation The file named by UNTILDONE_MUTATION_MARKER gets a line each
+ * time the defect was planted, so that scripts/mutate.ts can tell "the tests saw it" from
+ * "the tests never loaded that file".
  */
 export function mutationPlugin(root: string, id: string): LoadHookPlugin {
   const mutation = findMutation(id);

@@ -1,5 +1,6 @@
-// Stands in for the AI SDK's gateway, which signs in at its vendor. Nothing here uses the gateway; a call that gets this
-// far is a mistake and must not look for tokens on the human's machine.
+// Stands in for the AI SDK's gateway, which signs in at its vendor. Nothing here uses the
+// gateway; a call that gets this far is a mistake and must not look for tokens on the
+// human's machine.
 
 function refuse(): never {
   throw new Error(

@@ -1,5 +1,5 @@
-// What the package takes on a user's disk, by its parts. It fails above the most that we allow ourselves: nobody looks at the
-// size of a package again once it has grown.
+// What the package takes on a user's disk, by its parts. It fails above the most that we
+// allow ourselves: nobody looks at the size of a package again once it has grown.
 // Usage: node scripts/package-size.ts, after a build.
 import { execFileSync } from 'node:child_process';
 

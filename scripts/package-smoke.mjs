@@ -1,5 +1,6 @@
-// Runs inside a folder where the packed package is the only one installed, on any Node that it supports.
-// It uses what a user would: the command and the entries. Anything unexpected ends it with an error.
+// Runs inside a folder where the packed package is the only one installed, on any Node
+// that it supports. It uses what a user would: the command and the entries. Anything
+// unexpected ends it with an error.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -51,7 +52,8 @@ for (const entry of Object.keys(manifest.exports)) {
   }
 }
 
-// Something real: a plan in a store on disk, an agent that stops too early, and the answer it gets.
+// Something real: a plan in a store on disk, an agent that stops too early, and the
+// answer it gets.
 const { openSession } = await import('untildone');
 const home = mkdtempSync(join(tmpdir(), 'untildone-smoke-'));
 const session = await openSession({

@@ -1,5 +1,6 @@
-// Completes the plugin for Claude Code, whose programs the build has written to dist/plugin/programs: the folder plugin/ with
-// the version of the package. Nothing is installed for a plugin, so it has to carry all that it needs.
+// Completes the plugin for Claude Code, whose programs the build has written to
+// dist/plugin/programs: the folder plugin/ with the version of the package. Nothing is
+// installed for a plugin, so it has to carry all that it needs.
 import { copyFileSync, cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 

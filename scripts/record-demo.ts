@@ -1,5 +1,6 @@
-// Makes docs/demo.svg from a real run of the demo in a real terminal (tmux): what it plays was on the screen, when it
-// was there. And docs/demo-still.svg, its most telling screen, for whoever wants nothing to move.
+// Makes docs/demo.svg from a real run of the demo in a real terminal (tmux): what it
+// plays was on the screen, when it was there. And docs/demo-still.svg, its most telling
+// screen, for whoever wants nothing to move.
 // Usage: npm run build && npm run record:demo
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +17,10 @@ const rows = 24;
 const shotMs = 250;
 const longestMs = 120_000;
 
-/** What the screens show, in the order of the story. The last whose words have been on the screen is the caption. */
+/**
+ * What the screens show, in the order of the story. The last whose words have been on the
+ * screen is the caption.
+ */
 const captions: readonly (readonly [seen: string, caption: string])[] = [
   ['', 'An agent with bad habits gets a plan, and a test that must pass.'],
   ['"All done!" refused', '1. It says "All done!" with todos open: refused, it goes on.'],

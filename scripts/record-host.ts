@@ -1,6 +1,7 @@
-// Makes docs/hosts/NAME.svg from a real session of a host in a real terminal (tmux), with what `init` installs and a scripted
-// model behind it. Usage: npm run build && npm run test:hosts -- NAME --only=types (which installs the host), then
-// npm run record:host -- NAME…
+// Makes docs/hosts/NAME.svg from a real session of a host in a real terminal (tmux), with
+// what `init` installs and a scripted model behind it. Usage: npm run build && npm run
+// test:hosts -- NAME --only=types (which installs the host), then npm run record:host --
+// NAME…
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,14 +25,19 @@ import { waitUntil } from '../test/hosts/harness/wait-until.ts';
 import { drawTerminal } from './terminal-picture.ts';
 
 interface Sitting {
-  /** Behind the program's name: a terminal session in which it may write files without asking. */
+  /**
+   * Behind the program's name: a terminal session in which it may write files without
+   * asking.
+   */
   readonly words: readonly string[];
   /** Shown when it can be typed to. */
   readonly ready: RegExp;
   /** Shown when the picture can be taken; default: our last word. */
   readonly until?: RegExp;
   readonly rows?: number;
-  /** What a human has answered once: the theme, the key, and that this folder is theirs. */
+  /**
+   * What a human has answered once: the theme, the key, and that this folder is theirs.
+   */
   answer?(project: Project): void;
   readonly environment?: Readonly<Record<string, string>>;
 }

@@ -1,4 +1,5 @@
-// Makes the pictures in docs/view from the live view in a real terminal (tmux): one for each scene of its tests.
+// Makes the pictures in docs/view from the live view in a real terminal (tmux): one for
+// each scene of its tests.
 // Usage: npm run record:view [-- SCENE…]
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,7 +32,8 @@ async function record(scene: Scene): Promise<void> {
       scene.name,
     );
     await terminal.sees(scene.shows[0] ?? '');
-    // Long enough for a question to take keys, and for something to have run for a moment.
+    // Long enough for a question to take keys, and for something to have run for a
+    // moment.
     await new Promise((resolve) => setTimeout(resolve, 1200));
     if (scene.keys !== undefined) terminal.press(...scene.keys);
     if (scene.types !== undefined) terminal.type(scene.types);

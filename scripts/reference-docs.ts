@@ -1,5 +1,6 @@
-// Writes docs/reference from the code: commands (what --help prints), rules, outcomes, events, the library. The pages
-// cannot say anything else; an outcome or an event without a sentence here stops the script.
+// Writes docs/reference from the code: commands (what --help prints), rules, outcomes,
+// events, the library. The pages cannot say anything else; an outcome or an event without
+// a sentence here stops the script.
 // Usage: npm run docs:reference
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -73,7 +74,10 @@ ${written}
 `;
 }
 
-/** What a rule can answer, read from its code: which outcomes it names, and whether it waits or leaves it alone. */
+/**
+ * What a rule can answer, read from its code: which outcomes it names, and whether it
+ * waits or leaves it alone.
+ */
 function answersOf(code: string): string {
   const named = outcomes.filter((outcome) => new RegExp(`['"]${outcome}['"]`).test(code));
   const ends =

@@ -1,5 +1,6 @@
-// Lets packages in CommonJS form find Node's own modules in a bundle that is a module: there is no `require` in one.
-// Commander gets them in the same way, since importing them whole would be two thirds of what it adds to every start.
+// Lets packages in CommonJS form find Node's own modules in a bundle that is a module:
+// there is no `require` in one. Commander gets them in the same way, since importing them
+// whole would be two thirds of what it adds to every start.
 import { isBuiltin } from 'node:module';
 import type { Plugin } from 'esbuild';
 
@@ -20,9 +21,11 @@ export const requiredBuiltins: Plugin = {
       loader: 'js',
     }));
     build.onLoad({ filter: /.*/, namespace: 'commander-builtin' }, ({ path }) => ({
-      // Name by name: a copy of `util` would load all that it offers, down to the terminal.
+      // Name by name: a copy of `util` would load all that it offers, down to the
+      // terminal.
       contents: [
-        // It starts commands that are programs of their own with this one, and we have none.
+        // It starts commands that are programs of their own with this one, and we have
+        // none.
         `const taken = ${path === 'node:child_process' ? '{}' : `process.getBuiltinModule(${JSON.stringify(path)})`};`,
         'export default taken;',
         'export const { EventEmitter, stripVTControlCharacters } = taken;',

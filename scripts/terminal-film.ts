@@ -1,5 +1,6 @@
-// Draws what a terminal showed over time as an SVG that plays by itself: a strip of screens, moved on from one to the
-// next. Lines that occur more than once are drawn once. Where nothing may move, it stands still at its last screen.
+// Draws what a terminal showed over time as an SVG that plays by itself: a strip of
+// screens, moved on from one to the next. Lines that occur more than once are drawn once.
+// Where nothing may move, it stands still at its last screen.
 import {
   columnWidth,
   dark,

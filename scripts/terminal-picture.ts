@@ -1,4 +1,5 @@
-// Draws what a terminal showed as an SVG: text with its colours, nothing added and nothing left out.
+// Draws what a terminal showed as an SVG: text with its colours, nothing added and
+// nothing left out.
 
 const colours: Readonly<Record<string, string>> = {
   31: '#f47067',

@@ -1,12 +1,15 @@
-// Collects the licence texts of every package whose code ended up in dist/, from esbuild's own record.
-// A text that several packages share is written once, below their names. It refuses to ship code whose licence text it cannot
-// show.
+// Collects the licence texts of every package whose code ended up in dist/, from
+// esbuild's own record. A text that several packages share is written once, below their
+// names. It refuses to ship code whose licence text it cannot show.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const licenceFile = /^(licen[cs]e|copying)([-.].*)?$/i;
 
-/** `node_modules/@scope/name/dist/x.js` → `node_modules/@scope/name`, the innermost package. */
+/**
+ * `node_modules/@scope/name/dist/x.js` → `node_modules/@scope/name`, the innermost
+ * package.
+ */
 export function packageFolder(input: string): string | null {
   const marker = 'node_modules/';
   const start = input.lastIndexOf(marker);
@@ -16,7 +19,10 @@ export function packageFolder(input: string): string | null {
   return input.slice(0, start + marker.length) + name.join('/');
 }
 
-/** Packages that name their licence and its holder in every file but leave its text out: the text is kept here. */
+/**
+ * Packages that name their licence and its holder in every file but leave its text out:
+ * the text is kept here.
+ */
 const keptTexts: Readonly<Record<string, string>> = {
   'yoga-layout MIT': './licences/yoga-layout.txt',
   // Names them in its package.json.
@@ -48,7 +54,10 @@ function readPackage(root: string, folder: string): BundledPackage {
   };
 }
 
-/** Some packages of a repository ship its licence for all of them: same repository, same licence, same text. */
+/**
+ * Some packages of a repository ship its licence for all of them: same repository, same
+ * licence, same text.
+ */
 function textsOfSibling(
   manifest: Manifest,
   others: readonly BundledPackage[],

@@ -1,5 +1,6 @@
-// Prints how many files a reader opens to follow one event through the product, by four walks that are really taken from
-// source: a file counts when one of its functions was called on the way. Usage: npm run walks [-- --list]
+// Prints how many files a reader opens to follow one event through the product, by four
+// walks that are really taken from source: a file counts when one of its functions was
+// called on the way. Usage: npm run walks [-- --list]
 import { type ChildProcess, fork, spawnSync } from 'node:child_process';
 import {
   mkdirSync,
@@ -60,7 +61,10 @@ interface ScriptCoverage {
   }[];
 }
 
-/** What starts at 0 is the module as a whole, which runs when it is loaded: no step of a walk. A later take leaves it out. */
+/**
+ * What starts at 0 is the module as a whole, which runs when it is loaded: no step of a
+ * walk. A later take leaves it out.
+ */
 function filesCalled(scripts: readonly ScriptCoverage[]): Set<string> {
   const here = `${pathToFileURL(root).href.replace(/\/$/u, '')}/src/`;
   const called = scripts
@@ -130,7 +134,10 @@ function stopHook(): Set<string> {
   return filesOfProcesses(coverage);
 }
 
-/** OpenCode falls idle with todos open; the countdown passes, and the continuation is in the session. */
+/**
+ * OpenCode falls idle with todos open; the countdown passes, and the continuation is in
+ * the session.
+ */
 async function idleToInjection(): Promise<Set<string>> {
   const plugin = await createPluginCase({ directory: createWorkspace('opencode') });
   await plugin.host.says(sessionId, 'do it');
@@ -148,7 +155,10 @@ async function idleToInjection(): Promise<Set<string>> {
   return files;
 }
 
-/** `untildone run`: from the model's "done" with a todo open to the request that carries the continuation. */
+/**
+ * `untildone run`: from the model's "done" with a todo open to the request that carries
+ * the continuation.
+ */
 async function oneStopOfRun(): Promise<Set<string>> {
   const workspace = createWorkspace('run');
   const preload = join(home, 'preload.mjs');
@@ -171,8 +181,9 @@ process.channel?.unref();
       child?.once('message', (scripts) => resolve(scripts as ScriptCoverage[]));
       child?.send('take');
     });
-  // The first answer plans, the second says "done": the walk lies between that one and the next request. The second comes a
-  // little later than it could, so that the counting begins before it.
+  // The first answer plans, the second says "done": the walk lies between that one and
+  // the next request. The second comes a little later than it could, so that the counting
+  // begins before it.
   const steps = [plan('one'), after(300, say('All done!')), say('I stop here.')];
   const model = await startScriptedModel({
     scripts: [script('walk', steps)],

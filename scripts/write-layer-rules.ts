@@ -1,5 +1,6 @@
-// Writes biome.layers.json from the table in layers.ts: `npm run layers` after a change of the table.
-// The file is committed, so that Biome (and an editor) needs no step before it; a test says when it is old.
+// Writes biome.layers.json from the table in layers.ts: `npm run layers` after a change
+// of the table. The file is committed, so that Biome (and an editor) needs no step before
+// it; a test says when it is old.
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import {
@@ -57,7 +58,10 @@ function restrictImports(
   };
 }
 
-/** Biome takes the last override that matches a file, so the database's folder stands after its layer. */
+/**
+ * Biome takes the last override that matches a file, so the database's folder stands
+ * after its layer.
+ */
 export function layerRules(): string {
   const overrides: object[] = [
     restrictImports(

@@ -1,4 +1,5 @@
-// `check-runner.js DIRECTORY HOLDER` works through the queue of one folder and ends. It outlives whoever starts it.
+// `check-runner.js DIRECTORY HOLDER` works through the queue of one folder and ends. It
+// outlives whoever starts it.
 import { scriptSwitch } from './engine/start-program.ts';
 import { useCompiledCode } from './store/state-directory.ts';
 

@@ -1,5 +1,5 @@
-// The hook as hosts start it, and what it remembers: a process per call over a state directory that others lock, open
-// to everybody, put back or damage.
+// The hook as hosts start it, and what it remembers: a process per call over a state
+// directory that others lock, open to everybody, put back or damage.
 import { spawn } from 'node:child_process';
 import {
   appendFileSync,

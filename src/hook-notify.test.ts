@@ -1,4 +1,5 @@
-// Being told of a session in Claude Code, by the hook as hosts start it: bundled, with the program that outlives it.
+// Being told of a session in Claude Code, by the hook as hosts start it: bundled, with
+// the program that outlives it.
 import { spawnSync } from 'node:child_process';
 import {
   existsSync,

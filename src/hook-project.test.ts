@@ -1,4 +1,5 @@
-// V10: what a project's own settings of the host name is not touched, neither before nor after a call is answered.
+// V10: what a project's own settings of the host name is not touched, neither before nor
+// after a call is answered.
 import { spawnSync } from 'node:child_process';
 import {
   existsSync,

@@ -1,5 +1,6 @@
-// V10: no variable that a project's own settings of its host set switches us off. The hook is started as hosts start it, with
-// recorded payloads, for each host that has such settings.
+// V10: no variable that a project's own settings of its host set switches us off. The
+// hook is started as hosts start it, with recorded payloads, for each host that has such
+// settings.
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -99,7 +100,8 @@ beforeEach(() => {
   [project, state] = [join(home, 'project'), join(home, 'state')];
   for (const folder of ['.git', '.claude', '.qwen', 'evil'])
     mkdirSync(join(project, folder), { recursive: true });
-  // As `init` copies it: the folder that holds our own program counts as our state directory.
+  // As `init` copies it: the folder that holds our own program counts as our state
+  // directory.
   mkdirSync(state, { mode: 0o700 });
   cpSync(join(bundles, 'plugin/programs'), join(state, 'bin/here'), { recursive: true });
   writeFileSync(join(project, 'evil/false'), '#!/bin/sh\nexit 0\n', { mode: 0o755 });
@@ -125,7 +127,9 @@ function strangersValue(name: string): string {
   return chosen[name] ?? join(project, 'evil');
 }
 
-/** What the human is told over a turn, and the text that sends the agent on at its end. */
+/**
+ * What the human is told over a turn, and the text that sends the agent on at its end.
+ */
 function turn(host: HostCase, variables: Readonly<Record<string, string>>, text: string) {
   writeFileSync(join(project, host.file), text);
   const path = `${dirname(process.execPath)}:/usr/bin:/bin`;

@@ -1,5 +1,5 @@
-// The hook as hosts start it: bundled, a process per call. Whatever it is given, it answers with one JSON
-// object and exits with 0, and many at once leave the exact state.
+// The hook as hosts start it: bundled, a process per call. Whatever it is given, it
+// answers with one JSON object and exits with 0, and many at once leave the exact state.
 import { spawn, spawnSync } from 'node:child_process';
 import {
   chmodSync,

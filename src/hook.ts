@@ -1,5 +1,6 @@
-// What hosts start: `hook.js HOST [--tools=PREFIX]`, one JSON object on stdout and exit code 0, whatever happens. Only
-// this is compiled at each call; all else comes out of Node's cache of compiled code.
+// What hosts start: `hook.js HOST [--tools=PREFIX]`, one JSON object on stdout and exit
+// code 0, whatever happens. Only this is compiled at each call; all else comes out of
+// Node's cache of compiled code.
 import { writeSync } from 'node:fs';
 import { useCompiledCode } from './store/state-directory.ts';
 

@@ -1,4 +1,5 @@
-// The library: hold an agent of your own until its work is verifiably done. All else is internal.
+// The library: hold an agent of your own until its work is verifiably done. All else is
+// internal.
 
 export { decide } from './core/decide.ts';
 export { type Decision, exitCodes, type Outcome } from './core/decision.ts';

@@ -1,4 +1,5 @@
-// `notify.js` tells a human what its environment holds, and ends. It outlives whoever starts it.
+// `notify.js` tells a human what its environment holds, and ends. It outlives whoever
+// starts it.
 import { scriptSwitch } from './engine/start-program.ts';
 import { sendNotice } from './hosts/notify.ts';
 

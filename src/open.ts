@@ -1,5 +1,6 @@
-// Wires the policy of a folder, the checks and all that a runtime is made of over a store. A broken configuration never
-// throws: it switches us off, and the caller tells it (C1).
+// Wires the policy of a folder, the checks and all that a runtime is made of over a
+// store. A broken configuration never throws: it switches us off, and the caller tells it
+// (C1).
 import { isAbsolute } from 'node:path';
 import {
   type CheckerOptions,
@@ -34,7 +35,10 @@ export interface OpenOptions
   readonly onProblem?: (sentences: readonly string[]) => void;
   /** No other process opens this store, so that its checks run in this one. */
   readonly isPrivate?: boolean;
-  /** One of your own, or options of the default one; null: nobody runs checks, so that there are none. */
+  /**
+   * One of your own, or options of the default one; null: nobody runs checks, so that
+   * there are none.
+   */
   readonly checker?: Checker | Partial<CheckerOptions> | null;
 }
 
@@ -71,13 +75,15 @@ type Place = Omit<CheckerOptions, 'startRunner' | 'signal'>;
 
 function createOwnChecker(options: OpenOptions, place: Place): Parts['checker'] {
   const { checker = {}, environment, isPrivate = false } = options;
-  // Made when first asked for: most hooks run no checks. Checks that nobody waits for go on: others may.
+  // Made when first asked for: most hooks run no checks. Checks that nobody waits for go
+  // on: others may.
   let never: AbortSignal | null = null;
   const own = createChecker({
     ...place,
     startRunner(directory, holder) {
       if (!isPrivate && startRunner(directory, holder, environment)) return;
-      // In this process. Safe: whoever waits sees that the lease ran out, and starts another.
+      // In this process. Safe: whoever waits sees that the lease ran out, and starts
+      // another.
       runQueue({ ...place, directory, holder, environment }).catch(() => {});
     },
     signal: () => (never ??= new AbortController().signal),
@@ -134,14 +140,20 @@ export function createConfiguration(options: OpenOptions) {
     current: (directory = own): Policy => look(directory).policy,
     /** Why it cannot be used; null: it can. */
     problem: (): string | null => look(own).problem,
-    /** What the project's file asks for now and nobody accepted, in a sentence for the human (V10). Off means off (C2). */
+    /**
+     * What the project's file asks for now and nobody accepted, in a sentence for the
+     * human (V10). Off means off (C2).
+     */
     pending(directory = own): string | null {
       const { mode, enabled } = look(directory).policy.settings;
       if (mode !== 'enforce' || !enabled) return null;
       const { pending } = readFiles(directory).project;
       return pending === null ? null : pendingSentence(pending);
     },
-    /** At a genuine human message, before the snapshot: read anew, with what stands at protected paths (V2). */
+    /**
+     * At a genuine human message, before the snapshot: read anew, with what stands at
+     * protected paths (V2).
+     */
     async renew(): Promise<void> {
       const fresh = read(own);
       if (own === null) return void known.set(own, fresh);

@@ -1,5 +1,6 @@
-// Everything malformed that can come in, in tables: events, the input of the todo tools, configurations. Each gets
-// one clear sentence; where the whole input is refused, every table of a real SQLite store is as before.
+// Everything malformed that can come in, in tables: events, the input of the todo tools,
+// configurations. Each gets one clear sentence; where the whole input is refused, every
+// table of a real SQLite store is as before.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -98,7 +99,10 @@ function sentencesIn(text: string): number {
     .filter((part) => part.trim() !== '').length;
 }
 
-/** One line that names the field or item, ends as a sentence and shows nothing of our insides. */
+/**
+ * One line that names the field or item, ends as a sentence and shows nothing of our
+ * insides.
+ */
 function expectClear(sentence: string, mention: string, atMost = 1): void {
   expect(sentence).toContain(mention);
   expect(sentencesIn(sentence), sentence).toBeLessThanOrEqual(atMost);
@@ -370,7 +374,9 @@ const events: readonly (readonly [string, string, unknown])[] = [
   ['an epoch as text', 'epoch must be', { ...anEvent.deliveryReported(), epoch: '1' }],
 ];
 
-/** Tool, what it is, what must be named, the input. Refused before the engine hears of it. */
+/**
+ * Tool, what it is, what must be named, the input. Refused before the engine hears of it.
+ */
 const inputs: readonly (readonly [string, string, string, unknown])[] = [
   ['create_todo', 'nothing', 'items', undefined],
   ['create_todo', 'a list', 'items', [{ title: 'A' }]],
@@ -428,7 +434,10 @@ const inputs: readonly (readonly [string, string, string, unknown])[] = [
 
 const item = (fields: object) => ({ content: 'A', status: 'pending', ...fields });
 
-/** Tool, what it is, the code, the input. Refused as a whole by the plan itself: the last good plan stays (T6, M3). */
+/**
+ * Tool, what it is, the code, the input. Refused as a whole by the plan itself: the last
+ * good plan stays (T6, M3).
+ */
 const refusals: readonly (readonly [string, string, string, () => unknown])[] = [
   [
     'todo_write',

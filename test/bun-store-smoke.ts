@@ -1,6 +1,8 @@
-// Runs the store contract over the SQLite store under Bun, where it stands on bun:sqlite instead of node:sqlite:
+// Runs the store contract over the SQLite store under Bun, where it stands on bun:sqlite
+// instead of node:sqlite:
 //   node test/bun-store-smoke.ts PATH-TO-BUN
-// Bun's own test runner stands in for vitest. It installs nothing: the caller brings the program.
+// Bun's own test runner stands in for vitest. It installs nothing: the caller brings the
+// program.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

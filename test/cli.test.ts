@@ -1,5 +1,5 @@
-// The commands, run in process over a real SQLite store that scripted hosts filled: what they print, what they
-// change, and what they leave alone.
+// The commands, run in process over a real SQLite store that scripted hosts filled: what
+// they print, what they change, and what they leave alone.
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// The built program as people meet it: its help at the widths of terminals, completion in a real shell, goals from
-// standard input, and what waits for another program.
+// The built program as people meet it: its help at the widths of terminals, completion in
+// a real shell, goals from standard input, and what waits for another program.
 import { spawn } from 'node:child_process';
 import {
   chmodSync,

@@ -1,5 +1,6 @@
-// The examples: each is run by `npm run examples`, or by the tests of the host that it needs, and named on docs/library.md, and
-// what they configure is right. That the JSON Schema says what `validateConfig` says is tested beside the schema.
+// The examples: each is run by `npm run examples`, or by the tests of the host that it
+// needs, and named on docs/library.md, and what they configure is right. That the JSON
+// Schema says what `validateConfig` says is tested beside the schema.
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

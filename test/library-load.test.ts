@@ -1,4 +1,5 @@
-// Must hold 3 of the library: what a program loads that imports it, read from Node's loader, with the files as the build writes them.
+// Must hold 3 of the library: what a program loads that imports it, read from Node's
+// loader, with the files as the build writes them.
 import { mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';

@@ -1,4 +1,5 @@
-// Keeps the list of mutations honest: an entry that no longer applies would prove nothing.
+// Keeps the list of mutations honest: an entry that no longer applies would prove
+// nothing.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,5 +1,6 @@
-// The list of ways to break the product that the tests must notice: one entry per rule, counter and reset, and more.
-// It refuses to be clever: `find` must occur exactly once in `file`, or the run of that mutation is an error.
+// The list of ways to break the product that the tests must notice: one entry per rule,
+// counter and reset, and more. It refuses to be clever: `find` must occur exactly once in
+// `file`, or the run of that mutation is an error.
 import { agentMutations } from './mutations/agent-mutations.ts';
 import { bulkMutations } from './mutations/bulk-mutations.ts';
 import { countersMutations } from './mutations/counters-mutations.ts';

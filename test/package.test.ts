@@ -1,5 +1,6 @@
-// Holds package.json and its lock to what the package promises: nothing is installed beside it, a fresh
-// clone installs the same versions everywhere, and what is bundled shows its licence.
+// Holds package.json and its lock to what the package promises: nothing is installed
+// beside it, a fresh clone installs the same versions everywhere, and what is bundled
+// shows its licence.
 import { execFileSync } from 'node:child_process';
 import {
   globSync,
@@ -77,7 +78,8 @@ describe('package.json', () => {
     const unguarded = Object.entries<string>(manifest.scripts)
       .filter(([, command]) => !command.startsWith('node scripts/assert-node.cjs && '))
       .map(([name]) => name);
-    // `ci` installs the pinned Node first and asserts then; `prepublishOnly` only runs scripts that assert.
+    // `ci` installs the pinned Node first and asserts then; `prepublishOnly` only runs
+    // scripts that assert.
     expect(unguarded).toEqual(['ci', 'ci:long', 'prepublishOnly']);
   });
 });

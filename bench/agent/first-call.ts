@@ -1,6 +1,7 @@
-// What it takes from `untildone run` without a terminal to its first call to the model, beside a bare `node -e 0` and a
-// bare Node that makes one request, all in turns within one run: wall time, and processor time, which swings less where
-// other work runs (Linux only; 0 elsewhere). Medians. It judges nothing but that every start made its call.
+// What it takes from `untildone run` without a terminal to its first call to the model,
+// beside a bare `node -e 0` and a bare Node that makes one request, all in turns within
+// one run: wall time, and processor time, which swings less where other work runs (Linux
+// only; 0 elsewhere). Medians. It judges nothing but that every start made its call.
 // Usage: npm run bench:first-call [-- RUNS]
 import { spawn } from 'node:child_process';
 import {

@@ -1,6 +1,7 @@
-// What the in-turn guard adds between the model's last event and the release of its answer (issue Loop, must hold 2;
-// I1), beside a stream without a guard, over real HTTP in the real loop; and proof that no held "done" is shown on a
-// retry and no tool event is delayed. Usage: npm run bench:guard
+// What the in-turn guard adds between the model's last event and the release of its
+// answer (issue Loop, must hold 2; I1), beside a stream without a guard, over real HTTP
+// in the real loop; and proof that no held "done" is shown on a retry and no tool event
+// is delayed. Usage: npm run bench:guard
 import { subscribe } from 'node:diagnostics_channel';
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -67,7 +68,8 @@ const store = await openSqliteStore({
   path: join(scratch, 'store.db'),
   clock: systemClock,
 });
-// Anthropic's protocol: its tool calls are complete before the answer ends, so that events follow them.
+// Anthropic's protocol: its tool calls are complete before the answer ends, so that
+// events follow them.
 const agent = { url: server.url, api: 'anthropic', store, directory: scratch } as const;
 const { model } = await scriptedModelObject(agent);
 
@@ -84,7 +86,10 @@ async function bareSample(): Promise<number> {
   return endAt - lastEventAt;
 }
 
-/** From the last event to the release. The session has spent its continuations: the engine decides and lets go. */
+/**
+ * From the last event to the release. The session has spent its continuations: the engine
+ * decides and lets go.
+ */
 async function guardedSample(): Promise<{ release: number; continuations: number }> {
   let release: number | null = null;
   const ended = await runScriptedAgent({
@@ -143,7 +148,10 @@ async function heldTexts(): Promise<void> {
   if (held.length < 19 || leaked > 0) process.exitCode = 1;
 }
 
-/** A tool event is delayed if the guard takes the next event from the model before it hands this one on. */
+/**
+ * A tool event is delayed if the guard takes the next event from the model before it
+ * hands this one on.
+ */
 async function toolEvents(): Promise<void> {
   const waits: number[] = [];
   let delayed = 0;

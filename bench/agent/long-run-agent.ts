@@ -1,4 +1,5 @@
-// The agent's process of the long run: prints its memory at 50, 100 and 200 finished todos, and how it ended.
+// The agent's process of the long run: prints its memory at 50, 100 and 200 finished
+// todos, and how it ended.
 // Usage: node --expose-gc long-run-agent.ts DIRECTORY URL CONTEXT_LIMIT
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,7 @@
-// A plan of 200 todos at one per stop (issue Loop, must hold 4): memory of the agent's process at 50, 100 and 200
-// finished todos, and the size of every prompt that reached the server. The agent runs in a process of its own, so that
-// the server's memory is not counted. Usage: npm run bench:long-run
+// A plan of 200 todos at one per stop (issue Loop, must hold 4): memory of the agent's
+// process at 50, 100 and 200 finished todos, and the size of every prompt that reached
+// the server. The agent runs in a process of its own, so that the server's memory is not
+// counted. Usage: npm run bench:long-run
 import { spawn } from 'node:child_process';
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -34,7 +35,10 @@ interface Case {
   readonly contextLimit: number;
 }
 
-/** Small files: the number of messages is what binds. Large ones: the window fills first, and history is summarised. */
+/**
+ * Small files: the number of messages is what binds. Large ones: the window fills first,
+ * and history is summarised.
+ */
 const cases: readonly Case[] = [
   { name: 'small files', words: 40, contextLimit: 100_000 },
   { name: 'large files in a small window', words: 2500, contextLimit: 32_000 },
@@ -64,7 +68,10 @@ interface Prompt {
   readonly bytes: number;
   readonly tokens: number;
   readonly messages: number;
-  /** 1: its beginning is not that of the prompt before, and a provider's cache is lost (V9). */
+  /**
+   * 1: its beginning is not that of the prompt before, and a provider's cache is lost
+   * (V9).
+   */
   readonly broken: number;
 }
 

@@ -1,5 +1,6 @@
-// How much of one call to the model stands unchanged at the beginning of the next (issue Loop, must hold 5; V9), taken
-// from the request bodies that reached the server, in each of the four protocols. Usage: npm run bench:prefix
+// How much of one call to the model stands unchanged at the beginning of the next (issue
+// Loop, must hold 5; V9), taken from the request bodies that reached the server, in each
+// of the four protocols. Usage: npm run bench:prefix
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -53,7 +54,10 @@ function story(): Script {
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** Where each protocol puts its parts; what is not one of these (model, settings) is no part of the prompt. */
+/**
+ * Where each protocol puts its parts; what is not one of these (model, settings) is no
+ * part of the prompt.
+ */
 const partsOf: Readonly<Record<ScriptedApi, (body: Body) => CallParts>> = {
   chat: ({ tools, messages }) => ({
     system: null,
@@ -102,7 +106,10 @@ async function requestsOf(api: ScriptedApi): Promise<readonly LoggedRequest[]> {
   }
 }
 
-/** A call that shows fewer messages than the one before it: the history was cut in between. */
+/**
+ * A call that shows fewer messages than the one before it: the history was cut in
+ * between.
+ */
 function trimmedAt(calls: readonly CallParts[]): readonly number[] {
   return calls.flatMap(({ messages }, index) =>
     messages.length < (calls[index - 1]?.messages.length ?? 0) - 1 ? [index + 1] : [],

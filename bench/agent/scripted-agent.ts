@@ -1,5 +1,6 @@
-// Our own agent against a scripted model: the loop, the provider package, HTTP and the store are the real ones.
-// Shared by the programs that measure the loop or kill it; it checks nothing itself.
+// Our own agent against a scripted model: the loop, the provider package, HTTP and the
+// store are the real ones. Shared by the programs that measure the loop or kill it; it
+// checks nothing itself.
 import type { AgentEvent, RunEnded } from '../../src/agent/agent-event.ts';
 import type { AgentRunOptions } from '../../src/agent/loop/run.ts';
 import {
@@ -14,7 +15,10 @@ import { createIdentifiers, systemClock } from '../../src/engine/system.ts';
 
 export type ScriptedApi = 'chat' | 'responses' | 'anthropic' | 'google';
 
-/** The provider's own name where it has one: then its package and its cache options are used. */
+/**
+ * The provider's own name where it has one: then its package and its cache options are
+ * used.
+ */
 const providers = {
   chat: { name: 'scripted', path: '/v1' },
   responses: { name: 'openai', path: '/v1' },

@@ -1,4 +1,5 @@
-// The store that the hook is measured on: a thousand other sessions, and one of Claude Code with a plan of two hundred.
+// The store that the hook is measured on: a thousand other sessions, and one of Claude
+// Code with a plan of two hundred.
 
 import type { Event, SessionDescriptor } from '../../src/core/events.ts';
 import { defaultSettings } from '../../src/core/settings.ts';

@@ -1,4 +1,5 @@
-// From the end of an answer to the injection that follows it, by the host's own clock: both times stand in its messages.
+// From the end of an answer to the injection that follows it, by the host's own clock:
+// both times stand in its messages.
 import { always, plan, say, script } from '../../src/scripted-model/index.ts';
 import { waitUntil } from '../../test/hosts/harness/wait-until.ts';
 import { openConversation } from '../../test/hosts/opencode/conversation.ts';

@@ -1,5 +1,5 @@
-// Installs a package into a temporary folder, as a host's loader would: without scripts, with all that it depends on.
-// It runs nothing of what it installed.
+// Installs a package into a temporary folder, as a host's loader would: without scripts,
+// with all that it depends on. It runs nothing of what it installed.
 import { execFileSync } from 'node:child_process';
 import {
   lstatSync,

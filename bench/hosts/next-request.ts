@@ -1,5 +1,6 @@
-// In the real Claude Code: how long after the model's answer the next request comes, when a Stop hook continues the turn.
-// Once with our hook as `init` installed it, once with a bare node script that says go on a few times.
+// In the real Claude Code: how long after the model's answer the next request comes, when
+// a Stop hook continues the turn. Once with our hook as `init` installed it, once with a
+// bare node script that says go on a few times.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,7 +32,10 @@ async function measure(
   }
 }
 
-/** Each from one answer in plain text to the request after it; the answers themselves take the model no time. */
+/**
+ * Each from one answer in plain text to the request after it; the answers themselves take
+ * the model no time.
+ */
 function gaps({ requests }: ScriptedModel): readonly number[] {
   const work = requests.filter(({ isAside }) => !isAside);
   return work.flatMap((request, index) => {

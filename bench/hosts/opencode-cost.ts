@@ -1,6 +1,7 @@
-// What the plugin costs in the real OpenCode, as ratios within one interleaved run: from idle to injection beyond the
-// countdown, beside a bare plugin that injects at once; CPU that it adds to the start of the host, and installed size,
-// both beside the best-known plugin of this kind, which is installed into a temporary folder and only measured.
+// What the plugin costs in the real OpenCode, as ratios within one interleaved run: from
+// idle to injection beyond the countdown, beside a bare plugin that injects at once; CPU
+// that it adds to the start of the host, and installed size, both beside the best-known
+// plugin of this kind, which is installed into a temporary folder and only measured.
 // Usage: npm run bench:opencode [-- ROUNDS]
 import { statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -1,5 +1,6 @@
-// How much processor time `opencode serve` takes to open a folder with these plugins, until it has come to rest. What
-// the host itself needs before that is left out: it is the same for all and swings by more than a plugin costs.
+// How much processor time `opencode serve` takes to open a folder with these plugins,
+// until it has come to rest. What the host itself needs before that is left out: it is
+// the same for all and swings by more than a plugin costs.
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startServe } from '../../test/hosts/opencode/serve.ts';
@@ -7,11 +8,17 @@ import { createSurroundings } from '../../test/hosts/opencode/stage.ts';
 
 /** Clock ticks of Linux, which has had 100 in a second on every machine since 2.6. */
 const tickMs = 10;
-/** The host works on after it has answered; what a plugin does later belongs to its start as well. */
+/**
+ * The host works on after it has answered; what a plugin does later belongs to its start
+ * as well.
+ */
 const restMs = 2500;
 
 export interface Start {
-  /** Processor time of all threads and of the processes that were waited for, in steps of ten. */
+  /**
+   * Processor time of all threads and of the processes that were waited for, in steps of
+   * ten.
+   */
   readonly milliseconds: number;
   /** What can be typed then, by which one sees that a plugin was loaded. */
   readonly commands: readonly string[];
@@ -53,7 +60,8 @@ export async function createStartMeter(): Promise<StartMeter> {
 
 function cpuOf(pid: number): number {
   const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  // The name of the program stands in brackets and may hold blanks; utime to cstime are 11 to 14 behind it.
+  // The name of the program stands in brackets and may hold blanks; utime to cstime are
+  // 11 to 14 behind it.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks) * tickMs, 0);
 }

@@ -1,5 +1,6 @@
-// Prints what a fingerprint costs beside `git --no-optional-locks status` on a generated repository of 20,000 files:
-// medians of interleaved runs, once with everything committed and once with some files changed.
+// Prints what a fingerprint costs beside `git --no-optional-locks status` on a generated
+// repository of 20,000 files: medians of interleaved runs, once with everything committed
+// and once with some files changed.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -78,7 +79,8 @@ try {
     writeFileSync(join(root, 'src', `part-${file}`, 'new.ts'), 'new\n');
   }
   await compare('200 files changed, 200 untracked, just now');
-  // Once files are older than the clock of a file system is coarse, their content is remembered by their times.
+  // Once files are older than the clock of a file system is coarse, their content is
+  // remembered by their times.
   await new Promise((resolve) => setTimeout(resolve, 2500));
   await compare('the same a moment later');
 } finally {

@@ -1,5 +1,6 @@
-// What the library costs a program that imports it, from the built package: the files that Node loads, the size of a bundle
-// that somebody else makes of it, and its start beside a bare Node, with and without a session in memory. It judges nothing;
+// What the library costs a program that imports it, from the built package: the files
+// that Node loads, the size of a bundle that somebody else makes of it, and its start
+// beside a bare Node, with and without a session in memory. It judges nothing;
 // test/library-load.test.ts does.
 // Usage: npm run bench:library [-- RUNS]
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync } from 'node:fs';

@@ -1,9 +1,13 @@
-// Raw node:sqlite writing the same rows per transaction as the engine does for one finished todo, in the same tables
-// with the same indexes, with nothing around it: the bar that the engine is measured against.
+// Raw node:sqlite writing the same rows per transaction as the engine does for one
+// finished todo, in the same tables with the same indexes, with nothing around it: the
+// bar that the engine is measured against.
 import { DatabaseSync } from 'node:sqlite';
 
 export interface RawWriter {
-  /** One transaction: reads the session, the todo and the last ledger entry; writes event, todo, ledger, session. */
+  /**
+   * One transaction: reads the session, the todo and the last ledger entry; writes event,
+   * todo, ledger, session.
+   */
   write(index: number): void;
   close(): void;
 }

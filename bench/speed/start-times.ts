@@ -1,5 +1,6 @@
-// Starts Node with different words in turns, within one run, and prints what each costs beside the first, a bare Node: wall
-// time (medians) and processor time (means; it swings less where other work runs). It judges nothing.
+// Starts Node with different words in turns, within one run, and prints what each costs
+// beside the first, a bare Node: wall time (medians) and processor time (means; it swings
+// less where other work runs). It judges nothing.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { median } from '../../test/support/prefix-share.ts';
@@ -17,7 +18,10 @@ export function start(words: readonly string[], place: Place): number {
   return performance.now() - began;
 }
 
-/** Of the processes that were waited for, in milliseconds; Linux counts in hundredths of a second. */
+/**
+ * Of the processes that were waited for, in milliseconds; Linux counts in hundredths of a
+ * second.
+ */
 function processorTime(): number {
   const text = readFileSync('/proc/self/stat', 'utf8');
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');

@@ -1,5 +1,6 @@
-// A live view under load, on the terminal that it is started in: 500 todos, text that streams, 20 updates a second.
-// Writes the CPU time that it took into a file. Usage: busy-view SECONDS FILE
+// A live view under load, on the terminal that it is started in: 500 todos, text that
+// streams, 20 updates a second. Writes the CPU time that it took into a file. Usage:
+// busy-view SECONDS FILE
 import { writeFileSync } from 'node:fs';
 import type { AgentEvent, TodoView } from '../../src/agent/agent-event.ts';
 import { processIo } from '../../src/cli/io.ts';

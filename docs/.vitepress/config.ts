@@ -1,4 +1,5 @@
-// The docs site: the pages of docs/ as they are, with a menu. The build needs no network and fails at a dead link.
+// The docs site: the pages of docs/ as they are, with a menu. The build needs no network
+// and fails at a dead link.
 import { readFileSync } from 'node:fs';
 import { defineConfig } from 'vitepress';
 import { leaveTheSiteAsText } from './links.ts';
@@ -15,7 +16,8 @@ export default defineConfig({
   description,
   lang: 'en',
   cleanUrls: false,
-  // A page per folder is called README.md, as people read it in the repository; on the site it is the folder's page.
+  // A page per folder is called README.md, as people read it in the repository; on the
+  // site it is the folder's page.
   rewrites: (page) => page.replace(/(^|\/)README\.md$/, '$1index.md'),
   markdown: {
     config(markdown) {
@@ -24,7 +26,8 @@ export default defineConfig({
     },
     languageAlias: { ndjson: 'jsonl' },
   },
-  // The start page is docs/README.md, as it is, below a headline: front matter would show in the repository.
+  // The start page is docs/README.md, as it is, below a headline: front matter would show
+  // in the repository.
   transformPageData(page) {
     if (page.relativePath !== 'index.md') return;
     page.frontmatter = {

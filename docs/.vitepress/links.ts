@@ -1,17 +1,23 @@
-// Links as they are written in the repository, made right for the site: a folder's README.md is its page there, and
-// what lies outside docs/ is not on the site.
+// Links as they are written in the repository, made right for the site: a folder's
+// README.md is its page there, and what lies outside docs/ is not on the site.
 import { posix, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { MarkdownRenderer } from 'vitepress';
 
 const docs = fileURLToPath(new URL('..', import.meta.url));
 
-/** Where a link of a page of docs/ leads, as a path in the repository: "docs/cli.md", "src/core/rules.ts". */
+/**
+ * Where a link of a page of docs/ leads, as a path in the repository: "docs/cli.md",
+ * "src/core/rules.ts".
+ */
 function inRepository(page: string, link: string): string {
   return posix.join('docs', posix.dirname(page), link);
 }
 
-/** Without an address of the repository a link that leaves the site stays as words: it would lead nowhere. */
+/**
+ * Without an address of the repository a link that leaves the site stays as words: it
+ * would lead nowhere.
+ */
 export function leaveTheSiteAsText(
   markdown: MarkdownRenderer,
   repository: string | null,

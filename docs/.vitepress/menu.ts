@@ -1,4 +1,5 @@
-// The menu of the site, by what people come for. A test holds it to the pages: each stands here once.
+// The menu of the site, by what people come for. A test holds it to the pages: each
+// stands here once.
 import { readdirSync, readFileSync } from 'node:fs';
 
 interface Group {

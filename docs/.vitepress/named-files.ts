@@ -1,4 +1,5 @@
-// "```json untildone.json" shows the name of the file where other blocks show their language.
+// "```json untildone.json" shows the name of the file where other blocks show their
+// language.
 import type { MarkdownRenderer } from 'vitepress';
 
 export function nameFiles(markdown: MarkdownRenderer): void {

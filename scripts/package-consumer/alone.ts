@@ -1,5 +1,6 @@
-// Type-checked against the packed package with nothing else installed, not even Node's types, and every declaration looked at.
-// It is never run: the smoke test does that. What stands below `@ts-expect-error` would hold nobody, so it must not compile.
+// Type-checked against the packed package with nothing else installed, not even Node's
+// types, and every declaration looked at. It is never run: the smoke test does that. What
+// stands below `@ts-expect-error` would hold nobody, so it must not compile.
 import * as untildone from 'untildone';
 import * as claude from 'untildone/claude-agent-sdk';
 import * as enforcer from 'untildone/enforcer';

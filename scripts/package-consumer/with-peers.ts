@@ -1,4 +1,5 @@
-// Type-checked with the real packages beside ours, every declaration looked at. It is never run: the examples are.
+// Type-checked with the real packages beside ours, every declaration looked at. It is
+// never run: the examples are.
 import { Agent } from '@openai/agents';
 import { type ModelMessage, streamText, ToolLoopAgent } from 'ai';
 import type { Session } from 'untildone';

@@ -1,4 +1,5 @@
-// As with-peers.ts, for packages whose own declarations do not pass without `skipLibCheck`.
+// As with-peers.ts, for packages whose own declarations do not pass without
+// `skipLibCheck`.
 import { Agent } from '@mastra/core/agent';
 import { createAgent } from 'langchain';
 import type { Session } from 'untildone';

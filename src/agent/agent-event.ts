@@ -1,4 +1,5 @@
-// What a run tells its watchers, as one table. Text in it is as hostile as its source: whoever shows it makes it safe.
+// What a run tells its watchers, as one table. Text in it is as hostile as its source:
+// whoever shows it makes it safe.
 import { outcomes } from '../core/decision.ts';
 import { workerResults } from '../core/events.ts';
 import type { Fields, Infer, JsonSchema, Values } from '../core/schema.ts';
@@ -244,7 +245,10 @@ export function planView(plan: readonly Todo[]) {
   return { todos, completed, total: todos.length };
 }
 
-/** Rises when a field is taken away or means something else; new fields and events leave it as it is. */
+/**
+ * Rises when a field is taken away or means something else; new fields and events leave
+ * it as it is.
+ */
 export const formatVersion = 1;
 
 /** Draft 2020-12, of what `untildone run --json` writes. */

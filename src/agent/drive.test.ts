@@ -1,4 +1,5 @@
-// The traps of driven programs (they hang, linger, lose a conversation, lie about their end), with a program that plays them.
+// The traps of driven programs (they hang, linger, lose a conversation, lie about their
+// end), with a program that plays them.
 import { mkdtempSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +13,10 @@ import { createScriptedHost } from '../simulated/scripted-host.ts';
 import type { AgentEvent } from './agent-event.ts';
 import { type DrivenRunOptions, runDriven } from './drive.ts';
 
-/** Plays one script a start, in order; the last one again and again. `$ID` is the conversation. */
+/**
+ * Plays one script a start, in order; the last one again and again. `$ID` is the
+ * conversation.
+ */
 const player = `
 const fs = require('node:fs');
 const place = process.argv[2];

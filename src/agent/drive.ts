@@ -1,6 +1,7 @@
-// A run in which another agent program does the work, read downwards: it is started with a text, followed to its exit, and
-// started again in the same conversation while the engine says so. Inside, our hooks continue it as long as the host lets
-// them; here only what they cannot: a host's cap, a crash, an error, hooks that are switched off.
+// A run in which another agent program does the work, read downwards: it is started with
+// a text, followed to its exit, and started again in the same conversation while the
+// engine says so. Inside, our hooks continue it as long as the host lets them; here only
+// what they cannot: a host's cap, a crash, an error, hooks that are switched off.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -127,7 +128,10 @@ const brokenOff: Prompt = {
   text: '[resumed] You were interrupted in the middle of the work: the program that you run in ended. Look at what is there already before you do anything again, then go on.',
 };
 
-/** Words that nobody answered yet; else what is left to say to a conversation that is taken up. */
+/**
+ * Words that nobody answered yet; else what is left to say to a conversation that is
+ * taken up.
+ */
 async function firstPrompt({ run, transcript }: Drive): Promise<Prompt> {
   const messages = transcript.messages();
   const unanswered = messages.slice(
@@ -144,7 +148,10 @@ async function firstPrompt({ run, transcript }: Drive): Promise<Prompt> {
   );
 }
 
-/** The text of the last decision, if that was to continue. `since`: unless the agent worked after it. */
+/**
+ * The text of the last decision, if that was to continue. `since`: unless the agent
+ * worked after it.
+ */
 async function lastContinuation(
   { store, sessionId }: Drive['run'],
   since: number | null,
@@ -158,7 +165,10 @@ async function lastContinuation(
   return row === undefined ? null : ({ kind: 'continuation', text: row.text } as const);
 }
 
-/** The end is the result event and the exit, and what the store says; never the exit code alone. null: the run ends. */
+/**
+ * The end is the result event and the exit, and what the store says; never the exit code
+ * alone. null: the run ends.
+ */
 async function afterExit(
   drive: Drive,
   prompt: Prompt,
@@ -260,7 +270,10 @@ async function mayTryAgain(drive: Drive, { error, exit, complaint }: Sight) {
   return true;
 }
 
-/** Hooks that are off or not trusted tell nothing: then the lines of the host are all that is known. */
+/**
+ * Hooks that are off or not trusted tell nothing: then the lines of the host are all that
+ * is known.
+ */
 async function tellUnheard(
   { run, driver, id, reader }: Drive,
   { calls, heard, todos }: Sight,

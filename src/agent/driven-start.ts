@@ -1,5 +1,6 @@
-// One start of a program that is driven, from its first line to its exit: what its lines say is shown and recorded, and it
-// is ended where a human, a budget or its own silence asks for that. What follows from it is decided elsewhere.
+// One start of a program that is driven, from its first line to its exit: what its lines
+// say is shown and recorded, and it is ended where a human, a budget or its own silence
+// asks for that. What follows from it is decided elsewhere.
 import {
   agentSessionVariable,
   sessionVariable,
@@ -25,7 +26,10 @@ import { noFailures } from './models/failed-call.ts';
 export type Prompt = Readonly<{ kind: 'human' | 'continuation' | 'note'; text: string }>;
 
 export const defaultLimits = {
-  /** Without a line and without a call that runs; a host that retries says when it will. Thinking may take minutes. */
+  /**
+   * Without a line and without a call that runs; a host that retries says when it will.
+   * Thinking may take minutes.
+   */
   silenceMs: 20 * 60_000,
   /** From its result to its exit: some take seven seconds. */
   exitMs: 10_000,
@@ -117,14 +121,16 @@ export async function follow(drive: Drive, prompt: Prompt): Promise<Sight> {
     ...defined(run.environment),
     ...call.variables,
     [sessionVariable]: sessionId,
-    // If an agent started this run, the program must not inherit the session of that agent.
+    // If an agent started this run, the program must not inherit the session of that
+    // agent.
     [agentSessionVariable]: '',
   };
   const queue = createQueue();
   let facts: Promise<unknown> = Promise.resolve();
   const takeLine = (from: 'output' | 'errors') => (line: string) => {
     const read = driver.read(line, from);
-    // One that only tries again for a long time is stuck: what it says is no sign of life beyond the time that it names.
+    // One that only tries again for a long time is stuck: what it says is no sign of life
+    // beyond the time that it names.
     if (!read.some(({ type }) => type === 'retrying')) seen.lastLineAt = clock.now();
     if (from === 'errors') seen.complaint = `${seen.complaint}\n${line}`.slice(-2000);
     for (const fact of read) {
@@ -259,8 +265,8 @@ async function take(drive: Drive, seen: Sight, fact: DriveFact) {
     case 'step':
       if (drive.counted.has(`step ${fact.id}`)) return;
       drive.counted.add(`step ${fact.id}`);
-      // A continuation is shown above the step that it caused. After a tool call this step may still be the answer that
-      // was refused.
+      // A continuation is shown above the step that it caused. After a tool call this
+      // step may still be the answer that was refused.
       await show(drive, seen, await run.state(), {
         holdsBack: seen.lastWork !== 'step' && seen.lastWork !== 'text',
       });
@@ -327,7 +333,10 @@ async function take(drive: Drive, seen: Sight, fact: DriveFact) {
   }
 }
 
-/** Sums are compared with what is on the record: a run that was killed may have counted a part of them. */
+/**
+ * Sums are compared with what is on the record: a run that was killed may have counted a
+ * part of them.
+ */
 async function count(
   drive: Drive,
   seen: Sight,
@@ -379,14 +388,16 @@ const noTokens: Pick<Tokens, 'inputTokens' | 'outputTokens'> = {
 };
 
 /**
- * Our hooks may record that an answer was refused before the line with that answer arrives. The line mostly follows within
- * a second; too long a wait shows the refusal late, too short a wait shows it above the refused answer.
+ * Our hooks may record that an answer was refused before the line with that answer
+ * arrives. The line mostly follows within a second; too long a wait shows the refusal
+ * late, too short a wait shows it above the refused answer.
  */
 const refusedAnswerMs = 3000;
 
 /**
- * Shows what our hooks did in it: continuations, checks, the plan. `holdsBack`: a continuation waits for the line with the
- * refused answer; false: that line has come or will not come any more.
+ * Shows what our hooks did in it: continuations, checks, the plan. `holdsBack`: a
+ * continuation waits for the line with the refused answer; false: that line has come or
+ * will not come any more.
  */
 async function show(
   drive: Drive,

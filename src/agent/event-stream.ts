@@ -1,13 +1,18 @@
-// The events of a run in the store, written once as they happen, and read by whoever looks on from elsewhere
-// (`attach`). Nothing is decided by them: a stream that cannot be written or read is a view that shows less.
+// The events of a run in the store, written once as they happen, and read by whoever
+// looks on from elsewhere (`attach`). Nothing is decided by them: a stream that cannot be
+// written or read is a view that shows less.
 
 import type { State } from '../core/state.ts';
 import type { Store } from '../engine/store.ts';
 import { type AgentEvent, eventFields, planView } from './agent-event.ts';
 
-/** Readers look every 400 ms: writing more often than this would show them nothing sooner. */
+/**
+ * Readers look every 400 ms: writing more often than this would show them nothing sooner.
+ */
 const writeMs = 200;
-/** Of one text in an event, and of one row of streamed text. An input may be a whole file. */
+/**
+ * Of one text in an event, and of one row of streamed text. An input may be a whole file.
+ */
 const longestText = 4000;
 /** Of one list in an event: whoever reads has the plan from the session itself. */
 const longestList = 100;
@@ -25,7 +30,8 @@ export function createStreamWriter(store: Store, sessionId: string) {
       body: JSON.stringify(event, bounded),
     }));
     waiting = [];
-    // Safe: a store that cannot be written ends the run by itself; those who look on miss a moment.
+    // Safe: a store that cannot be written ends the run by itself; those who look on miss
+    // a moment.
     writing = writing.then(() => store.record({ shown })).catch(() => {});
   }
 

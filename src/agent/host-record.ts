@@ -1,6 +1,7 @@
-// A host writes no stream of run events: what its session has in the store (events, decisions, checks, evidence, usage)
-// is translated here, and only here, to the same events. A host tells less than our own agent does: a tool call of its
-// has a name and an end, but no input.
+// A host writes no stream of run events: what its session has in the store (events,
+// decisions, checks, evidence, usage) is translated here, and only here, to the same
+// events. A host tells less than our own agent does: a tool call of its has a name and an
+// end, but no input.
 import type { Event, EventOf } from '../core/events.ts';
 import { agentPauseSentence } from '../core/rules.ts';
 import type { Session } from '../core/state.ts';
@@ -135,7 +136,10 @@ function createCalls(): (event: Event) => RecordedEvent[] {
   };
 }
 
-/** What a human would want to read of it; most events show in the state of the session instead. */
+/**
+ * What a human would want to read of it; most events show in the state of the session
+ * instead.
+ */
 function told(event: Event): RecordedEvent[] {
   const { at, sessionId } = event;
   const notice = (sentence: string): RecordedEvent[] => [
@@ -190,7 +194,10 @@ function waitNotice(wait: EventOf<'wait-started'>['wait']): string[] {
     : [];
 }
 
-/** `text`: what was sent; empty where it is not known. `number`: continuations since the human spoke. */
+/**
+ * `text`: what was sent; empty where it is not known. `number`: continuations since the
+ * human spoke.
+ */
 function decisionEvent(
   { at, sessionId, decision }: StoredDecision,
   text: string,

@@ -1,4 +1,5 @@
-// A run of our own agent, read downwards. At every stop attempt the engine decides; this file goes on, waits, or ends.
+// A run of our own agent, read downwards. At every stop attempt the engine decides; this
+// file goes on, waits, or ends.
 import type { Decision } from '../core/decision.ts';
 import { isBudgetSpent, isContextFull } from '../core/rules.ts';
 import { isOpen } from '../core/todo.ts';
@@ -111,7 +112,10 @@ export async function runAgent(options: AgentRunOptions): Promise<RunEnded> {
 /** Of the newest turns; older ones make no hint firmer. */
 const mostDecisions = 5000;
 
-/** I6: complex requests without a plan before this turn, in earlier runs too. A session of days has many events. */
+/**
+ * I6: complex requests without a plan before this turn, in earlier runs too. A session of
+ * days has many events.
+ */
 async function complexTurnsBefore({ store, sessionId, turnId }: Run) {
   const pageSize = 1000;
   let turns = 0;
@@ -134,7 +138,10 @@ async function complexTurnsBefore({ store, sessionId, turnId }: Run) {
 
 async function runLoop(agent: Agent) {
   const { run } = agent;
-  /** The last answer was sent back: the next call belongs to its step, and its text is let out (I3). */
+  /**
+   * The last answer was sent back: the next call belongs to its step, and its text is let
+   * out (I3).
+   */
   let isRetry = false;
   for (;;) {
     let step: StepResult = { kind: 'aborted' };
@@ -163,7 +170,10 @@ async function runLoop(agent: Agent) {
   }
 }
 
-/** Waiting calls are asked about again, and the human's words join. False: nobody answered. */
+/**
+ * Waiting calls are asked about again, and the human's words join. False: nobody
+ * answered.
+ */
 async function takeUp(agent: Agent) {
   const { run, transcript } = agent;
   if (!(await settleInterrupted(agent, 'ask'))) return false;

@@ -1,5 +1,6 @@
-// Has the queue of a folder run the checks that the engine asks for: askers share runs, and one runner, which outlives
-// its starter, tells them all. It decides nothing: results are events (V1, V2).
+// Has the queue of a folder run the checks that the engine asks for: askers share runs,
+// and one runner, which outlives its starter, tells them all. It decides nothing: results
+// are events (V1, V2).
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HumanCheck } from '../core/check-specs.ts';
 import type { EventOf } from '../core/events.ts';
@@ -47,7 +48,10 @@ export interface CheckerOptions extends Services {
 
 type Session = Readonly<{ sessionId: string; directory: string }>;
 
-/** For a look at the workspace. A folder that takes longer has no fingerprint, and tool calls count instead. */
+/**
+ * For a look at the workspace. A folder that takes longer has no fingerprint, and tool
+ * calls count instead.
+ */
 export const fingerprintMs = 5000;
 const shortestPollMs = 20;
 const longestPollMs = 250;
@@ -155,7 +159,10 @@ export function createChecker(options: CheckerOptions) {
 
   return {
     run,
-    /** The fingerprint, or null. The checks of a stop that is attempted with it use the same listing. */
+    /**
+     * The fingerprint, or null. The checks of a stop that is attempted with it use the
+     * same listing.
+     */
     async look(
       session: Session,
       { rules, exclude }: Partial<Frozen> = {},
@@ -272,7 +279,10 @@ function leaseOf({ clock, directory, holder }: Omit<QueueRunner, 'environment'>)
   return { name: `checks ${directory}`, holder, now, until: now + runnerLeaseMs };
 }
 
-/** A stop shares no run of a claim, whose agent may still write (V2); a claim shares both (M8). */
+/**
+ * A stop shares no run of a claim, whose agent may still write (V2); a claim shares both
+ * (M8).
+ */
 export function askForChecks(place: QueuePlace, questions: readonly CheckQuestion[]) {
   const { store, clock, identifiers, directory } = place;
   const holder = identifiers.next();
@@ -455,7 +465,8 @@ function eventsOf(
   finding: CheckFinding,
 ) {
   return askers.map((asker) => {
-    // After a stop only the check can have written, which does not void it. Else only an unchanged workspace counts.
+    // After a stop only the check can have written, which does not void it. Else only an
+    // unchanged workspace counts.
     const fingerprint = asker.final || before === finding.after ? finding.after : null;
     const eventId = `${id} ${asker.todoId ?? 'goal'} ${asker.sessionId}`;
     const { tree = null } = finding;
@@ -466,7 +477,9 @@ function eventsOf(
   });
 }
 
-/** Rows of evidence know passed and failed; sessions and people are told of a third case. */
+/**
+ * Rows of evidence know passed and failed; sessions and people are told of a third case.
+ */
 function worded(finding: CheckFinding): Omit<Finding, 'fingerprint'> {
   return couldNotStart(finding) ? { ...finding, result: 'cannot-start' } : finding;
 }

@@ -1,4 +1,5 @@
-// Paths that a model or a human gave: resolved inside the workspace, opened without following a new link.
+// Paths that a model or a human gave: resolved inside the workspace, opened without
+// following a new link.
 import { constants, existsSync, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
@@ -74,7 +75,10 @@ export type PinnedDirectory = Readonly<{ self: string; at: (name: string) => str
 
 const byDescriptor = process.platform === 'linux' && existsSync('/proc/self/fd');
 
-/** ELOOP if a part of `real` became a link. Off Linux a gap of microseconds stays; a new hard link goes unnoticed. */
+/**
+ * ELOOP if a part of `real` became a link. Off Linux a gap of microseconds stays; a new
+ * hard link goes unnoticed.
+ */
 export async function withDirectory<Result>(
   real: string,
   use: (directory: PinnedDirectory) => Promise<Result>,
@@ -107,7 +111,9 @@ async function isStillAt(handle: FileHandle, real: string) {
   );
 }
 
-/** Never opens a FIFO, a socket or a device: those would hang or act. `real` has no links. */
+/**
+ * Never opens a FIFO, a socket or a device: those would hang or act. `real` has no links.
+ */
 export async function withRegularFile<Result>(
   real: string,
   use: (handle: FileHandle, stats: Stats) => Promise<Result>,

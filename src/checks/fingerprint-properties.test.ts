@@ -1,5 +1,5 @@
-// Properties over random trees with the real git: what does not change content does not change the fingerprint,
-// what does change it always does.
+// Properties over random trees with the real git: what does not change content does not
+// change the fingerprint, what does change it always does.
 import { chmodSync, lstatSync, rmSync, symlinkSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -85,7 +85,9 @@ async function take(folder: TemporaryFolder): Promise<string> {
   return result.fingerprint;
 }
 
-/** Each run starts a dozen processes of git: more than this adds minutes and no new trees. */
+/**
+ * Each run starts a dozen processes of git: more than this adds minutes and no new trees.
+ */
 const runs = Math.min(200, Number(process.env['UNTILDONE_PROPERTY_RUNS'] ?? 12));
 
 describe('V2, G7: over random trees in a repository', () => {

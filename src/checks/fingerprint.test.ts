@@ -94,7 +94,8 @@ describe('V2: the fingerprint in a repository', () => {
     git('update-index', '--refresh');
     const first = await take(root);
     const { atime, mtime, ctimeMs } = statSync(file);
-    // git compares whole seconds, and no program can set this time: the real clock has to go on.
+    // git compares whole seconds, and no program can set this time: the real clock has to
+    // go on.
     await expect
       .poll(
         () => {

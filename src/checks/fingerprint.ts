@@ -1,7 +1,8 @@
-// The fingerprint of a workspace (G7, V2): equal content, equal fingerprint, committed or not. Takes no lock, writes
-// nothing, runs nothing that the workspace names. Files that were ignored at the human's message, empty folders, times
-// and owners do not count. Who writes git's index by hand, or sets a file's time back at once, hides a change until git
-// next reads that file.
+// The fingerprint of a workspace (G7, V2): equal content, equal fingerprint, committed or
+// not. Takes no lock, writes nothing, runs nothing that the workspace names. Files that
+// were ignored at the human's message, empty folders, times and owners do not count. Who
+// writes git's index by hand, or sets a file's time back at once, hides a change until
+// git next reads that file.
 import { createHash } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
 import { lstat, readlink, realpath } from 'node:fs/promises';
@@ -26,7 +27,10 @@ import { type WalkWays, walk } from './walk.ts';
 
 type Algorithm = Repository['algorithm'];
 
-/** Path → mode and id (`100644 0123…`). One character a byte, since names need not be UTF-8. */
+/**
+ * Path → mode and id (`100644 0123…`). One character a byte, since names need not be
+ * UTF-8.
+ */
 export type Listing = ReadonlyMap<string, string>;
 
 export const keyOfPath = (path: string) => Buffer.from(path, 'utf8').toString('latin1');
@@ -42,7 +46,10 @@ export type ListingOptions = Readonly<{
 
 export type Listed = Awaited<ReturnType<typeof listWorkspace>>;
 
-/** `hidden`: files that are ignored by now and were not at the human's message. They are listed all the same. */
+/**
+ * `hidden`: files that are ignored by now and were not at the human's message. They are
+ * listed all the same.
+ */
 export async function listWorkspace(directory: string, options: ListingOptions = {}) {
   const { environment = process.env, rules } = options;
   const hidden: string[] = [];
@@ -84,7 +91,10 @@ export async function lookAtFiles(
   return fingerprintsIn(await listWorkspace(directory, { rules }), exclude);
 }
 
-/** `files`: patterns of what counts, none: all. `exclude`: paths that do not, with all below them. */
+/**
+ * `files`: patterns of what counts, none: all. `exclude`: paths that do not, with all
+ * below them.
+ */
 export type FingerprintChoice = Partial<
   Readonly<Record<'files' | 'exclude', readonly string[]>>
 >;
@@ -140,7 +150,9 @@ export async function lookThrough(
   return refuse(`The look through the ${what} ${reason}.`);
 }
 
-/** `depth`: how many repositories lie around this one. `hidden` is added to: whole paths. */
+/**
+ * `depth`: how many repositories lie around this one. `hidden` is added to: whole paths.
+ */
 type Look = Pick<ListingOptions, 'rules'> &
   Readonly<{
     signal: AbortSignal;
@@ -171,7 +183,8 @@ async function listByGit(directory: string, look: Look) {
   if (repository === null || (look.depth > 0 && repository.top !== directory))
     return null;
   const { ask, isSmall } = repository;
-  // In a large repository git needs threads for the second question; in a small one a second process costs more.
+  // In a large repository git needs threads for the second question; in a small one a
+  // second process costs more.
   const [listed, changed, excludesFile] = await Promise.all([
     ask([...listArguments, ...excludeArguments, ...(isSmall ? ['--modified'] : [])]),
     isSmall ? '' : ask(changedArguments),
@@ -217,7 +230,8 @@ function readGitFiles(listed: string, changed: string) {
       else unsettled.set(line.slice(2), null);
       continue;
     }
-    // `H 100644 0123…cdef 0<tab>path`. h: assumed unchanged. S: not checked out. C: changed, listed as H before.
+    // `H 100644 0123…cdef 0<tab>path`. h: assumed unchanged. S: not checked out. C:
+    // changed, listed as H before.
     const tab = line.indexOf('\t');
     const path = line.slice(tab + 1);
     const mode = line.slice(2, 8);
@@ -238,7 +252,10 @@ function readGitFiles(listed: string, changed: string) {
   return { files, unsettled, repositories, stamped: new Set<string>() };
 }
 
-/** Agents ignore whole environments that they made: more files than these are known by their stat. */
+/**
+ * Agents ignore whole environments that they made: more files than these are known by
+ * their stat.
+ */
 const mostHiddenRead = 1000;
 
 function ruleFilesIn({ files, unsettled }: GitFiles, directory: string) {
@@ -274,7 +291,10 @@ async function addHidden(
   return listed !== null;
 }
 
-/** Each costs processes, and an agent can make any number. Further in they are walked like other folders. */
+/**
+ * Each costs processes, and an agent can make any number. Further in they are walked like
+ * other folders.
+ */
 const deepestRepository = 5;
 
 /** By the rest of the path; null: given up. `known`: as the outer repository has it. */
@@ -345,7 +365,9 @@ function quotedLine(path: string) {
 
 const mostEntries = 1_000_000;
 
-/** The walk by the rules of then; where they changed, one more says what is hidden now. */
+/**
+ * The walk by the rules of then; where they changed, one more says what is hidden now.
+ */
 async function listByRules(root: string, { signal, rules, hidden }: Look) {
   if (rules === undefined) return listByWalk(root, signal);
   let isChanged = false;
@@ -365,7 +387,9 @@ async function listByRules(root: string, { signal, rules, hidden }: Look) {
   return listing;
 }
 
-/** null: interrupted, or too many names. A file whose name is not UTF-8 cannot be read. */
+/**
+ * null: interrupted, or too many names. A file whose name is not UTF-8 cannot be read.
+ */
 export async function listByWalk(root: string, signal: AbortSignal, ways?: WalkWays) {
   const { found, left } = await walkNames(root, signal, ways);
   const files = new Map<string, string>();
@@ -402,12 +426,17 @@ async function inBatches<T>(
   await Promise.all(Array.from({ length: atOnce }, worker));
 }
 
-/** Reading a disk image at every stop would take minutes: larger files are known by their stat. */
+/**
+ * Reading a disk image at every stop would take minutes: larger files are known by their
+ * stat.
+ */
 const hugeBytes = 256n * 1024n * 1024n;
 /** A file that changed so recently may change again within one tick of its clock. */
 const settledMs = 2000;
 const mostRemembered = 200_000;
-/** By who made the id (git converts line ends, each algorithm has its own) and the path. */
+/**
+ * By who made the id (git converts line ends, each algorithm has its own) and the path.
+ */
 const remembered = new Map<string, { readonly stamp: string; readonly id: string }>();
 
 /** Nobody can set ctime back without setting the clock. */

@@ -1,5 +1,6 @@
-// Runs git where an agent can write: no lock, no write, no program that the repository names (hooks, filters). And what it
-// overlooks: the ignore rules of the human's last message (V2), so that whoever ignores a file later does not hide it.
+// Runs git where an agent can write: no lock, no write, no program that the repository
+// names (hooks, filters). And what it overlooks: the ignore rules of the human's last
+// message (V2), so that whoever ignores a file later does not hide it.
 import { spawn } from 'node:child_process';
 import { lstatSync, realpathSync } from 'node:fs';
 import {
@@ -18,7 +19,10 @@ import { isInside } from './files.ts';
 
 export type Repository = NonNullable<Awaited<ReturnType<typeof openRepository>>>;
 
-/** null: none, one of another user (git would not obey its configuration either), or git fails. */
+/**
+ * null: none, one of another user (git would not obey its configuration either), or git
+ * fails.
+ */
 export async function openRepository(
   directory: string,
   environment: Environment,
@@ -211,11 +215,17 @@ function hasSmallIndex(top: string) {
   return statsOf(join(top, '.git'))?.isDirectory() === true && size < smallIndexBytes;
 }
 
-/** A file whose text was not remembered counts as it stands if it is older than the message, and not at all if it is newer. */
+/**
+ * A file whose text was not remembered counts as it stands if it is older than the
+ * message, and not at all if it is newer.
+ */
 export type IgnoreRules = NonNullable<Policy['ignoreRules']> &
   Readonly<{ since: number }>;
 
-/** For the policy, before it is snapshotted at a human's message. Starts no process where git's settings are plain. */
+/**
+ * For the policy, before it is snapshotted at a human's message. Starts no process where
+ * git's settings are plain.
+ */
 export async function withIgnoreRules(
   policy: Policy,
   directory: string,
@@ -241,7 +251,9 @@ export function frozenBy({ exclude = [], ignoreRules }: Partial<Policy>, since: 
   return { exclude, rules };
 }
 
-/** Those that lie above the workspace or outside it, the weakest first. Below it are more. */
+/**
+ * Those that lie above the workspace or outside it, the weakest first. Below it are more.
+ */
 function ruleFiles(directory: string, top: string | null, excludesFile: string) {
   const names = relative(top ?? directory, directory)
     .split('/')
@@ -267,12 +279,16 @@ function linkStatsOf(path: string) {
   try {
     return lstatSync(path);
   } catch {
-    // Safe: gone, or in a folder that nobody may enter: no rule of it holds, and the look itself tells the folder.
+    // Safe: gone, or in a folder that nobody may enter: no rule of it holds, and the look
+    // itself tells the folder.
     return;
   }
 }
 
-/** Kernels stamp files with the time of their last tick, which may lie so many milliseconds back. */
+/**
+ * Kernels stamp files with the time of their last tick, which may lie so many
+ * milliseconds back.
+ */
 const tickMs = 10;
 
 /** Nobody can set this time back without setting the clock. */

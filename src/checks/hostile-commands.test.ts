@@ -6,7 +6,9 @@ import { createTemporaryFolder } from '../../test/support/temporary-repository.t
 import { findProcessTree } from './process.ts';
 import { runCheck } from './run-check.ts';
 
-/** Every process of the command carries it, whatever became of its parent and its group. */
+/**
+ * Every process of the command carries it, whatever became of its parent and its group.
+ */
 function createMark() {
   const value = randomUUID();
   return {

@@ -1,4 +1,5 @@
-// A repository is written by the agent too: whatever it put there, a look at it runs nothing and goes nowhere else.
+// A repository is written by the agent too: whatever it put there, a look at it runs
+// nothing and goes nowhere else.
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,

@@ -1,4 +1,5 @@
-// An HTTP answer as a check. Asks this machine only, unless a human says otherwise. It follows no redirect.
+// An HTTP answer as a check. Asks this machine only, unless a human says otherwise. It
+// follows no redirect.
 import { lookup as resolveName } from 'node:dns';
 import {
   Agent as HttpAgent,
@@ -92,7 +93,10 @@ export function isLoopback(address: string) {
   return family !== 0 && loopback.check(plain, family === 4 ? 'ipv4' : 'ipv6');
 }
 
-/** Refuses a name if one of its addresses is elsewhere; the connection goes to the address looked at. */
+/**
+ * Refuses a name if one of its addresses is elsewhere; the connection goes to the address
+ * looked at.
+ */
 export function createLoopbackLookup(resolve: typeof resolveName): LookupFunction {
   return (name, options, callback) => {
     resolve(name, { ...options, all: true }, (error, addresses) => {

@@ -1,5 +1,6 @@
-// The questions that only a human can answer, of one session: those of its policy snapshot, which of them wait, what they
-// are asked for, and what an answer is to the record (V1). It only reads; the engine decides what follows.
+// The questions that only a human can answer, of one session: those of its policy
+// snapshot, which of them wait, what they are asked for, and what an answer is to the
+// record (V1). It only reads; the engine decides what follows.
 import type { HumanCheck } from '../core/check-specs.ts';
 import type { Event } from '../core/events.ts';
 import { distinctChecks } from '../core/same-checks.ts';
@@ -76,7 +77,10 @@ export function closeQuestion({ check }: HumanQuestion): Told<'wait-ended'> {
   return { type: 'wait-ended', wait };
 }
 
-/** Before the question ends: a stop attempt that waited for it is then decided by the answer itself. */
+/**
+ * Before the question ends: a stop attempt that waited for it is then decided by the
+ * answer itself.
+ */
 export function answerResults(
   { work }: State,
   { forGoal, todos }: HumanQuestion,
@@ -87,7 +91,8 @@ export function answerResults(
     type: 'check-finished',
     ...{ todoId, check, result, fingerprint, flaky: false, final: false },
     tail: result === 'passed' ? null : `${sentence}\n${tail}`.trim(),
-    // While the agent writes, the state that was looked at may be gone: then it is compared again at its stop.
+    // While the agent writes, the state that was looked at may be gone: then it is
+    // compared again at its stop.
     writes: work.started === work.writes ? work.writes : null,
   }));
 }

@@ -146,7 +146,8 @@ describe('V2: a folder that may not be read', () => {
       const after = await asOrdinaryUser(look);
       expect(after.files).toHaveProperty(['seen.txt'], before.files['seen.txt']);
       expect(after.files).not.toEqual(before.files);
-      // It is no change of its own that nobody can read it: the same look again finds the same.
+      // It is no change of its own that nobody can read it: the same look again finds the
+      // same.
       expect(await asOrdinaryUser(look)).toEqual(after);
       chmodSync(join(root, 'closed'), 0o755);
       expect((await look()).files).toEqual(before.files);

@@ -1,4 +1,5 @@
-// What every kind of check is run with and answers, and the one way to match a human's pattern.
+// What every kind of check is run with and answers, and the one way to match a human's
+// pattern.
 import { on } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { type CheckResult, compileExpression } from '../core/check-specs.ts';
@@ -54,7 +55,10 @@ parentPort.on('message', ({ texts, most, by }) => {
 /** Lines count from 1, columns from 0. */
 type PatternMatch = Readonly<Record<'line' | 'column', number>>;
 
-/** In a thread: nothing else stops a pair such as (a+)+b and many a. The signal must not be aborted yet. */
+/**
+ * In a thread: nothing else stops a pair such as (a+)+b and many a. The signal must not
+ * be aborted yet.
+ */
 export function openPatternSearch(
   { source, flags }: RegExp,
   milliseconds: number,

@@ -1,5 +1,6 @@
-// Makes printed text fit to be kept: no terminal controls, bounded, secrets masked (not encoded ones). The lines that say
-// what failed are kept wherever they stood in the output.
+// Makes printed text fit to be kept: no terminal controls, bounded, secrets masked (not
+// encoded ones). The lines that say what failed are kept wherever they stood in the
+// output.
 import { findFailedLines } from '../core/failed-lines.ts';
 import { oneLine, stripTerminalControls } from '../core/safe-text.ts';
 import type { Environment } from '../engine/policy.ts';
@@ -14,8 +15,8 @@ type Secrets = readonly string[];
 type Cut = { readonly atStart?: boolean; readonly atEnd?: boolean };
 
 /**
- * Keeps both ends of a stream, the last one longer by a secret, so that none is cut in two. The part between them is dropped;
- * its lines that say what failed are kept, masked.
+ * Keeps both ends of a stream, the last one longer by a secret, so that none is cut in
+ * two. The part between them is dropped; its lines that say what failed are kept, masked.
  */
 export class BoundedOutput {
   #head = '';
@@ -43,8 +44,9 @@ export class BoundedOutput {
   }
 
   /**
-   * Drops about `length` characters, up to the end of a line if there is one. Then no secret is cut in two: a secret stands
-   * on one line, or each of its lines counts as a secret too.
+   * Drops about `length` characters, up to the end of a line if there is one. Then no
+   * secret is cut in two: a secret stands on one line, or each of its lines counts as a
+   * secret too.
    */
   #dropFromTail(length: number) {
     const lineEnd = this.#tail.lastIndexOf('\n', length - 1) + 1;
@@ -94,7 +96,10 @@ export class BoundedOutput {
 
 /** The end of a test report, little enough for a prompt. */
 const tailLength = 8192;
-/** Half is for the lines that say what failed and stood further up; the other half is the end itself. */
+/**
+ * Half is for the lines that say what failed and stood further up; the other half is the
+ * end itself.
+ */
 const failedLinesLength = tailLength / 2;
 const longestFailedLine = 500;
 

@@ -6,7 +6,10 @@ export interface AncestorProcess {
   readonly id: number;
   readonly parentId: number;
   readonly argv: readonly string[];
-  /** Those with a value, as they were when the program started; empty where that cannot be read. */
+  /**
+   * Those with a value, as they were when the program started; empty where that cannot be
+   * read.
+   */
   readonly variables: ReadonlyMap<string, string>;
 }
 
@@ -46,7 +49,8 @@ function readProcFile(id: number, file: string): string | null {
   try {
     return readFileSync(`/proc/${id}/${file}`, 'utf8');
   } catch {
-    // Safe: the process ended, or belongs to another user. What cannot be read cannot be held against anyone.
+    // Safe: the process ended, or belongs to another user. What cannot be read cannot be
+    // held against anyone.
     return null;
   }
 }

@@ -1,4 +1,5 @@
-// Commands with all their processes: how they start, are ended as a whole, and are found again. It judges no command.
+// Commands with all their processes: how they start, are ended as a whole, and are found
+// again. It judges no command.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { accessSync, constants, readdirSync, readFileSync, statSync } from 'node:fs';
@@ -39,7 +40,10 @@ type Running = ReturnType<typeof startCommand>;
 
 const nobody = { end() {}, signal() {} };
 
-/** `end` ends the whole tree; `ended` settles soon after. `signal` goes to its group alone. */
+/**
+ * `end` ends the whole tree; `ended` settles soon after. `signal` goes to its group
+ * alone.
+ */
 export function startCommand(settings: CommandSettings) {
   const {
     command,
@@ -150,7 +154,10 @@ function startGuardian(group: number) {
   return guardian;
 }
 
-/** Keys of the human's shell stay away from what a model chose, unless it looks in /proc or files. */
+/**
+ * Keys of the human's shell stay away from what a model chose, unless it looks in /proc
+ * or files.
+ */
 const passedOn = [
   'PATH HOME USER LOGNAME SHELL TMPDIR TZ LANG LANGUAGE',
   'XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME XDG_STATE_HOME XDG_RUNTIME_DIR',
@@ -170,12 +177,18 @@ const fixed = {
 
 /** Marks all beneath a session, so that an agent cannot approve itself. */
 export const sessionVariable = 'UNTILDONE_SESSION';
-/** Our plugins in hosts set it for the commands of an agent: the id of that agent's session. */
+/**
+ * Our plugins in hosts set it for the commands of an agent: the id of that agent's
+ * session.
+ */
 export const agentSessionVariable = 'UNTILDONE_AGENT_SESSION';
 /** Finds a command's processes in other groups too. */
 export const processVariable = 'UNTILDONE_PROCESS';
 
-/** Every command gets these, whether a check names them or not; a proxy only if its address holds no password. */
+/**
+ * Every command gets these, whether a check names them or not; a proxy only if its
+ * address holds no password.
+ */
 export const isPassedOn = (name: string) =>
   passedOn.includes(name) || proxies.includes(name) || name.startsWith('LC_');
 
@@ -198,11 +211,15 @@ export function commandEnvironment(
   } as Record<string, string>;
 }
 
-// Hard limits without meaning to Linux since 2004, on file locks and on resident memory: inherited, and only root can
-// raise them again. Two, because containers and systemd may set the one, and an agent may lower the other.
+// Hard limits without meaning to Linux since 2004, on file locks and on resident memory:
+// inherited, and only root can raise them again. Two, because containers and systemd may
+// set the one, and an agent may lower the other.
 const lockMark = '4611686018427387903';
 const memoryMarkKiB = 4_503_599_627_370_495n;
-/** For locks dash says -w, bash -x; elsewhere there is no mark, and nothing relies on it alone. */
+/**
+ * For locks dash says -w, bash -x; elsewhere there is no mark, and nothing relies on it
+ * alone.
+ */
 const markingScript = `{ ulimit -w ${lockMark} || ulimit -x ${lockMark}; ulimit -m ${memoryMarkKiB}; } 2>/dev/null; exec "$@"`;
 
 /** The words are arguments of the shell, never part of its script. */
@@ -232,7 +249,10 @@ export function isExecutable(path: string) {
   }
 }
 
-/** True: we descend from a command of ours. One limit with another value is the system's; both were lowered. */
+/**
+ * True: we descend from a command of ours. One limit with another value is the system's;
+ * both were lowered.
+ */
 export function hasLimitMark(limits = readOfSystem('/proc/self/limits')) {
   const hard = ['file locks', 'resident set'].map(
     (name) =>
@@ -252,13 +272,19 @@ function readOfSystem(path: string) {
   }
 }
 
-/** The mark is NAME=value in every environment of the tree; group -1: only the mark counts. */
+/**
+ * The mark is NAME=value in every environment of the tree; group -1: only the mark
+ * counts.
+ */
 type ProcessTree = Readonly<{ group: number; mark: string }>;
 
 const pollMs = 25;
 const killRounds = 40;
 
-/** What changed its family (setsid) and its environment gets away, and what another service started. */
+/**
+ * What changed its family (setsid) and its environment gets away, and what another
+ * service started.
+ */
 async function endProcessTree(tree: ProcessTree, graceMs: number) {
   let members = findProcessTree(tree);
   const found = members.length;
@@ -293,7 +319,10 @@ function sendSignal(
   }
 }
 
-/** On Linux the group, its descendants and who carries the mark, orphans too; elsewhere the group alone. */
+/**
+ * On Linux the group, its descendants and who carries the mark, orphans too; elsewhere
+ * the group alone.
+ */
 export function findProcessTree({ group, mark }: ProcessTree): number[] {
   if (process.platform !== 'linux')
     return group > 1 && isProcessAlive(-group) ? [-group] : [];

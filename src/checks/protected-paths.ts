@@ -1,4 +1,5 @@
-// Protected paths (V2): what differs from the human's message. Ignore rules are those of then: a new one hides nothing.
+// Protected paths (V2): what differs from the human's message. Ignore rules are those of
+// then: a new one hides nothing.
 import { type CheckSpec, protectedPathsId } from '../core/check-specs.ts';
 import { refuse } from '../core/error.ts';
 import { createPathSet } from '../core/glob.ts';
@@ -70,7 +71,10 @@ export async function changedSince(
 
 const timeoutMs = 60_000;
 
-/** Adds a goal check that compares with now (P27); call it before the policy is snapshotted. */
+/**
+ * Adds a goal check that compares with now (P27); call it before the policy is
+ * snapshotted.
+ */
 export async function protectPolicy(store: Store, policy: Policy, directory: string) {
   const files = policy.protect ?? [];
   if (files.length === 0) return { ok: true as const, policy };

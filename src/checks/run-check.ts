@@ -1,4 +1,5 @@
-// Runs one check once and says what was seen (V1). It never throws, shows no secret and leaves no process behind.
+// Runs one check once and says what was seen (V1). It never throws, shows no secret and
+// leaves no process behind.
 import { stat } from 'node:fs/promises';
 import type {
   CheckResult,
@@ -57,7 +58,10 @@ export async function runCheck(
   };
 }
 
-/** A failed check is run once more: a pass then is flaky. After `context.signal` the result is no evidence. */
+/**
+ * A failed check is run once more: a pass then is flaky. After `context.signal` the
+ * result is no evidence.
+ */
 export async function runCheckTwice(
   spec: CheckSpec,
   context: CheckContext,
@@ -71,7 +75,10 @@ export async function runCheckTwice(
   return { ...last, flaky: last.result === 'passed' };
 }
 
-/** What a shell says of a program that it cannot find or may not run. We say so of a folder that is missing, too. */
+/**
+ * What a shell says of a program that it cannot find or may not run. We say so of a
+ * folder that is missing, too.
+ */
 const notExecutable = 126;
 const notFound = 127;
 

@@ -100,7 +100,8 @@ describe('V1: masking', () => {
             output.append(whole.slice(at, at + length));
             at += length;
           }
-          // Letters stand in secrets alone: what is left of them must be no more than our own word.
+          // Letters stand in secrets alone: what is left of them must be no more than our
+          // own word.
           expect(output.end().replaceAll('[masked]', '')).not.toMatch(/[abZ]/u);
         },
       ),

@@ -1,5 +1,6 @@
-// Runs checks because a human asked now: each distinct one once, one after another, in this process. What it sees of a
-// session's checks is kept as evidence; the plan is not touched. A check that was broken off says nothing.
+// Runs checks because a human asked now: each distinct one once, one after another, in
+// this process. What it sees of a session's checks is kept as evidence; the plan is not
+// touched. A check that was broken off says nothing.
 import type { CheckResult, CheckSpec } from '../core/check-specs.ts';
 import { UntildoneError } from '../core/error.ts';
 import type { Policy } from '../core/policy.ts';
@@ -47,7 +48,10 @@ type NamedChecks = Readonly<{
   specOf: (id: string) => CheckSpec | undefined;
 }>;
 
-/** Each check once: those on the goal first, then those of todos, in the order of the plan. */
+/**
+ * Each check once: those on the goal first, then those of todos, in the order of the
+ * plan.
+ */
 export function collectChecks({ goalChecks, todos, specOf }: NamedChecks) {
   const idsOf = (names: readonly string[]) =>
     new Set(names.map((name) => specOf(name)?.id ?? name));
@@ -64,7 +68,10 @@ export function collectChecks({ goalChecks, todos, specOf }: NamedChecks) {
   return { wanted, uncovered };
 }
 
-/** What a session goes by; empty where nothing was recorded for it. One that was edited in the store is refused. */
+/**
+ * What a session goes by; empty where nothing was recorded for it. One that was edited in
+ * the store is refused.
+ */
 export async function snapshotOf(
   store: Store,
   session: Session,
@@ -80,7 +87,10 @@ export async function snapshotOf(
   );
 }
 
-/** As the human's last message froze them (V2). Cancelled todos prove nothing and are left out. */
+/**
+ * As the human's last message froze them (V2). Cancelled todos prove nothing and are left
+ * out.
+ */
 export async function sessionTarget(
   store: Store,
   session: Session,
@@ -108,7 +118,10 @@ export async function sessionTarget(
 
 export interface VerifiedCheck extends Omit<CheckResult, 'check' | 'result'> {
   readonly wanted: WantedCheck;
-  /** `flaky`: it failed and passed when it was run once more. `waiting`: only a human can answer it. */
+  /**
+   * `flaky`: it failed and passed when it was run once more. `waiting`: only a human can
+   * answer it.
+   */
   readonly result: 'passed' | 'failed' | 'flaky' | 'waiting';
 }
 
@@ -199,7 +212,8 @@ async function verifyOne(
   if (signal.aborted) return null;
   if (store !== null && session !== null) {
     const after = await look();
-    // One row for each check, however many todos have it; it names the todo where there is only one.
+    // One row for each check, however many todos have it; it names the todo where there
+    // is only one.
     const todoId = forGoal || todos.length !== 1 ? null : (todos[0]?.id ?? null);
     const row = { ...seen, flaky, fingerprint: before === after ? after : null, todoId };
     await store.record({ evidence: [{ ...row, sessionId: session.id }] });

@@ -1,4 +1,5 @@
-// Every file below a folder, sorted, without what .gitignore names. It follows no link: it neither leaves nor circles.
+// Every file below a folder, sorted, without what .gitignore names. It follows no link:
+// it neither leaves nor circles.
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compileNames, matchesNames, type PathSet } from '../core/glob.ts';
@@ -90,7 +91,10 @@ export async function readIgnoreText(root: string, names: Names) {
 
 type IgnoreRules = ReturnType<typeof readIgnoreRules>;
 
-/** Roughly: .git/info/exclude and the user's own file are not read, so a little too much is shown. */
+/**
+ * Roughly: .git/info/exclude and the user's own file are not read, so a little too much
+ * is shown.
+ */
 function readIgnoreRules(text: string, depth: number) {
   return text.split(/\r?\n/u).flatMap((line) => {
     const trimmed = line.trimEnd();

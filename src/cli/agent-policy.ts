@@ -1,6 +1,7 @@
-// The configuration as `run` takes it: what only our own agent knows (its tools, workers, permissions and plan file) is
-// looked at too, so that no command calls a configuration good that another one refuses (C1), and what is wrong is told
-// before anything is started.
+// The configuration as `run` takes it: what only our own agent knows (its tools, workers,
+// permissions and plan file) is looked at too, so that no command calls a configuration
+// good that another one refuses (C1), and what is wrong is told before anything is
+// started.
 import { realpath } from 'node:fs/promises';
 import { ownAgentName } from '../agent/loop/run.ts';
 import type { Asking } from '../agent/loop/tool-calls.ts';
@@ -40,7 +41,10 @@ import type { Io } from './io.ts';
 import { readPolicyFor } from './open-runtime.ts';
 import { complain, count, shown } from './print.ts';
 
-/** `whole`: the settings with what stands under `agents.run`; `settings`: those of our own agent. */
+/**
+ * `whole`: the settings with what stands under `agents.run`; `settings`: those of our own
+ * agent.
+ */
 export function readAgentPolicyFor(
   io: Io,
   projectDirectory: string | null,
@@ -76,8 +80,8 @@ export function readAgentPolicyFor(
 const strongest: readonly (Origin | undefined)[] = ['flag', 'environment'];
 
 /**
- * C1: what stands under `agents.run` holds for our own agent, unless a flag or the environment says something else for
- * this call.
+ * C1: what stands under `agents.run` holds for our own agent, unless a flag or the
+ * environment says something else for this call.
  */
 export function ownAgentSettings(settings: Settings, origins: Origins) {
   const own = ownValue(settings.agents, ownAgentName);
@@ -97,7 +101,10 @@ export function ownAgentSettings(settings: Settings, origins: Origins) {
   };
 }
 
-/** A limit that can never be reached is worse than none: it is told before anything is spent. */
+/**
+ * A limit that can never be reached is worse than none: it is told before anything is
+ * spent.
+ */
 export function refuseUnpriced(
   { maxCost }: Settings,
   models: readonly (ResolvedModel | null)[],
@@ -167,14 +174,18 @@ export async function permissionsOf(
     mode: goesOn ? 'ask' : mode,
     shellAllow: tools.shellAllow,
     allow: permissions.allow,
-    // Where untildone keeps what it knows and what the human wants: a workspace may lie around them.
+    // Where untildone keeps what it knows and what the human wants: a workspace may lie
+    // around them.
     kept: [stateDirectory(io.env), findUserConfigDirectory(io.env)].filter(
       (folder) => folder !== null,
     ),
   };
 }
 
-/** `permissions.allow` names a tool that does not exist or that everybody may use; null: it does not. */
+/**
+ * `permissions.allow` names a tool that does not exist or that everybody may use; null:
+ * it does not.
+ */
 function unknownAllowedTool({
   permissions,
 }: Pick<Settings, 'permissions'>): Problem | null {
@@ -214,7 +225,10 @@ export async function askingOf(
   };
 }
 
-/** What a run starts with: the policy and plan file of this call, or those that a session was begun with (V2). */
+/**
+ * What a run starts with: the policy and plan file of this call, or those that a session
+ * was begun with (V2).
+ */
 export interface TakenPlan {
   /** With the checks of the plan file, and with the file as one of its sources. */
   readonly policy: Policy;
@@ -227,9 +241,9 @@ export interface TakenPlan {
 }
 
 /**
- * What a session is taken up with is its own snapshot, whatever the files say now: an agent may have written them (V2,
- * P40). Checks that the human names take the place of those that were given before; a plan file that is named counts
- * as it is now.
+ * What a session is taken up with is its own snapshot, whatever the files say now: an
+ * agent may have written them (V2, P40). Checks that the human names take the place of
+ * those that were given before; a plan file that is named counts as it is now.
  */
 export async function takeUp(
   frozen: Policy,
@@ -273,7 +287,10 @@ export async function takeUp(
   };
 }
 
-/** Like its model: as it was begun with, unless a flag says otherwise. A session of an older version has none of them. */
+/**
+ * Like its model: as it was begun with, unless a flag says otherwise. A session of an
+ * older version has none of them.
+ */
 function askedAsBefore(frozen: Settings, present: Settings, origins: Origins): Settings {
   const before: Partial<Settings> = settingsForAgent(frozen, ownAgentName);
   const kept = askedNames.flatMap((name) =>
@@ -285,7 +302,9 @@ function askedAsBefore(frozen: Settings, present: Settings, origins: Origins): S
   return { ...present, agents: { ...present.agents, [ownAgentName]: own } };
 }
 
-/** The real path of the plan file that this policy was taken with; null: there was none. */
+/**
+ * The real path of the plan file that this policy was taken with; null: there was none.
+ */
 export function planFileOf(policy: Policy): string | null {
   return policy.sources?.find(({ kind }) => kind === 'plan')?.path ?? null;
 }

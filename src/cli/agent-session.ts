@@ -1,5 +1,5 @@
-// Starts a run for a command, of our own agent or of a program that it drives: store, output, Ctrl-C. The one place where
-// a run meets the process it lives in.
+// Starts a run for a command, of our own agent or of a program that it drives: store,
+// output, Ctrl-C. The one place where a run meets the process it lives in.
 
 import type { AgentEvent } from '../agent/agent-event.ts';
 import { createStreamWriter } from '../agent/event-stream.ts';
@@ -36,13 +36,17 @@ import {
   type RunOutput,
 } from './show/output.ts';
 
-// Remarks of the provider packages are for programmers; they would stand between the lines that people read.
+// Remarks of the provider packages are for programmers; they would stand between the
+// lines that people read.
 (globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;
 
 type OfRun = 'goal' | 'sessionId' | 'resume' | 'policy' | 'directory';
 
 type OwnAgent = Pick<AgentRunOptions, 'model' | 'permissions' | 'workers'> & {
-  /** How the human is asked; whether somebody is here is known only when the output is open. */
+  /**
+   * How the human is asked; whether somebody is here is known only when the output is
+   * open.
+   */
   readonly asking?: Omit<Asking, 'here'>;
 };
 
@@ -54,7 +58,10 @@ export interface AgentSession
   readonly namesPlan?: boolean;
   /** Whether the session can be taken up again after this run; absent: it can. */
   readonly isKept?: () => boolean;
-  /** Takes what the human types instead of the agent, which is a script and cannot read it. Null: their Ctrl-C, which acts too. */
+  /**
+   * Takes what the human types instead of the agent, which is a script and cannot read
+   * it. Null: their Ctrl-C, which acts too.
+   */
   readonly hear?: (words: string | null, run: WatchedRun) => void;
   /** Sees every event too, before it is shown. */
   readonly watch?: (event: AgentEvent, run: WatchedRun) => void;
@@ -103,13 +110,17 @@ async function runOwned(io: Io, store: Store, session: AgentSession) {
     }
     if (control !== null) stop(control);
   };
-  /** The run itself writes the latch; if that fails, the step is ended. After that nobody waits for a check any more. */
+  /**
+   * The run itself writes the latch; if that fails, the step is ended. After that nobody
+   * waits for a check any more.
+   */
   const stop = ({ stopAfterStep, stopNow }: HumanControl): void =>
     void stopAfterStep()
       .catch(stopNow)
       .then(() => ending.abort());
   const { sessionId } = session;
-  // What is complained about meanwhile must not be written into the middle of a drawn screen.
+  // What is complained about meanwhile must not be written into the middle of a drawn
+  // screen.
   const quiet: Io = { ...io, stderr: { write: (text) => output.complaints.write(text) } };
   const acts = createHumanActs(quiet, store, sessionId);
   const onHumanInterrupt = (): void => {
@@ -158,7 +169,8 @@ async function runOwned(io: Io, store: Store, session: AgentSession) {
       ending.signal,
     );
     const realPath = planFileOf(policy);
-    // V3: the agent can edit the file; only checks that the human's message froze are put on its new lines.
+    // V3: the agent can edit the file; only checks that the human's message froze are put
+    // on its new lines.
     const allowedId = (check: string) => findCheck(policy.checks, check)?.id ?? null;
     const isNamed = session.namesPlan ?? false;
     const planFile =
@@ -248,8 +260,9 @@ async function openRunOutput(
 }
 
 /**
- * What the system checks in a run: the human's checks, and that protected paths are as they were at the human's message
- * (V1, V2). What runs and what comes of it is told as events; what follows from them is decided by the engine.
+ * What the system checks in a run: the human's checks, and that protected paths are as
+ * they were at the human's message (V1, V2). What runs and what comes of it is told as
+ * events; what follows from them is decided by the engine.
  */
 async function prepareChecks(
   io: Io,

@@ -1,6 +1,7 @@
-// Questions to the human: what they are shown, which hides nothing of what is to be allowed, how they are asked at this
-// terminal, and what their answers mean. A bare Enter, the end of the input and Ctrl-C leave a question open: a yes and a
-// no are both said in so many letters.
+// Questions to the human: what they are shown, which hides nothing of what is to be
+// allowed, how they are asked at this terminal, and what their answers mean. A bare
+// Enter, the end of the input and Ctrl-C leave a question open: a yes and a no are both
+// said in so many letters.
 import { createInterface } from 'node:readline/promises';
 import { wrapAnsi } from 'fast-wrap-ansi';
 import type { EventOf, PermissionChoice } from '../agent/agent-event.ts';
@@ -50,7 +51,8 @@ export async function askAtTerminal(
     for (const line of lines) process.stderr.write(`${line}\n`);
     return await terminal.question(last, { signal: ending.signal });
   } catch {
-    // Safe: the terminal was closed in mid-question, so nobody answered and nothing is recorded.
+    // Safe: the terminal was closed in mid-question, so nobody answered and nothing is
+    // recorded.
     process.stderr.write('\n');
     return null;
   } finally {
@@ -92,7 +94,9 @@ export function readPermission(said: string): PermissionChoice | null {
   return (Object.keys(permissionAnswers) as PermissionChoice[]).find(isMeant) ?? null;
 }
 
-/** Nobody is asked about more than this; whatever else comes here is not worth a screen. */
+/**
+ * Nobody is asked about more than this; whatever else comes here is not worth a screen.
+ */
 const longestSubject = 2000;
 const mostLines = 40;
 
@@ -126,7 +130,9 @@ export function wantedLines(
   ];
 }
 
-/** Every character of it, blanks too: what is to be allowed is neither cut nor tidied up. */
+/**
+ * Every character of it, blanks too: what is to be allowed is neither cut nor tidied up.
+ */
 function wholeLines(page: Page, lead: string, text: string): string[] {
   const room = page.width === null ? null : page.width - lead.length;
   const visible = seen(page, text);
@@ -137,7 +143,10 @@ function wholeLines(page: Page, lead: string, text: string): string[] {
   return lines.map((line) => `${lead}${line}`.trimEnd());
 }
 
-/** A text that is to be allowed: nothing in it is hidden, stripped or replaced by what it only resembles. */
+/**
+ * A text that is to be allowed: nothing in it is hidden, stripped or replaced by what it
+ * only resembles.
+ */
 export function seen({ unicode }: Pick<Page, 'unicode'>, text: string): string {
   const visible = visibleLine(text);
   return unicode ? visible : asciiOnly(visible);
@@ -161,7 +170,10 @@ export function describePattern(pattern: string): string {
   return visibleLine(pattern.startsWith('= ') ? `exactly ${pattern.slice(2)}` : pattern);
 }
 
-/** What a lasting answer covers, where the subject is shown beside it: a long one is not said a second time. */
+/**
+ * What a lasting answer covers, where the subject is shown beside it: a long one is not
+ * said a second time.
+ */
 function describeCover(subject: string, pattern: string): string {
   const isWhole = pattern.startsWith('= ') && !isShort(subject);
   return isWhole ? 'exactly this command' : describePattern(pattern);

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
-// What `untildone` starts: looks at the Node it runs on, and only then imports the program.
-// It must parse on every Node that knows modules: old syntax, no top-level await, no import at the top.
+// What `untildone` starts: looks at the Node it runs on, and only then imports the
+// program. It must parse on every Node that knows modules: old syntax, no top-level
+// await, no import at the top.
 
 /** Written in by the build; a run from source has no published version. */
 declare const UNTILDONE_VERSION: string | undefined;
@@ -26,7 +27,8 @@ if (major < 22 || (major === 22 && minor < 13)) {
     `${typeof UNTILDONE_VERSION === 'string' ? UNTILDONE_VERSION : '0.0.0-source'}\n`,
   );
 } else {
-  // The build has all commands in one file, and those that are asked for often in another: each is quicker to load than many.
+  // The build has all commands in one file, and those that are asked for often in
+  // another: each is quicker to load than many.
   const files = typeof FILE_OF_COMMAND === 'undefined' ? null : FILE_OF_COMMAND;
   const word = process.argv[2] || '--help';
   // Another word is a mistake, and nothing is kept of it.

@@ -1,5 +1,6 @@
-// Every command: the group in which `--help` lists it, its line there, one example, and its file. A command's file is
-// loaded only when it runs, so that the others cost nothing at the start.
+// Every command: the group in which `--help` lists it, its line there, one example, and
+// its file. A command's file is loaded only when it runs, so that the others cost nothing
+// at the start.
 import type { Command } from './command.ts';
 
 const loaders = {

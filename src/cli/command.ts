@@ -1,5 +1,5 @@
-// The shape of a command: data only. program.ts makes what commander parses and explains from it, completion.ts what a
-// shell completes.
+// The shape of a command: data only. program.ts makes what commander parses and explains
+// from it, completion.ts what a shell completes.
 import { type FlagsResult, flagsFor } from '../core/config.ts';
 import { UntildoneError } from '../core/error.ts';
 import type { Setting } from '../core/settings.ts';
@@ -16,7 +16,10 @@ export interface Option {
 }
 
 export interface Command {
-  /** Its arguments, as commander writes them: `[session]`, `<FILE>`; choices have a bar between them. Absent: none. */
+  /**
+   * Its arguments, as commander writes them: `[session]`, `<FILE>`; choices have a bar
+   * between them. Absent: none.
+   */
   readonly takes?: string;
   /** Paragraphs for `--help`, which breaks their lines itself. */
   readonly about: readonly string[];

@@ -1,10 +1,14 @@
-// Completion by Tab: the script for a shell, and the words that such a script asks for at each press
-// (`untildone complete -- WORDS`). Only the command that is being typed is loaded.
+// Completion by Tab: the script for a shell, and the words that such a script asks for at
+// each press (`untildone complete -- WORDS`). Only the command that is being typed is
+// loaded.
 import { type Command, type Option, settingOptions } from './command.ts';
 import type { CommandTable } from './command-table.ts';
 import { printLines } from './print.ts';
 
-/** The script asks a function of the package bash-completion for the words, which is not everywhere. */
+/**
+ * The script asks a function of the package bash-completion for the words, which is not
+ * everywhere.
+ */
 const withoutBashCompletion = `type _get_comp_words_by_ref >/dev/null 2>&1 || _get_comp_words_by_ref() { words=("\${COMP_WORDS[@]}"); cword=$COMP_CWORD; cur=\${words[cword]}; }`;
 
 export const completion: Command = {
@@ -40,7 +44,10 @@ export const completion: Command = {
   },
 };
 
-/** @param words what was typed behind the name of the program; the last one is not finished */
+/**
+ * @param words what was typed behind the name of the program; the last one is not
+ * finished
+ */
 export async function complete(
   words: readonly string[],
   table: CommandTable,

@@ -1,5 +1,6 @@
-// A session in words: how people tell it from others (V11), what it is doing, how far its plan is, how much of its limits
-// is used (C3, C4). Pure. The same values feed the text and the JSON of `status`; text made from them still has to be made safe.
+// A session in words: how people tell it from others (V11), what it is doing, how far its
+// plan is, how much of its limits is used (C3, C4). Pure. The same values feed the text
+// and the JSON of `status`; text made from them still has to be made safe.
 import type { Decision } from '../core/decision.ts';
 import type { Reason } from '../core/rules.ts';
 import { visibleLine } from '../core/safe-text.ts';
@@ -27,7 +28,9 @@ import {
   tally,
 } from './show/words.ts';
 
-/** Ids of neighbours begin alike, since they begin with the time; their ends are random. */
+/**
+ * Ids of neighbours begin alike, since they begin with the time; their ends are random.
+ */
 const shortLength = 6;
 /** So long they are typed as they are. */
 const longestTyped = 16;
@@ -44,7 +47,10 @@ export function shortId(id: string, others: readonly string[] = []): string {
   return /^[\p{L}\p{N}_][\p{L}\p{N}_.-]*$/u.test(end) ? end : shown(id, 60);
 }
 
-/** `8e34db “migrate the tests to vitest”`; without words the whole id, which may say more than its end. */
+/**
+ * `8e34db “migrate the tests to vitest”`; without words the whole id, which may say more
+ * than its end.
+ */
 export function nameSession({ id, title }: Pick<Session, 'id' | 'title'>): string {
   return title === undefined ? shown(id, 60) : `${shortId(id)} “${shown(title, 60)}”`;
 }
@@ -90,7 +96,10 @@ const atWorkStates: ReadonlySet<StateName> = new Set([
 ]);
 export const isAtWork = ({ name }: DescribedState): boolean => atWorkStates.has(name);
 
-/** @param found the session's process; null: it is not known, so the record alone counts (see `describeCurrentState`) */
+/**
+ * @param found the session's process; null: it is not known, so the record alone counts
+ * (see `describeCurrentState`)
+ */
 export function describeState(
   session: Session,
   now: number,
@@ -165,7 +174,10 @@ function describeRecord(session: Session, now: number) {
     : state('running', `running: turn ${turn.number}`);
 }
 
-/** A stop or a pause after the end of the turn, whose outcome stays (V12); null: there is none. */
+/**
+ * A stop or a pause after the end of the turn, whose outcome stays (V12); null: there is
+ * none.
+ */
 export function describeLaterHold(session: Session, now: number): string | null {
   const { latch, pause, settled } = session;
   if (settled === null) return null;
@@ -179,7 +191,10 @@ export function describeLaterHold(session: Session, now: number): string | null 
   return holds.length === 0 ? null : holds.join('; ');
 }
 
-/** The plan of a file, which `plan import` keeps: no agent is behind it, and none ever will be. */
+/**
+ * The plan of a file, which `plan import` keeps: no agent is behind it, and none ever
+ * will be.
+ */
 export function isImported({ descriptor }: Pick<Session, 'descriptor'>): boolean {
   return descriptor.host === 'plan-file';
 }
@@ -189,7 +204,9 @@ export function isWaiting({ descriptor }: Pick<Session, 'descriptor'>): boolean 
   return descriptor.host === waitingHost;
 }
 
-/** A wait that an asked host let through is not parked; its cause is there all the same. */
+/**
+ * A wait that an asked host let through is not parked; its cause is there all the same.
+ */
 function pendingWait({ waits }: Session): string | null {
   if (waits.recovering) return causes.recovering;
   if (waits.compacting) return causes.compacting;
@@ -235,7 +252,10 @@ export function hostTitle(host: string): string {
   return hostOf(host)?.title ?? shown(host, 30);
 }
 
-/** `Claude Code · build`, `untildone run`, `untildone run with Claude Code`: who works, for a list. */
+/**
+ * `Claude Code · build`, `untildone run`, `untildone run with Claude Code`: who works,
+ * for a list.
+ */
 export function describeAgent({
   descriptor: { host, instance, driven },
   agent,
@@ -279,13 +299,19 @@ export function describeWorker(
   return `${shortId(id)} ${shown(agentType, 40)}: ${result ?? unended}${todo}`;
 }
 
-/** How far a todo of this session is proved: passed checks on the goal cover those that have no check of their own. */
+/**
+ * How far a todo of this session is proved: passed checks on the goal cover those that
+ * have no check of their own.
+ */
 export function standingIn(session: Pick<Session, 'settled' | 'turn'>) {
   const isProved = isGoalProved(session);
   return (todo: Todo): Standing => standingOf(todo, isProved);
 }
 
-/** `3 todos: 1 checked · 1 claimed, not checked · 1 open`: what `run` says at its end, everywhere (V8). */
+/**
+ * `3 todos: 1 checked · 1 claimed, not checked · 1 open`: what `run` says at its end,
+ * everywhere (V8).
+ */
 export function describePlan(session: State): string {
   const { plan } = session;
   if (plan.length === 0) return 'no plan';

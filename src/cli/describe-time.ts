@@ -1,4 +1,5 @@
-// Times in words for people: local time to the second, and how long ago. JSON output keeps milliseconds.
+// Times in words for people: local time to the second, and how long ago. JSON output
+// keeps milliseconds.
 
 export function formatTime(at: number): string {
   const date = new Date(at);

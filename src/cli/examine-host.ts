@@ -1,5 +1,6 @@
-// What `doctor` says of every host alike: whether the program is there, and what `init` wrote is there, complete and works. What
-// only a host knows comes from its installer. Nothing is changed here.
+// What `doctor` says of every host alike: whether the program is there, and what `init`
+// wrote is there, complete and works. What only a host knows comes from its installer.
+// Nothing is changed here.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -154,7 +155,10 @@ function examineScope(
   ];
 }
 
-/** Names the variables that the project's own settings of the host set and that our hooks ignore (V10). */
+/**
+ * Names the variables that the project's own settings of the host set and that our hooks
+ * ignore (V10).
+ */
 function examineVariables(
   title: string,
   { projectVariables, variables }: AskedHost,
@@ -166,7 +170,8 @@ function examineVariables(
     projectVariables(folder, env),
   );
   const unreadable = `The settings of ${title} in this project cannot be read and may set any variable: untildone's hooks ignore every variable that they would read.`;
-  // `init` writes UNTILDONE_HOME into a local file of the project if the state directory is not in its default place.
+  // `init` writes UNTILDONE_HOME into a local file of the project if the state directory
+  // is not in its default place.
   const usual = join(stateDirectory({ ...env, UNTILDONE_HOME: undefined }), '/');
   const programs = install.allScopes.flatMap((scope) => survey.installed(scope));
   const isMoved = programs.some(

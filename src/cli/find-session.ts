@@ -1,5 +1,6 @@
-// Which session a command means: the one whose id ends or starts like the word given, else the most recent one of this
-// directory. It never guesses between two: an unclear word gets a sentence with the candidates.
+// Which session a command means: the one whose id ends or starts like the word given,
+// else the most recent one of this directory. It never guesses between two: an unclear
+// word gets a sentence with the candidates.
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ancestorsOf } from '../checks/process-ancestors.ts';
@@ -29,7 +30,10 @@ const mostRuns = 200;
 
 export const noSessionsYet = 'There are no sessions yet.';
 
-/** Opens the store and closes it behind `work`. Without one there is no session, and it creates none unless it `makes` one. */
+/**
+ * Opens the store and closes it behind `work`. Without one there is no session, and it
+ * creates none unless it `makes` one.
+ */
 export async function withSessions<T>(
   io: Io,
   work: (store: Store) => Promise<T>,
@@ -49,7 +53,10 @@ export type Here = Readonly<{
   agent: string | null;
 }>;
 
-/** A document for programs, which begins with the session, and lines for people; a number: it was told, and this is the exit code. */
+/**
+ * A document for programs, which begins with the session, and lines for people; a number:
+ * it was told, and this is the exit code.
+ */
 export type Answer =
   | number
   | Readonly<{ json: object; lines: readonly string[]; code?: number }>;
@@ -61,7 +68,10 @@ interface SessionCommand
   readonly humanOnly?: true;
   /** An agent may call it, but only for its own session. */
   readonly agentOwnOnly?: true;
-  /** Finds the session; default: the one that is named, else the most recent one of this directory. */
+  /**
+   * Finds the session; default: the one that is named, else the most recent one of this
+   * directory.
+   */
   readonly find?: typeof findSession;
   /** Throws where the arguments are wrong together, before anything is opened. */
   check?(given: Arguments): unknown;
@@ -71,7 +81,10 @@ interface SessionCommand
 const forHumans =
   'Only a human may do this: it needs a terminal, not only piped input and output, and is refused when an agent or a session of untildone calls it. docs/cli.md says what that cannot prevent.';
 
-/** Every command about one session, which is named by `--session` where the command has that option. */
+/**
+ * Every command about one session, which is named by `--session` where the command has
+ * that option.
+ */
 export function sessionCommand(command: SessionCommand): Command {
   const { humanOnly, agentOwnOnly, find = findSession, check, answer, ...rest } = command;
   const options = { ...command.options, ...jsonOption };
@@ -115,7 +128,10 @@ export async function findSession(
   return state;
 }
 
-/** For `run --resume`: a session of a host is that host's, and its hooks would fall silent if we took it (P41). */
+/**
+ * For `run --resume`: a session of a host is that host's, and its hooks would fall silent
+ * if we took it (P41).
+ */
 export async function findOwnSession(
   store: Store,
   word: string | null,
@@ -147,7 +163,10 @@ export async function findOwnSession(
 export const adviceForHuman =
   'If you typed this yourself: type it in another terminal, or type "stop" to the agent.';
 
-/** The session of the agent that called this; a sentence: that session is not known, or `word` names another one. */
+/**
+ * The session of the agent that called this; a sentence: that session is not known, or
+ * `word` names another one.
+ */
 export async function findAgentSession(
   store: Store,
   word: string | null,
@@ -181,7 +200,8 @@ async function findCallingSession(
     const session = parent === null ? found : await store.state(parent);
     if (session !== null && isForeign(session)) continue;
     if (session !== null) return session;
-    // A host that asks before it stops gets its record at its first stop; until then its events wait in the inbox.
+    // A host that asks before it stops gets its record at its first stop; until then its
+    // events wait in the inbox.
     if ((await store.events({ sessionId: id, waiting: true })).length > 0)
       return createState(id, io.clock.now());
   }
@@ -206,8 +226,9 @@ async function findCallingSession(
 }
 
 /**
- * The run whose own process stands above, whatever the caller's variables say; null: none does. `isNearest`: no host stands
- * between, as one does that a run drives or its agent started.
+ * The run whose own process stands above, whatever the caller's variables say; null: none
+ * does. `isNearest`: no host stands between, as one does that a run drives or its agent
+ * started.
  */
 async function findRunAbove(store: Store) {
   const above = [...ancestorsOf(process.pid)];
@@ -224,7 +245,10 @@ async function findRunAbove(store: Store) {
   };
 }
 
-/** Counts a message of the human that still waits in the inbox: events of a host are taken in at its next stop. */
+/**
+ * Counts a message of the human that still waits in the inbox: events of a host are taken
+ * in at its next stop.
+ */
 async function hasUnfinishedTurn(store: Store, session: Session): Promise<boolean> {
   if (session.turn !== null && !isTurnOver(session)) return true;
   const waiting = await store.events({ sessionId: session.id, waiting: true });
@@ -235,7 +259,10 @@ function isOwnMain({ deleted, descriptor: { host, kind } }: Session): boolean {
   return host === 'untildone' && kind === 'main' && !deleted;
 }
 
-/** Not a subagent or a helper of the host: those come and go beneath the session that the human sees. */
+/**
+ * Not a subagent or a helper of the host: those come and go beneath the session that the
+ * human sees.
+ */
 export function isMainSession({ deleted, descriptor: { kind } }: Session): boolean {
   return !deleted && (kind === 'main' || kind === 'unknown');
 }
@@ -307,8 +334,9 @@ export function formatSessions(sessions: readonly Session[], { clock }: Io): str
 export type SessionFilter = (session: Session) => boolean | Promise<boolean>;
 
 /**
- * Newest first: those of this directory, else of the nearest one above it in the same repository. An imported plan is
- * nobody's work, so that it is meant only where it is named.
+ * Newest first: those of this directory, else of the nearest one above it in the same
+ * repository. An imported plan is nobody's work, so that it is meant only where it is
+ * named.
  */
 export async function sessionsHere(
   store: Store,
@@ -341,7 +369,10 @@ export async function newest(
   }
 }
 
-/** Above the root of the repository, or where there is none, lies what belongs to other work. */
+/**
+ * Above the root of the repository, or where there is none, lies what belongs to other
+ * work.
+ */
 function projectDirectories(cwd: string): string[] {
   const directories: string[] = [];
   for (let directory = cwd; ; directory = dirname(directory)) {

@@ -1,6 +1,7 @@
-// The commands that a host starts by itself, from a copy that may lie anywhere: the MCP server, the runner of checks that it
-// starts, and what the slash commands of a host's plugin show. A slash command that changes something is carried out by the
-// hook, because only the hook knows that a human typed it.
+// The commands that a host starts by itself, from a copy that may lie anywhere: the MCP
+// server, the runner of checks that it starts, and what the slash commands of a host's
+// plugin show. A slash command that changes something is carried out by the hook, because
+// only the hook knows that a human typed it.
 import { oneLine } from '../core/safe-text.ts';
 
 /** Written in by the build, whose commands are in a file beside this one. */

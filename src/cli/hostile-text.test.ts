@@ -14,7 +14,10 @@ beforeEach(() => {
 
 afterEach(() => bench.close());
 
-/** Sets the clipboard, clears the screen, paints, breaks the line, and turns the reading direction round. */
+/**
+ * Sets the clipboard, clears the screen, paints, breaks the line, and turns the reading
+ * direction round.
+ */
 const evil =
   'x\u001b]52;c;aGk=\u0007\u001b[2J\u001b[31mred\u009b0m\u0085\nINJECTED\r\u202Eesrever\u2066\u0000\u007f';
 
@@ -25,7 +28,8 @@ const powers =
 
 async function addHostileSession(): Promise<void> {
   const host = await bench.host({
-    // SQLite finds no start of a text that holds a null character; hosts do not make such ids.
+    // SQLite finds no start of a text that holds a null character; hosts do not make such
+    // ids.
     sessionId: `s${evil.replace('\u0000', '')}`,
     mode: 'told',
     descriptor: { host: evil },

@@ -1,5 +1,5 @@
-// What a human does to a session from outside its host goes through the engine, as what a host tells (C3). The session is
-// found first, so that a wrong word changes nothing.
+// What a human does to a session from outside its host goes through the engine, as what a
+// host tells (C3). The session is found first, so that a wrong word changes nothing.
 import type { PermissionChoice } from '../agent/agent-event.ts';
 import { addGrant } from '../agent/workspace/remembered-grants.ts';
 import type { Event } from '../core/events.ts';
@@ -20,7 +20,9 @@ type HumanAct = Event extends infer E
 
 type Place = Pick<Here, 'io' | 'store' | 'session'>;
 
-/** `session`: as it stands afterwards. `handled`: of the last act; null: there was none. */
+/**
+ * `session`: as it stands afterwards. `handled`: of the last act; null: there was none.
+ */
 export async function sendActs({ io, store, session }: Place, acts: readonly HumanAct[]) {
   const runtime = openRuntime(io, store);
   const identifiers = createIdentifiers(io.clock);
@@ -54,7 +56,10 @@ export async function stopSession(place: Place, how: string): Promise<Acted> {
   return sendActs(place, [{ type: 'human-aborted', how }]);
 }
 
-/** An agent does not speak as the human: its `stop` or `pause` counts as `todo_pause` in its own session (V12). */
+/**
+ * An agent does not speak as the human: its `stop` or `pause` counts as `todo_pause` in
+ * its own session (V12).
+ */
 export async function pauseAsAgent(place: Place, reason: string | null): Promise<Acted> {
   return sendActs(place, [
     { type: 'model-paused', reason: reason ?? '', byCommand: true },
@@ -69,7 +74,10 @@ export function resumeSession(place: Place): Promise<Acted> {
   );
 }
 
-/** The same acts, called by a view. Each first asks whether a human calls it, and returns why it is refused; null: done. */
+/**
+ * The same acts, called by a view. Each first asks whether a human calls it, and returns
+ * why it is refused; null: done.
+ */
 export function createHumanActs(io: Io, store: Store, sessionId: string) {
   const place = async (): Promise<Place> => ({
     io,
@@ -107,8 +115,8 @@ export function waitingRequests({ permissions }: Session): readonly PermissionRe
 }
 
 /**
- * From anywhere but the run's own terminal: on the record first and, where it was given for good, remembered. Null: the
- * request was answered or withdrawn meanwhile.
+ * From anywhere but the run's own terminal: on the record first and, where it was given
+ * for good, remembered. Null: the request was answered or withdrawn meanwhile.
  */
 export async function answerPermission(
   io: Io,

@@ -1,5 +1,6 @@
-// Is a human speaking? `resume` (and what else only a human may say) asks here. It finds what an agent of ours started,
-// however that hides; of other hosts' agents it finds those that do not. docs/permissions.md says what it cannot find.
+// Is a human speaking? `resume` (and what else only a human may say) asks here. It finds
+// what an agent of ours started, however that hides; of other hosts' agents it finds
+// those that do not. docs/permissions.md says what it cannot find.
 import { closeSync, constants, openSync } from 'node:fs';
 import { hasLimitMark } from '../checks/process.ts';
 import { type AncestorProcess, ancestorsOf } from '../checks/process-ancestors.ts';
@@ -42,7 +43,10 @@ export function findAgentAbove(
   return null;
 }
 
-/** The sessions whose agent may have called this, the nearest first; empty: its host names none. */
+/**
+ * The sessions whose agent may have called this, the nearest first; empty: its host names
+ * none.
+ */
 export function findAgentSessions(
   environment: Environment,
   ancestors: Iterable<AncestorProcess> = ancestorsOf(process.pid),
@@ -50,7 +54,8 @@ export function findAgentSessions(
   const own = (name: string) => environment[name];
   let given = own;
   for (const { argv, variables } of ancestors) {
-    // The process right beneath the host has the variables that the host gave; further down the agent may have set others.
+    // The process right beneath the host has the variables that the host gave; further
+    // down the agent may have set others.
     const host = hostOfCommand(argv);
     if (host !== null) return sessionsOfVariables(given, host);
     if (variables.size > 0) given = (name) => variables.get(name);

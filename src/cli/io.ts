@@ -1,5 +1,5 @@
-// What a command may touch of the process, as one value, so that tests run commands without a process.
-// A reader that went away (EPIPE) ends the output, never the work.
+// What a command may touch of the process, as one value, so that tests run commands
+// without a process. A reader that went away (EPIPE) ends the output, never the work.
 import { fstatSync } from 'node:fs';
 import { UntildoneError } from '../core/error.ts';
 import type { Clock } from '../engine/host.ts';
@@ -25,9 +25,15 @@ export interface Io {
   readonly clock: Clock;
   /** A sentence that says why a human's word cannot be taken from here; null: it can. */
   whyNoHuman(): Promise<string | null>;
-  /** The agent host or session of ours that this process runs beneath, in words; null: none was found. */
+  /**
+   * The agent host or session of ours that this process runs beneath, in words; null:
+   * none was found.
+   */
   agentAbove(): Promise<string | null>;
-  /** The sessions that such an agent may belong to, the nearest first; empty: its host names none. */
+  /**
+   * The sessions that such an agent may belong to, the nearest first; empty: its host
+   * names none.
+   */
   agentSessions(): Promise<readonly string[]>;
 }
 
@@ -60,7 +66,10 @@ function outputOf(stream: NodeJS.WriteStream): Output {
   return { write: (text) => open && stream.write(text) };
 }
 
-/** A pipe that stays open and says nothing is no goal: whoever started us just left it there. */
+/**
+ * A pipe that stays open and says nothing is no goal: whoever started us just left it
+ * there.
+ */
 const patienceMs = 3000;
 /** More is no goal but a document, which the agent can read by itself. */
 const longestInput = 200_000;
@@ -76,7 +85,10 @@ export function hasPipedInput(): boolean {
   }
 }
 
-/** All of standard input. `waits`: for as long as it takes; otherwise '' if nothing comes in a few seconds. */
+/**
+ * All of standard input. `waits`: for as long as it takes; otherwise '' if nothing comes
+ * in a few seconds.
+ */
 export async function readInput(waits: boolean): Promise<string> {
   const { stdin } = process;
   const parts: Buffer[] = [];

@@ -1,5 +1,5 @@
-// How the last turn of a session ended, for scripts. It reads the state and the inbox, because a hook takes in what waits
-// there only at the next stop. It decides nothing.
+// How the last turn of a session ended, for scripts. It reads the state and the inbox,
+// because a hook takes in what waits there only at the next stop. It decides nothing.
 import type { Outcome } from '../core/decision.ts';
 import { endSentence } from '../core/end-sentence.ts';
 import type { State } from '../core/state.ts';
@@ -12,8 +12,8 @@ import { describeLaterHold } from './describe-session.ts';
 export const noOutcomeExitCode = 8;
 
 /**
- * The last decision about the turn. If the human stopped or paused the session after the end, later decisions only say that
- * (V12). Null: there is none.
+ * The last decision about the turn. If the human stopped or paused the session after the
+ * end, later decisions only say that (V12). Null: there is none.
  */
 export async function findTurnDecision(
   store: Store,
@@ -26,10 +26,16 @@ export async function findTurnDecision(
   return decisions.find(({ at }) => at <= settled.at) ?? newest;
 }
 
-/** A stop that had to wait is recorded as several decisions; the one with the outcome is among these. */
+/**
+ * A stop that had to wait is recorded as several decisions; the one with the outcome is
+ * among these.
+ */
 const recentDecisions = 20;
 
-/** null: there is no outcome yet, or the session works on something newer. `sentence`: what people read at the end. */
+/**
+ * null: there is no outcome yet, or the session works on something newer. `sentence`:
+ * what people read at the end.
+ */
 export async function findLastOutcome(
   store: Store,
   session: State,
@@ -60,7 +66,8 @@ async function findLastEnd(store: Store, session: State): Promise<TurnEnd | null
   const settled = hasSpoken ? null : session.settled;
   if (settled !== null) return settled;
   if (last?.type === 'human-aborted') return { outcome: 'aborted', reason: 'aborted' };
-  // `run` and a session of the library judge their goal, so they have an outcome even if no rule gave one.
+  // `run` and a session of the library judge their goal, so they have an outcome even if
+  // no rule gave one.
   if (session.descriptor.judgesGoal !== true || session.turn?.ended !== true) return null;
   const [decided = null] = await store.decisions(session.id, 1);
   return settlementOf(session, decided?.decision ?? null);

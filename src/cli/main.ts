@@ -1,5 +1,6 @@
-// The command line: what must start quickly is answered here; program.ts does the rest. Every failure becomes a
-// sentence. It decides nothing and prints no stack trace unless UNTILDONE_DEBUG asks for one.
+// The command line: what must start quickly is answered here; program.ts does the rest.
+// Every failure becomes a sentence. It decides nothing and prints no stack trace unless
+// UNTILDONE_DEBUG asks for one.
 import { commandTable } from './command-table.ts';
 import { type Io, processIo, programVersion } from './io.ts';
 import { complain, printLines, reportFailure } from './print.ts';
@@ -15,7 +16,8 @@ export async function main(
   try {
     return await run(argv, io);
   } catch (error) {
-    // Safe: a command that failed has committed whole transactions or nothing; all that is left is to say so.
+    // Safe: a command that failed has committed whole transactions or nothing; all that
+    // is left is to say so.
     return reportFailure(error, io);
   }
 }
@@ -42,14 +44,18 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
   );
 }
 
-/** A host reads exit code 2 as a refusal: whatever stands in its settings, a hook lets the agent stop. */
+/**
+ * A host reads exit code 2 as a refusal: whatever stands in its settings, a hook lets the
+ * agent stop.
+ */
 async function runHook(argv: readonly string[], io: Io): Promise<number> {
   try {
     sayWhatIsAwaited(io, 'one hook call, a JSON object (a host sends it)');
     const { answerHook } = await import('./commands/hook.ts');
     return await answerHook(argv);
   } catch {
-    // Safe: nothing was decided, so the agent may stop; `doctor` says what is wrong with the settings.
+    // Safe: nothing was decided, so the agent may stop; `doctor` says what is wrong with
+    // the settings.
     io.stdout.write('{}\n');
     return 0;
   }

@@ -1,5 +1,6 @@
-// Tells the human of a run who looks elsewhere (`notify`): by the terminal's bell, a command of their own, an address. What
-// fails is one warning, and neither the run nor its exit code depends on it.
+// Tells the human of a run who looks elsewhere (`notify`): by the terminal's bell, a
+// command of their own, an address. What fails is one warning, and neither the run nor
+// its exit code depends on it.
 import type { AgentEvent } from '../agent/agent-event.ts';
 import { createNotice, deliverNotice, type Notice } from '../engine/notify.ts';
 import type { Store } from '../engine/store.ts';
@@ -58,7 +59,10 @@ export function createRunNotifier(
   };
 }
 
-/** Null: nothing that a human would want to know elsewhere. What a call holds may be a secret, so that only the tool is named. */
+/**
+ * Null: nothing that a human would want to know elsewhere. What a call holds may be a
+ * secret, so that only the tool is named.
+ */
 function momentOf(event: AgentEvent, sessionId: string): Moment | null {
   const { at } = event;
   if (event.type === 'permission-asked')

@@ -1,5 +1,6 @@
-// Opens the store of this user and puts a runtime around it. It never creates a store: there is nothing to look at
-// or to stop before a host has written one. A broken configuration is told and does not stand in the way.
+// Opens the store of this user and puts a runtime around it. It never creates a store:
+// there is nothing to look at or to stop before a host has written one. A broken
+// configuration is told and does not stand in the way.
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { mergeSettings, validateConfig } from '../core/config.ts';
@@ -28,8 +29,9 @@ import type { Io } from './io.ts';
 import { complain, shown } from './print.ts';
 
 /**
- * The store of this user, made if it is not there. If an older version wrote it, the programs that hosts start are renewed
- * with it: they would refuse the new layout, and nobody would hold the agent any more.
+ * The store of this user, made if it is not there. If an older version wrote it, the
+ * programs that hosts start are renewed with it: they would refuse the new layout, and
+ * nobody would hold the agent any more.
  */
 export async function openOrCreateStore(io: Io): Promise<Store> {
   let isMigrated = false;
@@ -41,7 +43,10 @@ export async function openOrCreateStore(io: Io): Promise<Store> {
   return store;
 }
 
-/** Runs `work` over the store and closes it; null: there is no store yet, and none was made. */
+/**
+ * Runs `work` over the store and closes it; null: there is no store yet, and none was
+ * made.
+ */
 export async function withStore<T>(
   io: Io,
   work: (store: Store) => Promise<T>,
@@ -56,7 +61,9 @@ export async function withStore<T>(
   }
 }
 
-/** For commands that change something: events go through the engine, as those of hosts do. */
+/**
+ * For commands that change something: events go through the engine, as those of hosts do.
+ */
 export function openRuntime(
   io: Io,
   store: Store,
@@ -66,7 +73,10 @@ export function openRuntime(
   return createRuntime({ ...parts, policy: (session) => adapt(parts.policy(session)) });
 }
 
-/** A broken configuration is told, and the defaults are used: it must not stand in the way of a command. */
+/**
+ * A broken configuration is told, and the defaults are used: it must not stand in the way
+ * of a command.
+ */
 export function openParts(
   io: Io,
   store: Store,
@@ -84,8 +94,8 @@ export function openParts(
         'warning: the configuration is broken, so the default settings are used here.',
       );
     },
-    // A command is gone before a check ends, and a check that was not run has not failed. What is unverified is run
-    // at the next stop attempt, by whoever holds the host.
+    // A command is gone before a check ends, and a check that was not run has not failed.
+    // What is unverified is run at the next stop attempt, by whoever holds the host.
     checker: { run: async () => {} },
     ...options,
   });
@@ -101,7 +111,8 @@ export function readPolicyFor(
   const sources = { projectDirectory, environment: io.env, accepted };
   const result = readPolicy(flags === undefined ? sources : { ...sources, flags });
   const { problems = [], file = null } = result.project.pending ?? {};
-  // A human is at hand: in a host a broken file of the project must not switch anything off, here it is mended first.
+  // A human is at hand: in a host a broken file of the project must not switch anything
+  // off, here it is mended first.
   if (problems.length === 0) return result;
   const others = result.ok ? [] : result.problems;
   return {
@@ -127,8 +138,9 @@ export function createSettingsReader(
 const mostBytes = 1_048_576;
 
 /**
- * Settings from a file that someone names, for `replay --policy`. Unlike the policy of a host it may be called anything, and it
- * stands on the defaults alone, so that the same file means the same everywhere.
+ * Settings from a file that someone names, for `replay --policy`. Unlike the policy of a
+ * host it may be called anything, and it stands on the defaults alone, so that the same
+ * file means the same everywhere.
  */
 export function readPolicyFile(cwd: string, name: string): Settings {
   const path = resolve(cwd, name);

@@ -1,5 +1,6 @@
-// The only ways in which commands write: lines of safe text, or one JSON document on one line.
-// Whatever came from a todo, a host or a payload passes through `shown` before it meets a terminal. A failure is one sentence.
+// The only ways in which commands write: lines of safe text, or one JSON document on one
+// line. Whatever came from a todo, a host or a payload passes through `shown` before it
+// meets a terminal. A failure is one sentence.
 import { inspect, stripVTControlCharacters, styleText } from 'node:util';
 import displayWidth from 'fast-string-width';
 import { type ErrorCode, messageOf, UntildoneError } from '../core/error.ts';
@@ -47,7 +48,9 @@ export function refuse(io: Io, sentence: string): number {
 
 export type Style = 'bold' | 'dim' | 'green' | 'yellow' | 'red';
 
-/** None without a terminal, nor where NO_COLOR is set to anything (https://no-color.org). */
+/**
+ * None without a terminal, nor where NO_COLOR is set to anything (https://no-color.org).
+ */
 export function hasColor({ isTTY, env }: Pick<Io, 'isTTY' | 'env'>): boolean {
   return isTTY && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
 }
@@ -75,7 +78,10 @@ export function count(amount: number, noun: string): string {
   return `${amount} ${noun}${amount === 1 ? '' : 's'}`;
 }
 
-/** The one way in which a command that looks answers: a document for programs, or lines for people. Exit code 0. */
+/**
+ * The one way in which a command that looks answers: a document for programs, or lines
+ * for people. Exit code 0.
+ */
 export function tell(
   io: Io,
   asJson: boolean,
@@ -92,8 +98,9 @@ const margin = /^ *[│|] /u;
 const leastRoom = 24;
 
 /**
- * Breaks a line between words where the terminal is too narrow for it. What follows stands below its column or behind its
- * margin. Words are never broken: an id or a path is there to be copied. `width` null: no terminal, and the line stays as it is.
+ * Breaks a line between words where the terminal is too narrow for it. What follows
+ * stands below its column or behind its margin. Words are never broken: an id or a path
+ * is there to be copied. `width` null: no terminal, and the line stays as it is.
  */
 export function wrapLine(line: string, width: number | null): string[] {
   if (width === null || displayWidth(line) <= width) return [line];
@@ -131,7 +138,10 @@ function leadOf(plain: string, width: number): string {
 
 const usageCodes: readonly ErrorCode[] = ['usage', 'invalid-config'];
 
-/** Says what went wrong; returns the exit code: 2 for wrong usage or configuration, else 1. */
+/**
+ * Says what went wrong; returns the exit code: 2 for wrong usage or configuration, else
+ * 1.
+ */
 export function reportFailure(error: unknown, io: Io): number {
   const wantsStack = (io.env['UNTILDONE_DEBUG'] ?? '') !== '';
   const isOurs = error instanceof UntildoneError;

@@ -1,5 +1,6 @@
-// The commands as commander knows them: it reads arguments and lays out help; the sentences are ours. Arguments are read
-// whole before a command runs, so that a wrong one is a sentence and nothing has happened by then.
+// The commands as commander knows them: it reads arguments and lays out help; the
+// sentences are ours. Arguments are read whole before a command runs, so that a wrong one
+// is a sentence and nothing has happened by then.
 import {
   Command as Commander,
   CommanderError,
@@ -15,7 +16,10 @@ import type { CommandTable } from './command-table.ts';
 import type { Io } from './io.ts';
 import { createPaint, type Paint, printLines, shown, terminalWidth } from './print.ts';
 
-/** Longer names of options stand on a line of their own, so that what they mean keeps its room. */
+/**
+ * Longer names of options stand on a line of their own, so that what they mean keeps its
+ * room.
+ */
 const widestTerm = 28;
 
 function helpLayout(paint: Paint): Partial<Help> {
@@ -78,7 +82,9 @@ class Program extends Commander {
     return own;
   }
 
-  /** All that commander finds wrong comes here: its sentence, and what was probably meant. */
+  /**
+   * All that commander finds wrong comes here: its sentence, and what was probably meant.
+   */
   override error(message: string, { code = '' }: ErrorOptions = {}): never {
     const { title, args, parent } = this;
     const [argument] = this.registeredArguments;
@@ -153,7 +159,8 @@ function define(program: Program, command: Command): Arguments {
   for (const [name, option] of Object.entries(command.options)) {
     program.addOption(commanderOption(name, option));
     program.on(`option:${name}`, (value: string | null | undefined) => {
-      // `--reason --json` is a forgotten value; one that begins with a dash is written `--reason=-x`.
+      // `--reason --json` is a forgotten value; one that begins with a dash is written
+      // `--reason=-x`.
       if (value === null && option.optional !== true)
         throw new UntildoneError(
           'usage',
@@ -184,7 +191,10 @@ function define(program: Program, command: Command): Arguments {
   };
 }
 
-/** For commander every value may be left out: it would take the option behind it for one otherwise. */
+/**
+ * For commander every value may be left out: it would take the option behind it for one
+ * otherwise.
+ */
 function commanderOption(
   name: string,
   { value, optional, summary, excludes = [] }: Option,

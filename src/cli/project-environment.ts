@@ -1,5 +1,6 @@
-// A program of ours that a host starts inherits the host's environment, and the project's settings of that host may have set
-// variables in it. The program does not know which host that is, so it ignores what this folder sets for any host (V10).
+// A program of ours that a host starts inherits the host's environment, and the project's
+// settings of that host may have set variables in it. The program does not know which
+// host that is, so it ignores what this folder sets for any host (V10).
 import { hosts } from '../hosts/hosts.ts';
 import { ignoredSentence, withoutStrangers } from '../hosts/project-variables.ts';
 import type { Io } from './io.ts';

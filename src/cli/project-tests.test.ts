@@ -1,4 +1,5 @@
-// First-use 9: how a project is tested, judged by its files, and what becomes of its untildone.json.
+// First-use 9: how a project is tested, judged by its files, and what becomes of its
+// untildone.json.
 import {
   mkdirSync,
   mkdtempSync,

@@ -1,5 +1,6 @@
-// How a project is tested, judged by the files in its folder, and how that is written into its untildone.json. It runs
-// nothing: what the files say chooses among commands that are written here, and no word of theirs becomes part of one.
+// How a project is tested, judged by the files in its folder, and how that is written
+// into its untildone.json. It runs nothing: what the files say chooses among commands
+// that are written here, and no word of theirs becomes part of one.
 import { lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -39,7 +40,9 @@ const mostBytes = 1_048_576;
 /** What npm writes into a new package.json: it always fails. */
 const placeholder = /no test specified/;
 
-/** The first whose file is there. `run NAME`: `bun test` is not the script of that name. */
+/**
+ * The first whose file is there. `run NAME`: `bun test` is not the script of that name.
+ */
 const packageManagers = [
   ['pnpm-lock.yaml', 'pnpm'],
   ['yarn.lock', 'yarn'],
@@ -143,8 +146,10 @@ function denoTests(files: readonly string[], textOf: TextOf): FoundTest[] {
 }
 
 /**
- * Puts commands into the project's file as checks on its goal. `asked`: what it asks a human to accept then.
- * @param isNew a file is wanted here even without a check, with the settings that people change most
+ * Puts commands into the project's file as checks on its goal. `asked`: what it asks a
+ * human to accept then.
+ * @param isNew a file is wanted here even without a check, with the settings that people
+ * change most
  */
 export function addChecks(
   folder: string,
@@ -181,7 +186,10 @@ export function addChecks(
   return { ok: true, ...plan, asked: withoutGrants(config.config).config } as const;
 }
 
-/** What the project's file would become; `after` equals `before` where every command is on the goal already. */
+/**
+ * What the project's file would become; `after` equals `before` where every command is on
+ * the goal already.
+ */
 export function planChecks(
   folder: string,
   commands: readonly string[],
@@ -220,7 +228,9 @@ export function planChecks(
   return { path, before, after: after === '' ? '{}\n' : after };
 }
 
-/** A list becomes the line that people type, if a shell reads that line as the same words. */
+/**
+ * A list becomes the line that people type, if a shell reads that line as the same words.
+ */
 function formatCommand(command: unknown): unknown {
   const isPlain =
     Array.isArray(command) &&
@@ -240,8 +250,9 @@ function freeName(wanted: string, isTaken: (name: string) => boolean): string {
 }
 
 /**
- * Where editors find what each setting means: in the project's own node_modules, else in this very copy, which is a path of
- * this machine. Null: this copy will be gone (a cache of npx), or it has none.
+ * Where editors find what each setting means: in the project's own node_modules, else in
+ * this very copy, which is a path of this machine. Null: this copy will be gone (a cache
+ * of npx), or it has none.
  */
 export function schemaAddress(folder: string): string | null {
   const within = 'node_modules/untildone/dist/schema.json';

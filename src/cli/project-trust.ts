@@ -1,6 +1,7 @@
-// A human's yes to what this project's file asks for (V10): what is shown, and how it is accepted. `trust`, `run` and
-// `init` ask alike. Nothing is accepted without a terminal but by `run --trust`. And the checks that `init` and
-// `config init` put into that file, so that the first outcome can be `done`.
+// A human's yes to what this project's file asks for (V10): what is shown, and how it is
+// accepted. `trust`, `run` and `init` ask alike. Nothing is accepted without a terminal
+// but by `run --trust`. And the checks that `init` and `config init` put into that file,
+// so that the first outcome can be `done`.
 import { realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { CommandCheck } from '../core/check-specs.ts';
@@ -99,7 +100,10 @@ export function describeProject({ folder, asked, pending, warnings }: Project): 
   ];
 }
 
-/** Whole, whatever its length: a yes must not cover what was cut off. Control characters are written out. */
+/**
+ * Whole, whatever its length: a yes must not cover what was cut off. Control characters
+ * are written out.
+ */
 export function entryLine({ path, value }: Entry): string {
   return `  ${visibleLine(path)}: ${visibleLine(JSON.stringify(value))}`;
 }
@@ -163,12 +167,16 @@ export function whyNoChecks(io: Io, commands: readonly string[]): string | null 
   return added.ok ? null : added.problem;
 }
 
-/** Returns the exit code. What the human's word put into the file is accepted with it, and then run once. */
+/**
+ * Returns the exit code. What the human's word put into the file is accepted with it, and
+ * then run once.
+ */
 export async function setUpChecks(io: Io, request: CheckRequest): Promise<number> {
   const { command, isNew, isDry } = request;
   const known = isDry ? [] : readGoalCommands(io);
   const { before, folder } = placeOfChecks(io, isNew);
-  // A new file here stands in front of one above, and none of the checks of that one counts any more.
+  // A new file here stands in front of one above, and none of the checks of that one
+  // counts any more.
   const isChecked =
     dirname(before.file?.path ?? '') === folder && (before.asked.goal ?? []).length > 0;
   // A broken file takes no check; of one that is not accepted yet `settleTrust` tells.
@@ -198,7 +206,8 @@ export async function setUpChecks(io: Io, request: CheckRequest): Promise<number
         : 'Added to';
   const checks = commands.map(visibleLine).join(', ');
   printWrapped(io, [`${verb} ${shown(path, 300)}${checks === '' ? '' : `: ${checks}`}.`]);
-  // Whoever had it written means it, and only it: what else waits in the file is shown and asked for as always.
+  // Whoever had it written means it, and only it: what else waits in the file is shown
+  // and asked for as always.
   if (before.pending !== null || (await io.whyNoHuman()) !== null) await settleTrust(io);
   else if (acceptProject(io, added, true) !== 0) return 1;
   else if (checks !== '')
@@ -219,7 +228,10 @@ function readGoalCommands(io: Io): readonly CommandCheck[] {
   });
 }
 
-/** Skips checks that were accepted before, since they run at every stop anyway, and checks that nobody accepted. */
+/**
+ * Skips checks that were accepted before, since they run at every stop anyway, and checks
+ * that nobody accepted.
+ */
 async function tryAcceptedChecks(
   io: Io,
   commands: readonly string[],
@@ -289,7 +301,10 @@ function isNo(said: string): boolean {
   return answer !== null && !answer.approved && answer.reason === '';
 }
 
-/** The indexes of the rows that the human wants. As everywhere a bare Enter chooses nothing. */
+/**
+ * The indexes of the rows that the human wants. As everywhere a bare Enter chooses
+ * nothing.
+ */
 export async function askWhich(
   io: Io,
   rows: readonly string[],
@@ -315,7 +330,10 @@ export async function askWhich(
   }
 }
 
-/** The indexes that `said` chooses; null: `said` is no answer, so the human is asked again. */
+/**
+ * The indexes that `said` chooses; null: `said` is no answer, so the human is asked
+ * again.
+ */
 export function chooseRows(said: string, rows: number): readonly number[] | null {
   const all = Array.from({ length: rows }, (_, index) => index);
   if (said === '' || isNo(said)) return [];

@@ -1,4 +1,5 @@
-// `run --with HOST`: which program is driven, and how. What it cannot do is told before anything is started.
+// `run --with HOST`: which program is driven, and how. What it cannot do is told before
+// anything is started.
 import type { DrivenRunOptions } from '../agent/drive.ts';
 import type { Origins } from '../core/config.ts';
 import { UntildoneError } from '../core/error.ts';

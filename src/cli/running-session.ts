@@ -1,5 +1,5 @@
-// Which session `stop`, `pause`, `say`, `attach` and `resume` mean when none is named: the one that runs here. It never
-// guesses between two that run.
+// Which session `stop`, `pause`, `say`, `attach` and `resume` mean when none is named:
+// the one that runs here. It never guesses between two that run.
 import { UntildoneError } from '../core/error.ts';
 import type { Session } from '../core/state.ts';
 import { askAtTerminal, canAnswerHere, notUnderstood } from './ask-at-terminal.ts';
@@ -18,8 +18,10 @@ import { complain, fields, printWrapped, shown } from './print.ts';
 import { describeCurrentState, isRunning } from './session-process.ts';
 
 /**
- * Finds the session that is named, else the one that runs here; if none runs, the most recent one.
- * @param command what to type for one of several sessions, such as `untildone stop 8c3292`
+ * Finds the session that is named, else the one that runs here; if none runs, the most
+ * recent one.
+ * @param command what to type for one of several sessions, such as `untildone stop
+ * 8c3292`
  */
 export function createRunningSessionFinder(
   command: (id: string) => string,
@@ -104,7 +106,9 @@ async function chooseSession(
   }
 }
 
-/** Why the session that was found does not run, for a human who named none; null: it runs. */
+/**
+ * Why the session that was found does not run, for a human who named none; null: it runs.
+ */
 export async function whyNothingRuns({
   store,
   session,
@@ -122,7 +126,10 @@ export async function whyNothingRuns({
   return `Nothing runs here. The most recent session is ${name}: ${shown(state.words, 300)}.`;
 }
 
-/** What `stop` and `pause` say first of a session that does not run. If the human named it, only that it was killed. */
+/**
+ * What `stop` and `pause` say first of a session that does not run. If the human named
+ * it, only that it was killed.
+ */
 export async function describeIdleSession(here: Here): Promise<string[]> {
   const { given, io, store, session } = here;
   const why = given.positional(0) === null ? await whyNothingRuns(here) : null;

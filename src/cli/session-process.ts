@@ -1,5 +1,6 @@
-// The process behind a session. The process of our own sessions (our own agent, a driven one, the library) is known, so it
-// is looked at; the process of a host is not, so its record has to do. It only reads.
+// The process behind a session. The process of our own sessions (our own agent, a driven
+// one, the library) is known, so it is looked at; the process of a host is not, so its
+// record has to do. It only reads.
 import { libraryHost, type Session } from '../core/state.ts';
 import { findProcessState, type SessionProcessState } from '../engine/session-owner.ts';
 import type { Store } from '../engine/store.ts';
@@ -25,7 +26,8 @@ export async function describeCurrentState(
   const found = await findSessionProcess(store, session, now);
   const described = describeState(session, now, found);
   if (described.name !== 'gone') return described;
-  // The run may have ended after its record was read and before its process was looked at; then the record says so now.
+  // The run may have ended after its record was read and before its process was looked
+  // at; then the record says so now.
   return describeState((await store.state(session.id)) ?? session, now, found);
 }
 
@@ -44,7 +46,10 @@ export async function isRunning(
   return hasNewMessage(store, session);
 }
 
-/** What a host with hooks tells waits in the inbox until its next stop: the record still shows the turn before. */
+/**
+ * What a host with hooks tells waits in the inbox until its next stop: the record still
+ * shows the turn before.
+ */
 async function hasNewMessage(store: Store, { id }: Session): Promise<boolean> {
   const waiting = await store.events({ sessionId: id, waiting: true });
   return (

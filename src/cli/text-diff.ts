@@ -17,7 +17,10 @@ export function diffTexts(
   return lines.slice(0, -1).map((line) => line.replace(/\r$/, ''));
 }
 
-/** A diff for people: what was said above is not said again, since eleven hooks call one program. */
+/**
+ * A diff for people: what was said above is not said again, since eleven hooks call one
+ * program.
+ */
 export function withoutRepeats(lines: readonly string[]): string[] {
   const said = new Set<string>();
   const kept: string[] = [];

@@ -1,5 +1,5 @@
-// A line that says what is running and for how many seconds. A terminal paints it again each second, and it disappears
-// when the work is over.
+// A line that says what is running and for how many seconds. A terminal paints it again
+// each second, and it disappears when the work is over.
 import type { Io } from './io.ts';
 import { createPage, lookOf } from './show/page.ts';
 

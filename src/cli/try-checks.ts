@@ -1,5 +1,6 @@
-// Runs each check once that a human has just accepted, so that they see at once whether agents here will be held by it.
-// It uses the runner of real checks and records nothing, because no session asked.
+// Runs each check once that a human has just accepted, so that they see at once whether
+// agents here will be held by it. It uses the runner of real checks and records nothing,
+// because no session asked.
 import { couldNotStart, runCheck } from '../checks/run-check.ts';
 import type { CheckResult, CommandCheck } from '../core/check-specs.ts';
 import { pickFailedLines } from '../core/failed-lines.ts';
@@ -15,7 +16,10 @@ const mostFailedLines = 5;
 
 type TryOptions = Readonly<{ directory: string; patienceSeconds?: number }>;
 
-/** Runs one check after the other, since they may use the same files. Ctrl-C ends the running one and skips the rest. */
+/**
+ * Runs one check after the other, since they may use the same files. Ctrl-C ends the
+ * running one and skips the rest.
+ */
 export async function tryChecks(
   io: Io,
   checks: readonly CommandCheck[],
@@ -87,7 +91,10 @@ function whyFailed(
   return `it ${whyNotPassed({ check: formatCheckCommand(check), sentence }).replace(/\.$/u, '')}`;
 }
 
-/** The first lines that say what failed. A program that is not there prints nothing, so the system's words are shown. */
+/**
+ * The first lines that say what failed. A program that is not there prints nothing, so
+ * the system's words are shown.
+ */
 function failedOutput({ tail, sentence, exitCode }: CheckResult): string[] {
   const printed = pickFailedLines(tail, mostFailedLines);
   if (printed.length > 0) return printed.map((line) => `  ${shown(line, 200)}`);

@@ -1,6 +1,8 @@
-// Loads one of the files that the build makes for some commands alone, with the code that an earlier start compiled. Node's
-// own cache is written before a file runs, so that it lacks every function that is compiled when it is first called: for
-// `run` that is half of what it does until its first request. It fails open: without what is kept, all is compiled anew.
+// Loads one of the files that the build makes for some commands alone, with the code that
+// an earlier start compiled. Node's own cache is written before a file runs, so that it
+// lacks every function that is compiled when it is first called: for `run` that is half
+// of what it does until its first request. It fails open: without what is kept, all is
+// compiled anew.
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +12,10 @@ import type { Io } from './io.ts';
 
 type Program = typeof import('./main.ts');
 
-/** By then the first request is on its way. Much later V8 would have thrown code away that only the start needs. */
+/**
+ * By then the first request is on its way. Much later V8 would have thrown code away that
+ * only the start needs.
+ */
 const keepAfterMs = 5000;
 const checksumBytes = 8;
 
@@ -59,7 +64,10 @@ export async function renewPrograms(io: Io): Promise<void> {
   if (existsSync(all)) await startWarm(all, null).renewPrograms(io);
 }
 
-/** V8 knows its own version and flags, and sees neither another source of the same length nor damage. */
+/**
+ * V8 knows its own version and flags, and sees neither another source of the same length
+ * nor damage.
+ */
 function checksums(source: Buffer, code: Buffer): Buffer {
   const bytes = Buffer.alloc(checksumBytes);
   bytes.writeUInt32LE(crc32(source), 0);

@@ -78,7 +78,8 @@ describe('a bulk claim', () => {
     expect(driver.stops({ fingerprint: 'tree-2' }).decision).toMatchObject({
       answer: 'let-go',
     });
-    // Where nobody looked at the human's message, a call that can write counts as the change.
+    // Where nobody looked at the human's message, a call that can write counts as the
+    // change.
     const unseen = createCoreDriver();
     unseen.says();
     unseen.works();

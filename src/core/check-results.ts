@@ -89,7 +89,8 @@ function checkWaits(state: State, { todoId, check, at }: Finished): State | Step
   if (todoId === null) return setGoal(asked, check, { state: 'none' });
   const todo = findTodo(state.plan, todoId);
   if (todo?.status !== 'completed') return asked;
-  // In the ledger a running check is a claim already; a pass that is taken back must stand in it.
+  // In the ledger a running check is a claim already; a pass that is taken back must
+  // stand in it.
   if (todo.verification !== 'passed') return setVerification(asked, todo, 'claimed');
   const draft = new PlanDraft(asked, 'system', at);
   draft.put(todo, { ...todo, verification: 'claimed' }, 'edited');
@@ -108,7 +109,10 @@ function goalChecked(state: State, { check, result, flaky, tail }: Finished): St
   return passed && !passedBefore ? countProgress(checked, 'first-pass') : checked;
 }
 
-/** A new policy may give a check another of its names as id: what is known of the check moves to the new id. */
+/**
+ * A new policy may give a check another of its names as id: what is known of the check
+ * moves to the new id.
+ */
 export function renameChecks(state: State, { checks }: Policy, at: number): Step {
   const draft = new PlanDraft(state, 'system', at, checks);
   draft.renameChecks();
@@ -157,7 +161,8 @@ function todoChecked(state: State, event: Finished, todoId: string): State | Ste
   if (event.result === 'passed')
     draft.put(todo, provedTodo(todo, state, event), 'check-passed', { check, flaky });
   else if (event.result === 'cannot-start') {
-    // Not reopened: whoever has to mend it, it is not the work that failed. The stop says so in the end (P44).
+    // Not reopened: whoever has to mend it, it is not the work that failed. The stop says
+    // so in the end (P44).
     const evidence = todo.evidence.filter((known) => known.check !== check);
     const failureTail = event.tail ?? 'It cannot be started.';
     const unstarted: Todo = { ...todo, verification: 'claimed', evidence, failureTail };
@@ -195,8 +200,9 @@ function provedTodo(todo: Todo, state: State, event: Finished): Todo {
 }
 
 /**
- * What only checks wrote is no work: if nothing had changed before they ran, it is measured from what they left (V1). Where
- * calls are not seen, a later look could not tell it from the agent's work: so it counts as looked at.
+ * What only checks wrote is no work: if nothing had changed before they ran, it is
+ * measured from what they left (V1). Where calls are not seen, a later look could not
+ * tell it from the agent's work: so it counts as looked at.
  */
 function leave(state: State, fingerprint: string | null = null): State {
   const { baseline, descriptor } = state;
@@ -215,8 +221,9 @@ function hasWorked(
 }
 
 /**
- * Nothing wrote while the check ran (V2). If the agent was sent on meanwhile, only the counts of calls prove it; where calls
- * are not seen, only an agent that has stopped writes nothing.
+ * Nothing wrote while the check ran (V2). If the agent was sent on meanwhile, only the
+ * counts of calls prove it; where calls are not seen, only an agent that has stopped
+ * writes nothing.
  */
 function isCalm({ work, finalRun, descriptor }: State, event: Finished): boolean {
   if (event.writes === null || !descriptor.seesTools)

@@ -9,7 +9,9 @@ import {
 import { validateConfig } from './config.ts';
 import { defaultSettings } from './settings.ts';
 
-/** As it stands in a file: what the table of settings refuses is no case for this test. */
+/**
+ * As it stands in a file: what the table of settings refuses is no case for this test.
+ */
 function settingsOf(config: object) {
   const result = validateConfig(config);
   if (!result.ok) throw new Error(JSON.stringify(result.problems));

@@ -1,5 +1,5 @@
-// What a check is: a condition that the system runs to prove a todo or the goal (V1). A shell line can only come from
-// a human: agents propose argv or a name (V3).
+// What a check is: a condition that the system runs to prove a todo or the goal (V1). A
+// shell line can only come from a human: agents propose argv or a name (V3).
 import { refuse } from './error.ts';
 import { compileNames, createPathSet, expandBraces, matchesNames } from './glob.ts';
 import { collectProblems, excerpt, joinPath, type Report } from './problem.ts';
@@ -83,21 +83,30 @@ export const todoCheck = section({
 
 export type CheckSetting = Infer<typeof check>;
 
-/** What readCheck() makes of the setting `checks`, whose summaries say what each field means. */
+/**
+ * What readCheck() makes of the setting `checks`, whose summaries say what each field
+ * means.
+ */
 type SettingCheck = NonNullable<ReturnType<typeof readCheck>>;
 type CheckOf<Kind extends string> = Readonly<Extract<SettingCheck, { kind: Kind }>>;
 export type CommandCheck = CheckOf<'command'>;
 export type FileCheck = CheckOf<'file'>;
 export type HttpCheck = CheckOf<'http'>;
 export type HumanCheck = CheckOf<'human'>;
-/** From `protect`: paths as they were at the human's message; `baseline` is a key in the store. */
+/**
+ * From `protect`: paths as they were at the human's message; `baseline` is a key in the
+ * store.
+ */
 export type ProtectedCheck = Pick<HumanCheck, 'id' | 'files' | 'timeoutMs'> &
   Readonly<{ kind: 'protected'; baseline: string }>;
 export type CheckSpec = Readonly<SettingCheck> | ProtectedCheck;
 
 export const protectedPathsId = 'protected paths';
 
-/** The id without its marks, for people: `--check "npm test"` has the id `$ npm test`; the id of a long line ends in a hash. */
+/**
+ * The id without its marks, for people: `--check "npm test"` has the id `$ npm test`; the
+ * id of a long line ends in a hash.
+ */
 export function bareCheck(check: string): string {
   return check.replace(/^\$ /u, '').replace(/ #[\da-f]{8}$/u, '');
 }
@@ -307,7 +316,10 @@ function reportPatterns(patterns: readonly string[], path: string, report: Repor
   }
 }
 
-/** With the flag m ^ and $ are the ends of a line. Matching can take years: do it in a thread with a limit. */
+/**
+ * With the flag m ^ and $ are the ends of a line. Matching can take years: do it in a
+ * thread with a limit.
+ */
 export function compileExpression(source: string, flags = 'm') {
   let reason = '';
   // The lenient form, with escapes such as \-, gets a try.

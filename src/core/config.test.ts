@@ -21,7 +21,10 @@ function sentences(value: unknown): readonly string[] {
 
 const red = '\u001b[31m';
 
-/** As JSON text, because that is how they arrive: only JSON can carry a key called __proto__. */
+/**
+ * As JSON text, because that is how they arrive: only JSON can carry a key called
+ * __proto__.
+ */
 const malformed: readonly (readonly [json: string, ...sentences: string[]])[] = [
   ['null', 'the configuration must be an object with settings, got null'],
   ['[]', 'the configuration must be an object with settings, got an empty list'],
@@ -324,7 +327,8 @@ describe('C1: a malformed configuration', () => {
     const wrong = Object.fromEntries(
       Array.from({ length: 100_000 }, (_, index) => [`maxContinu${index}`, 1]),
     );
-    // Looking for the closest setting of each would take half a minute; the limit leaves room for a busy machine.
+    // Looking for the closest setting of each would take half a minute; the limit leaves
+    // room for a busy machine.
     const started = performance.now();
     const told = sentences(wrong);
     expect(told).toHaveLength(101);

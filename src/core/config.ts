@@ -1,5 +1,6 @@
-// Settings from files, the environment and flags, and how they are merged (C1): maxTodos is UNTILDONE_MAX_TODOS and
-// --max-todos, context.limit is UNTILDONE_CONTEXT_LIMIT and --context-limit. With a single problem none applies.
+// Settings from files, the environment and flags, and how they are merged (C1): maxTodos
+// is UNTILDONE_MAX_TODOS and --max-todos, context.limit is UNTILDONE_CONTEXT_LIMIT and
+// --context-limit. With a single problem none applies.
 import {
   closestName,
   collectProblems,
@@ -84,11 +85,17 @@ export function configSchema(): JsonSchema {
   };
 }
 
-/** Variables that are known to hold keys: whatever a human accepted in a hurry, no project's command is handed one. */
+/**
+ * Variables that are known to hold keys: whatever a human accepted in a hurry, no
+ * project's command is handed one.
+ */
 const keyVariable =
   /_API_KEY$|^(?:(?:GH|GITHUB|GITLAB|NPM|NODE_AUTH|HF|ANTHROPIC_AUTH|CLAUDE_CODE_OAUTH|AWS_SESSION)_TOKEN|AWS_SECRET_ACCESS_KEY|GOOGLE_APPLICATION_CREDENTIALS)$/i;
 
-/** A repository must not grant anything: an agent could write the file. Left out here, it hides no other source. */
+/**
+ * A repository must not grant anything: an agent could write the file. Left out here, it
+ * hides no other source.
+ */
 export function withoutGrants({
   permissions,
   notify,
@@ -97,7 +104,8 @@ export function withoutGrants({
   checks,
   ...rest
 }: PartialSettings) {
-  // What a notice runs or calls is the human's own: a project would be told when they are away.
+  // What a notice runs or calls is the human's own: a project would be told when they are
+  // away.
   const ignored = Object.entries({ permissions, notify }).flatMap(([section, given]) =>
     Object.keys(given ?? {}).map((name) => `${section}.${name}`),
   );
@@ -284,7 +292,10 @@ export const otherVariables: readonly string[] = [
   'UNTILDONE_MUTATION_MARKER',
 ];
 
-/** An unknown variable only warns: other programs may own it. An empty one is not set; an empty list is `[]`. */
+/**
+ * An unknown variable only warns: other programs may own it. An empty one is not set; an
+ * empty list is `[]`.
+ */
 export function parseEnvironment(
   environment: Readonly<Record<string, string | undefined>>,
 ): ConfigResult & { warnings: readonly Problem[] } {
@@ -303,7 +314,8 @@ export function parseEnvironment(
       odd.report(shown, () => unknownVariable(variable));
     }
   }
-  // An environment has no order: a field counts more than its section as a whole, a name of today more than an old one.
+  // An environment has no order: a field counts more than its section as a whole, a name
+  // of today more than an old one.
   const weight = ({ field, renamed }: Place) =>
     renamed !== undefined ? 0 : field === null ? 1 : 2;
   found.sort(([one], [other]) => weight(one) - weight(other));
@@ -331,8 +343,8 @@ function unknownVariable(variable: string): string {
 export type FlagsResult = ConfigResult & { readonly rest: readonly string[] };
 
 /**
- * `--max-todos=20`, `--max-todos 20`, `--no-enabled`. The last wins, so that an alias can be overruled; lists and
- * sections add up. The command gets the rest.
+ * `--max-todos=20`, `--max-todos 20`, `--no-enabled`. The last wins, so that an alias can
+ * be overruled; lists and sections add up. The command gets the rest.
  */
 export function parseFlags(argv: readonly string[]): FlagsResult {
   const { report, problems } = collectProblems();
@@ -363,7 +375,10 @@ export function parseFlags(argv: readonly string[]): FlagsResult {
 
 type Listed = Readonly<{ name: string; value?: string; summary: string }>;
 
-/** What `--help` lists where such settings act, in short; what only a file can say well is left out. */
+/**
+ * What `--help` lists where such settings act, in short; what only a file can say well is
+ * left out.
+ */
 export function flagsFor(
   place: Setting['actsIn'][number] | 'everywhere',
 ): readonly Listed[] {
@@ -429,7 +444,10 @@ export type Origins = Readonly<Record<string, Origin>>;
 export type Layers = { readonly [O in Exclude<Origin, 'default'>]?: PartialSettings };
 type Said = Readonly<{ origin: Origin; value: unknown }>;
 
-/** Lists replace each other; sections and named entries merge key by key, unless a section is one value. */
+/**
+ * Lists replace each other; sections and named entries merge key by key, unless a section
+ * is one value.
+ */
 export function mergeSettings(layers: Layers): { settings: Settings; origins: Origins } {
   const found: [string, Origin][] = [];
   const given = { default: defaultSettings, ...layers };

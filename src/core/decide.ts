@@ -31,8 +31,8 @@ const endingWaits: ReadonlySet<EventType> = new Set([
 ]);
 
 /**
- * The next state, what to do, and for a stop attempt the decision; it does nothing itself. Events count in order of arrival: an
- * older one happens when the last one did.
+ * The next state, what to do, and for a stop attempt the decision; it does nothing
+ * itself. Events count in order of arrival: an older one happens when the last one did.
  */
 export function decide(state: State, event: Event, policy: Policy): Step {
   if (!Object.hasOwn(reducers, event.type)) {

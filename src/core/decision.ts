@@ -1,4 +1,5 @@
-// What one event gives besides the next state. Commands are performed after the transaction (G1, V8).
+// What one event gives besides the next state. Commands are performed after the
+// transaction (G1, V8).
 import type { Event, EventOf, EventType } from './events.ts';
 import type { LedgerDraft } from './ledger.ts';
 import type { Policy } from './policy.ts';
@@ -26,7 +27,9 @@ export type Answer = 'continue' | 'wait' | 'let-go';
 /** What a rule looked at, for `why` (V6). */
 export type Inputs = Readonly<Record<string, string | number | boolean | null>>;
 
-/** The answer to one stop attempt: what was decided, by which rule, and on which numbers. */
+/**
+ * The answer to one stop attempt: what was decided, by which rule, and on which numbers.
+ */
 export type Decision = Readonly<{
   answer: Answer;
   reason: Reason | 'continue';
@@ -43,7 +46,10 @@ export type Decision = Readonly<{
   epoch: number;
 }>;
 
-/** Of what a human is told who looks elsewhere. `outcome` null: the agent waits for their answer, by `approve` or in the host. */
+/**
+ * Of what a human is told who looks elsewhere. `outcome` null: the agent waits for their
+ * answer, by `approve` or in the host.
+ */
 export type Moment = Pick<Decision, 'outcome' | 'sentence'> & {
   readonly isApproval?: boolean;
 };
@@ -74,7 +80,10 @@ export function momentToTell(
 /** `said`: of what the text of a continuation was made. */
 type Words = Readonly<{ text: string | null; said?: Continuation }>;
 
-/** Told hosts. The key of delivery is session + epoch. Without a text: the same again, from the outbox. */
+/**
+ * Told hosts. The key of delivery is session + epoch. Without a text: the same again,
+ * from the outbox.
+ */
 export type InjectCommand = Words & Readonly<{ type: 'inject'; epoch: number }>;
 
 /** Asked hosts. */
@@ -85,7 +94,10 @@ export type AnswerCommand = Pick<Decision, 'answer' | 'epoch' | 'dueAt'> &
 export type RunChecksCommand = Readonly<{
   type: 'run-checks';
   checks: readonly Readonly<{ todoId: string | null; check: string }>[];
-  /** Of a stop attempt: stale ones are run again too, then comes `final-run-ended` (V2). null: todos were claimed. */
+  /**
+   * Of a stop attempt: stale ones are run again too, then comes `final-run-ended` (V2).
+   * null: todos were claimed.
+   */
   stop: string | null;
 }>;
 
@@ -141,7 +153,10 @@ export function joinSteps(first: Step, second: Step): Step {
   };
 }
 
-/** What each event does to a session; most only change its state. The settings are those of its agent. */
+/**
+ * What each event does to a session; most only change its state. The settings are those
+ * of its agent.
+ */
 export type Reducers = {
   readonly [Type in EventType]: (
     state: State,

@@ -1,5 +1,6 @@
-// The one line that people read when a turn ends with an outcome: how the turn ended, what is open, what the checks said, how
-// often the agent was sent back, and why it ended. The line is derived from the state, so that a command can print it again.
+// The one line that people read when a turn ends with an outcome: how the turn ended,
+// what is open, what the checks said, how often the agent was sent back, and why it
+// ended. The line is derived from the state, so that a command can print it again.
 import { bareCheck, protectedPathsId } from './check-specs.ts';
 import type { Decision, Outcome } from './decision.ts';
 import { withFullStop } from './problem.ts';
@@ -16,7 +17,8 @@ const namedOpen = 5;
 
 /**
  * The line that people are shown when a stop is answered; null: none.
- * @param state as it was before the answer: after it, a second stop of an aborted turn looks the same
+ * @param state as it was before the answer: after it, a second stop of an aborted turn
+ * looks the same
  */
 export function endMessage(
   state: State,
@@ -24,15 +26,20 @@ export function endMessage(
   { outcome, reason, sentence }: Pick<Decision, 'outcome' | 'reason' | 'sentence'>,
 ): string | null {
   const { kind, driven } = state.descriptor;
-  // The end of a subagent concerns only its parent, and `run --with` prints a summary of its own.
+  // The end of a subagent concerns only its parent, and `run --with` prints a summary of
+  // its own.
   if (outcome === null || kind === 'subagent' || driven !== undefined) return null;
-  // A host may stop more than once after an abort; only the first of these stops is shown.
+  // A host may stop more than once after an abort; only the first of these stops is
+  // shown.
   const isRepeated = outcome === 'aborted' && !state.activeSinceAnswer;
   if (isRepeated && state.latch?.movedTo === undefined) return null;
   return endSentence(state, goalChecks, { outcome, reason }, sentence);
 }
 
-/** The words for these two outcomes. Every other outcome is "not done", with its name in brackets. */
+/**
+ * The words for these two outcomes. Every other outcome is "not done", with its name in
+ * brackets.
+ */
 const outcomeWords: Partial<Record<Outcome, string>> = {
   done: 'done',
   claimed: 'claimed, not proved',
@@ -69,7 +76,10 @@ function openFact({ plan }: State): string {
   return open === 0 ? '' : `${open} of ${todos(plan.length)} open`;
 }
 
-/** Checks that passed are told only if the plan is finished: further work may break them again. */
+/**
+ * Checks that passed are told only if the plan is finished: further work may break them
+ * again.
+ */
 function checkFacts(
   state: State,
   goalChecks: readonly string[],
@@ -139,7 +149,9 @@ const nameCheck = (check: string): string =>
   oneLine(visibleLine(bareCheck(check)), longestName);
 const shortTitle = (title: string): string => oneLine(visibleLine(title), 80);
 
-/** Reasons of an end where the last continuation was counted but never reached the agent. */
+/**
+ * Reasons of an end where the last continuation was counted but never reached the agent.
+ */
 const undelivered: readonly string[] = ['host-cap', 'delivery-failed'];
 
 /** Counted since the human's message. */

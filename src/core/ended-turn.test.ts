@@ -1,4 +1,5 @@
-// A stop or a pause after the end of a turn silences the session and does not change how the turn ended (V12).
+// A stop or a pause after the end of a turn silences the session and does not change how
+// the turn ended (V12).
 import { describe, expect, it } from 'vitest';
 import { ends, reports } from '../../test/properties/check-story.ts';
 import {
@@ -7,7 +8,10 @@ import {
 } from '../../test/properties/core-driver.ts';
 import { isGoalProved } from './state.ts';
 
-/** After a turn that ended as done: its check on the goal failed before the work and passes now. */
+/**
+ * After a turn that ended as done: its check on the goal failed before the work and
+ * passes now.
+ */
 function afterDone(options: DriverOptions) {
   const driver = createCoreDriver({ goalChecks: ['unit'], ...options });
   driver.says();

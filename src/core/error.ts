@@ -1,4 +1,5 @@
-// The one error class, for broken promises such as a full disk, and the value for a refusal. `code` may be matched.
+// The one error class, for broken promises such as a full disk, and the value for a
+// refusal. `code` may be matched.
 
 /** What went wrong, for programs; the message is for people. */
 export type ErrorCode =

@@ -1,4 +1,5 @@
-// All that can happen to a session, as one table. The reader judges shape and size, never whether a plan is good.
+// All that can happen to a session, as one table. The reader judges shape and size, never
+// whether a plan is good.
 import type { CheckSpec } from './check-specs.ts';
 import { didYouMean, excerpt, withFullStop } from './problem.ts';
 import {
@@ -36,7 +37,10 @@ const moment: Kind<number> = {
   expected: 'a time in milliseconds since 1970',
 };
 
-/** A bad title costs its todo, not the list (T6): no text becomes '', an endless one stays too long. */
+/**
+ * A bad title costs its todo, not the list (T6): no text becomes '', an endless one stays
+ * too long.
+ */
 const listedTitle = taken((value) =>
   typeof value === 'string' ? value.slice(0, longestText) : '',
 );
@@ -88,13 +92,15 @@ const descriptor = object({
   /** If not, a bulk claim cannot be told from an honest one. */
   seesTools: flag,
   /**
-   * A run that answers for its goal: checks on it are due in every turn, and words of the human join the turn while
-   * anything is open (V1, T3). In hosts a turn may be about something else.
+   * A run that answers for its goal: checks on it are due in every turn, and words of the
+   * human join the turn while anything is open (V1, T3). In hosts a turn may be about
+   * something else.
    */
   judgesGoal: optional(flag),
   /**
-   * The program that `run --with` drives in this session: which host it is, the host's id for the conversation (null: not
-   * known yet), and what every start of it is given again.
+   * The program that `run --with` drives in this session: which host it is, the host's id
+   * for the conversation (null: not known yet), and what every start of it is given
+   * again.
    */
   driven: optional(
     object({
@@ -236,7 +242,10 @@ const sourceKind = choice(
   'list',
   'gate',
 );
-/** The hook that says it, and which stop it is asked about; times of a clock that nobody sets. */
+/**
+ * The hook that says it, and which stop it is asked about; times of a clock that nobody
+ * sets.
+ */
 const asking = object({
   by: identifier,
   about: identifier,
@@ -272,7 +281,10 @@ const eventTable = {
     messageId: nullable(identifier),
     text: nullable(text),
     turnId: identifier,
-    /** The host knows that none runs which it could join: the last one ended, was broken off or died with its program. */
+    /**
+     * The host knows that none runs which it could join: the last one ended, was broken
+     * off or died with its program.
+     */
     turnIsOver: optional(flag),
     agent,
     /** Where one was taken: the baseline for progress. */
@@ -282,7 +294,10 @@ const eventTable = {
     policyHash: nullable(identifier),
     /** Our own loop takes it up between two steps (T3). */
     queued: optional(flag),
-    /** Set by the engine where `at` is later: what the clock showed, which files are stamped by. */
+    /**
+     * Set by the engine where `at` is later: what the clock showed, which files are
+     * stamped by.
+     */
     clock: optional(moment),
   },
   'words-joined': { messageId: identifier },
@@ -311,7 +326,10 @@ const eventTable = {
     status: choice('completed', 'cancelled'),
     outcome: text,
   },
-  /** By the human, to another session: this one has none any more. `to` is in words for people. */
+  /**
+   * By the human, to another session: this one has none any more. `to` is in words for
+   * people.
+   */
   'plan-moved': { to: text },
   'plan-taken': {
     from: text,
@@ -339,7 +357,10 @@ const eventTable = {
   'check-finished': {
     todoId: todoOrGoal,
     check: identifier,
-    /** waiting: for a human who has not answered. cannot-start: there is no such program or file (yet). */
+    /**
+     * waiting: for a human who has not answered. cannot-start: there is no such program
+     * or file (yet).
+     */
     result: choice('passed', 'failed', 'waiting', 'cannot-start'),
     /** It passed only when run again: at best `claimed`. */
     flaky: flag,
@@ -369,7 +390,9 @@ const eventTable = {
     /** Files that count although they are ignored by now. */
     hidden: optional(list(text)),
   },
-  /** The human named other checks on the goal: those of before say nothing any more (V1). */
+  /**
+   * The human named other checks on the goal: those of before say nothing any more (V1).
+   */
   'checks-replaced': { checks: list(identifier) },
   'record-broken': { sentence: text },
   /** An asked host's deadline came before the checks ended. */

@@ -1,4 +1,5 @@
-// Globs: *, ?, [a-z], ** and {a,b}. No regular expression: time is bounded by pattern × name length.
+// Globs: *, ?, [a-z], ** and {a,b}. No regular expression: time is bounded by pattern ×
+// name length.
 import { type Refusal, refuse } from './error.ts';
 import { displayName } from './safe-text.ts';
 
@@ -135,7 +136,9 @@ function readClass(inside: readonly string[]): Part {
 
 export type PathFilter = (names: readonly string[]) => boolean;
 
-/** A model's glob for the workspace: relative to the root, at any depth without a slash. */
+/**
+ * A model's glob for the workspace: relative to the root, at any depth without a slash.
+ */
 export function createPathFilter(
   pattern: string,
 ): { ok: true; accepts: PathFilter } | Refusal {
@@ -172,7 +175,9 @@ function splitPattern(
   };
 }
 
-/** A human's patterns: one that ends in a plain name also covers all below such a folder. */
+/**
+ * A human's patterns: one that ends in a plain name also covers all below such a folder.
+ */
 export interface PathSet {
   has(names: readonly string[]): boolean;
   mayHold(folder: readonly string[]): boolean;

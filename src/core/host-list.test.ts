@@ -1,4 +1,5 @@
-// What counts as a change of a host's own list, and what its events say about where its turn stands.
+// What counts as a change of a host's own list, and what its events say about where its
+// turn stands.
 import { describe, expect, it } from 'vitest';
 import { createCoreDriver } from '../../test/properties/core-driver.ts';
 import type { SourceKind } from './events.ts';

@@ -1,5 +1,5 @@
-// What the human does, and how a session comes and goes. Only the human lifts the latch; only speaking zeroes the
-// counters (G4, G6, T3).
+// What the human does, and how a session comes and goes. Only the human lifts the latch;
+// only speaking zeroes the counters (G4, G6, T3).
 import { byEvent, type Outcome } from './decision.ts';
 import type { EventOf } from './events.ts';
 import type { Policy } from './policy.ts';
@@ -47,7 +47,10 @@ export const humanReducers = byEvent({
     const paused = state.parked === null ? state : endWaitingTurn(state, at);
     return { ...cancelParked(paused), pause: { by: 'human', reason, at } };
   },
-  /** Budgets stay spent (G6). A told host does not idle again by itself: its last stop is taken up. */
+  /**
+   * Budgets stay spent (G6). A told host does not idle again by itself: its last stop is
+   * taken up.
+   */
   'human-resumed'(given, { at, policyHash, goesOn }) {
     const resumed = goesOn === true ? reopenTurn(given) : given;
     const state = policyHash ? { ...resumed, policyHash } : resumed;
@@ -84,8 +87,8 @@ export const humanReducers = byEvent({
 });
 
 /**
- * A pause while a stop attempt waits ends the turn in a host: the agent has stopped there, and nothing waits for it any more.
- * A run of our own waits for `resume` instead.
+ * A pause while a stop attempt waits ends the turn in a host: the agent has stopped
+ * there, and nothing waits for it any more. A run of our own waits for `resume` instead.
  */
 function endWaitingTurn(state: State, at: number): State {
   if (state.descriptor.judgesGoal === true) return state;
@@ -111,7 +114,8 @@ type Spoken = EventOf<'human-spoke'>;
 function humanSpoke(state: State, event: Spoken, policy: Policy): State {
   if (isEcho(state, event, policy)) return state;
   const stops = event.text !== null && isPhrase(event.text, policy.settings.stopWords);
-  // A stop word after the end of a turn begins no turn of its own: it only silences the session (V12).
+  // A stop word after the end of a turn begins no turn of its own: it only silences the
+  // session (V12).
   const isStopAfterEnd = stops && isTurnOver(state);
   const placed = isStopAfterEnd
     ? dropUnanswered(state)
@@ -183,7 +187,10 @@ function keepTurnEnd(
   return { settled, policyHash, recordBroken };
 }
 
-/** Where no look was taken the last one counts: a workspace that is still the same has not changed since (V4). */
+/**
+ * Where no look was taken the last one counts: a workspace that is still the same has not
+ * changed since (V4).
+ */
 function spokenAt({ work }: State, epoch: number, { fingerprint }: Spoken) {
   return {
     epoch,
@@ -213,7 +220,10 @@ function isEcho(state: State, event: Spoken, policy: Policy): boolean {
 const longestMessage = 1000;
 const longestTitle = 80;
 
-/** It counts only when it is the entire message (G4, T3); letter case, spacing and end punctuation do not matter. */
+/**
+ * It counts only when it is the entire message (G4, T3); letter case, spacing and end
+ * punctuation do not matter.
+ */
 export function isPhrase(message: string, phrases: readonly string[]): boolean {
   const plain = message.trim();
   if (plain === '' || plain.length > longestMessage) return false;
@@ -244,15 +254,18 @@ function placeInTurn(state: State, event: Spoken, policy: Policy): State {
 }
 
 /**
- * What was done before the first goal, or for one that is proved, is no change of the next one (V1). What is only claimed
- * may still be proved.
+ * What was done before the first goal, or for one that is proved, is no change of the
+ * next one (V1). What is only claimed may still be proved.
  */
 function forGoal(state: State): State {
   const { baseline: _, ...rest } = state;
   return !state.spoken?.epoch || state.settled?.outcome === 'done' ? rest : state;
 }
 
-/** A run answers for all of its plan: words join it, also after an abort, until each todo is final (T3, P36). */
+/**
+ * A run answers for all of its plan: words join it, also after an abort, until each todo
+ * is final (T3, P36).
+ */
 function isUnfinished({ plan, turn, leftOver }: State): boolean {
   return (
     turn?.ended === false || leftOver !== null || plan.some((todo) => !isFinal(todo))
@@ -275,7 +288,10 @@ function queueWords(state: State, { queued, text, messageId, at }: Spoken): Stat
   };
 }
 
-/** A process that died says nothing about progress. Only `stagnant` forgets it: dying stays bounded (G6, V5). */
+/**
+ * A process that died says nothing about progress. Only `stagnant` forgets it: dying
+ * stays bounded (G6, V5).
+ */
 function withoutCutContinuation(state: State): State {
   const { counters, progress } = state;
   if (progress.continuationOpen !== true) return state;

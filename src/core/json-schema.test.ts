@@ -11,7 +11,10 @@ const understood = new Set(
   ),
 );
 
-/** The part of draft 2020-12 that our schema uses; a keyword that it does not know fails the test. */
+/**
+ * The part of draft 2020-12 that our schema uses; a keyword that it does not know fails
+ * the test.
+ */
 function accepts(schema: JsonSchema, value: unknown): boolean {
   const unknown = Object.keys(schema).filter((keyword) => !understood.has(keyword));
   if (unknown.length > 0) throw new Error(`the evaluator lacks ${unknown.join(', ')}`);

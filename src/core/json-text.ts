@@ -8,7 +8,8 @@ export function parseJsonText(text: string): { ok: true; value: unknown } | Refu
   try {
     return { ok: true, value: JSON.parse(bare) };
   } catch {
-    // Safe: the engine's own words differ by runtime and may quote the file; ours are found here.
+    // Safe: the engine's own words differ by runtime and may quote the file; ours are
+    // found here.
     const fault = findFault(bare);
     if (fault === null) return refuse('is not valid JSON');
     const before = plain.slice(0, fault.offset).split('\n');
@@ -17,7 +18,10 @@ export function parseJsonText(text: string): { ok: true; value: unknown } | Refu
   }
 }
 
-/** Both match to their end or to that of the text, so that no hostile text is looked through twice. */
+/**
+ * Both match to their end or to that of the text, so that no hostile text is looked
+ * through twice.
+ */
 const stringOrComment = /"(?:[^"\\\n]+|\\.)*"?|\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g;
 
 /** Blanks in its place keep every line and column. */

@@ -1,4 +1,5 @@
-// Every plan change with the hash of the one before (V4). Finds naive edits, not one by someone who rebuilds it all.
+// Every plan change with the hash of the one before (V4). Finds naive edits, not one by
+// someone who rebuilds it all.
 import type { Actor, Todo } from './todo.ts';
 
 export type LedgerChange =

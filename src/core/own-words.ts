@@ -1,5 +1,6 @@
-// Templates with named parts, for a user's own words in the place of ours: what is told to agents (texts.ts) and the toasts
-// that people are shown. One that lacks what must stay is refused when the settings are read (E6).
+// Templates with named parts, for a user's own words in the place of ours: what is told
+// to agents (texts.ts) and the toasts that people are shown. One that lacks what must
+// stay is refused when the settings are read (E6).
 import { didYouMean } from './problem.ts';
 import {
   described,
@@ -20,7 +21,10 @@ type Parts<Name extends string = string> = Readonly<
 
 const part = /\{(\w{1,40})\}/gu;
 
-/** Each part once: what a part holds is a stranger's text, in which `{next}` means nothing. */
+/**
+ * Each part once: what a part holds is a stranger's text, in which `{next}` means
+ * nothing.
+ */
 export function render(template: Template, parts: Parts): string {
   const lines = [template].flat().map((line) => {
     const used = [...line.matchAll(part)].map(([, name = '']) =>
@@ -33,7 +37,9 @@ export function render(template: Template, parts: Parts): string {
   return lines.filter((line) => line !== '').join('\n');
 }
 
-/** `parts`: what each one holds, for people. `kept`: those that such a template must have. */
+/**
+ * `parts`: what each one holds, for people. `kept`: those that such a template must have.
+ */
 export function template(
   summary: string,
   parts: Readonly<Record<string, string>>,

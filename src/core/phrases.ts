@@ -1,6 +1,9 @@
-// What people say, in the languages that we know, when one short message is meant for the automation and not for the
-// agent. Both lists are only defaults of settings.
-/** Missing one lets an agent run against its human's word: worse than an odd word too many. */
+// What people say, in the languages that we know, when one short message is meant for the
+// automation and not for the agent. Both lists are only defaults of settings.
+/**
+ * Missing one lets an agent run against its human's word: worse than an odd word too
+ * many.
+ */
 export const stopWords = phrasesIn(`
   stop, stop it, stop now, please stop, stop please, halt, abort, cancel, quit, enough, that's enough
   stopp, stoppen, bitte stopp, anhalten, aufhören, hör auf, abbrechen

@@ -1,4 +1,5 @@
-// Adds todos, changes one by its id, hands one to a worker (M1, M3, M4, S4, S6). What is wrong is refused one by one.
+// Adds todos, changes one by its id, hands one to a worker (M1, M3, M4, S4, S6). What is
+// wrong is refused one by one.
 import { byEvent, type Command, type Step, step } from './decision.ts';
 import type { EventBase, EventOf, NewTodo, TodoChanges } from './events.ts';
 import { findTodo, firstRepeatedId, PlanDraft, setStatus, wantedStatus } from './plan.ts';
@@ -21,7 +22,10 @@ export const planReducers = byEvent({
   'plan-written': editPlan,
   'todo-updated': editPlan,
   'todo-completed': editPlan,
-  /** One plan, one owner (V7): what the host says next is no stop of this plan, and nobody is sent on. */
+  /**
+   * One plan, one owner (V7): what the host says next is no stop of this plan, and nobody
+   * is sent on.
+   */
   'plan-moved'(state, { id, at, to }) {
     const draft = new PlanDraft(state, 'human', at);
     draft.log('moved', null, { to });
@@ -186,7 +190,8 @@ function createTodos(draft: PlanDraft, items: readonly NewTodo[], settings: Sett
         `item ${index + 1} has the id of a todo that exists already.`,
         index,
       );
-    // A host's own list has keys, ours has none: the same title in both is one todo (M5, V7).
+    // A host's own list has keys, ours has none: the same title in both is one todo (M5,
+    // V7).
     else if (
       twin !== undefined &&
       (item.hostKey === undefined) !== (twin.hostKey === null)
@@ -318,7 +323,10 @@ function editFields(
   return draft.put(todo, edited, 'reworded', { from: todo.title, to: title });
 }
 
-/** What was proved stays proved; a claim that another check must prove is open to it again. */
+/**
+ * What was proved stays proved; a claim that another check must prove is open to it
+ * again.
+ */
 function withChecks(todo: Todo, checks: readonly string[]): Todo {
   if (
     checks.length === todo.checks.length &&

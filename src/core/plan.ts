@@ -1,4 +1,5 @@
-// How todos change. All goes through put(), so that order, progress and ledger cannot disagree (T2, V1, V4).
+// How todos change. All goes through put(), so that order, progress and ledger cannot
+// disagree (T2, V1, V4).
 import { checksForTitle } from './check-specs.ts';
 import { type PlanReply, type Refusal, step } from './decision.ts';
 import type { MovedTodo, NewTodo } from './events.ts';
@@ -23,12 +24,15 @@ import {
 } from './todo.ts';
 import { countProgress } from './work.ts';
 
-/** Between neighbouring ranks: room for ten inserts at one place before fractions begin. */
+/**
+ * Between neighbouring ranks: room for ten inserts at one place before fractions begin.
+ */
 export const orderGap = 1024;
 
 /**
- * Where the todos of a plan stand. A plan hands its map on to the next, so a long one is walked through once. Sharing
- * is safe because a place is only a hint: placeOf() looks whether the todo is really there.
+ * Where the todos of a plan stand. A plan hands its map on to the next, so a long one is
+ * walked through once. Sharing is safe because a place is only a hint: placeOf() looks
+ * whether the todo is really there.
  */
 const knownPlaces = new WeakMap<readonly Todo[], Map<string, number>>();
 
@@ -92,7 +96,10 @@ export class PlanDraft {
     return this.setStatus(todo, wantedStatus(item)) ?? todo;
   }
 
-  /** The ids of the named checks and of those that the human wants for this title; each once, by whichever name. */
+  /**
+   * The ids of the named checks and of those that the human wants for this title; each
+   * once, by whichever name.
+   */
   resolveChecks(
     title: string,
     named: readonly string[],
@@ -110,7 +117,10 @@ export class PlanDraft {
     }
   }
 
-  /** A proved todo stays proved; a todo that only some of its checks proved must be proved anew. */
+  /**
+   * A proved todo stays proved; a todo that only some of its checks proved must be proved
+   * anew.
+   */
   #withCheckIds<T extends Pick<Todo, 'checks' | 'evidence' | 'verification'>>(
     todo: T,
   ): T {
@@ -130,7 +140,10 @@ export class PlanDraft {
     return { ...todo, checks, evidence };
   }
 
-  /** One of another session, as it stands there (V7); what was said there is no claim of this message. */
+  /**
+   * One of another session, as it stands there (V7); what was said there is no claim of
+   * this message.
+   */
   take(moved: MovedTodo, detail: Detail): void {
     const plan = this.#ownPlan();
     const { id: sessionId, planId, turn, work } = this.state;
@@ -267,7 +280,10 @@ export function findTodo(plan: readonly Todo[], key: string): Todo | null {
   return plan[placeOf(plan, key)] ?? plan.find(({ hostKey }) => hostKey === key) ?? null;
 }
 
-/** A completion counts once in a todo's life; of a late todo only with work before it (G7, P6). */
+/**
+ * A completion counts once in a todo's life; of a late todo only with work before it (G7,
+ * P6).
+ */
 function markFirstFinal(state: State, before: Todo, todo: Todo, at: number): Todo {
   // It did not count when it was completed: later work does not make it count now.
   if (before.status === 'completed' && isFinal(before)) return todo;
@@ -415,7 +431,10 @@ function become(todo: Todo, change: LedgerChange, news: Partial<Todo>): StatusCh
   return { change, todo: { ...todo, droppedAt: null, droppedNamedAt: null, ...news } };
 }
 
-/** First dropped, still open; left out again after a continuation named it, it is settled (V4, P3). */
+/**
+ * First dropped, still open; left out again after a continuation named it, it is settled
+ * (V4, P3).
+ */
 function drop(todo: Todo, at: number): StatusChange | null {
   if (todo.droppedAt === null)
     return { change: 'dropped', todo: { ...todo, droppedAt: at } };
@@ -463,7 +482,10 @@ function reopenOrMove(
   );
 }
 
-/** Of an item that whoever read it found bad: it is refused, and what it matched stays as it is. */
+/**
+ * Of an item that whoever read it found bad: it is refused, and what it matched stays as
+ * it is.
+ */
 export const refusedStatus = '';
 
 type Item = Pick<NewTodo, 'title' | 'status' | 'priority' | 'agentType'>;

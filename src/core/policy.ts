@@ -1,4 +1,5 @@
-// All that a human decides, as one snapshot of plain values that can be hashed and stored (V2).
+// All that a human decides, as one snapshot of plain values that can be hashed and stored
+// (V2).
 import { type CheckSpec, goalCheckIds, readCheckSettings } from './check-specs.ts';
 import type { Problem } from './problem.ts';
 import { checkIds, uniteChecks } from './same-checks.ts';
@@ -10,9 +11,14 @@ export type Policy = Readonly<{
   goalChecks: readonly string[];
   checks?: Readonly<Record<string, CheckSpec>>;
   protect?: readonly string[];
-  /** Paths that are no work, such as the plan file: their change makes no evidence stale. */
+  /**
+   * Paths that are no work, such as the plan file: their change makes no evidence stale.
+   */
   exclude?: readonly string[];
-  /** What git and the walk were told to overlook then: `texts` by path; null: too long, or it cannot be read. */
+  /**
+   * What git and the walk were told to overlook then: `texts` by path; null: too long, or
+   * it cannot be read.
+   */
   ignoreRules?: Readonly<{
     excludesFile: string;
     texts: Readonly<Record<string, string | null>>;
@@ -38,7 +44,10 @@ export function createPolicy(settings: Settings) {
   };
 }
 
-/** Every check comes into a policy through here: checks that ask for the same become one (V1). */
+/**
+ * Every check comes into a policy through here: checks that ask for the same become one
+ * (V1).
+ */
 export function addChecks(
   policy: Policy,
   added: Pick<Policy, 'goalChecks' | 'checks'>,

@@ -1,4 +1,5 @@
-// What is wrong with a value from outside. What problems quote is short, on one line and safe for a terminal.
+// What is wrong with a value from outside. What problems quote is short, on one line and
+// safe for a terminal.
 
 export interface Problem {
   /** `agents.build.mode`, `UNTILDONE_MODE`, `--mode`; empty: the whole value. */

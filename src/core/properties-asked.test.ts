@@ -1,4 +1,5 @@
-// Random lives of sessions in asked hosts; what must hold is in test/properties/invariants.ts, one name each.
+// Random lives of sessions in asked hosts; what must hold is in
+// test/properties/invariants.ts, one name each.
 import { describe, it } from 'vitest';
 import { assertInvariants } from '../../test/properties/property-runs.ts';
 

@@ -1,4 +1,5 @@
-// Random lives again, looked at from outside: replay, observe, size, strange events, honest agents.
+// Random lives again, looked at from outside: replay, observe, size, strange events,
+// honest agents.
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -19,7 +20,10 @@ const modes: readonly HostMode[] = ['asked', 'told'];
 const modeOf = (number: number): HostMode => modes[number % 2] ?? 'asked';
 const minutes = { timeout: 600_000 };
 
-/** As a store would: the session, the rows and the events go through JSON between any two events. */
+/**
+ * As a store would: the session, the rows and the events go through JSON between any two
+ * events.
+ */
 const throughJson = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 
 function deepFreeze<T>(value: T): T {
@@ -77,7 +81,8 @@ describe('modes that must not be felt', minutes, () => {
     const lives = assertLives(propertyRuns(800), (number) =>
       setupOf(number, modeOf(number), { mode: 'observe' }),
     );
-    // The invariants above look at every command; here: it did record what it would have done.
+    // The invariants above look at every command; here: it did record what it would have
+    // done.
     expect(lives.continuations).toBeGreaterThan(lives.sequences / 2);
   });
 

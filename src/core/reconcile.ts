@@ -1,5 +1,6 @@
-// The one reconciler: whole-list writes (M5), hosts' lists (G5), plan files. What is missing is dropped; a malformed
-// item is refused, and its todo stays (T6, V4). An item is a todo by id, title, or as reworded between its neighbours.
+// The one reconciler: whole-list writes (M5), hosts' lists (G5), plan files. What is
+// missing is dropped; a malformed item is refused, and its todo stays (T6, V4). An item
+// is a todo by id, title, or as reworded between its neighbours.
 import type { Asking, Event, NewTodo, TodoChanges, WrittenTodo } from './events.ts';
 import {
   firstRepeatedId,
@@ -18,7 +19,10 @@ import { isEnded, isOpen, normaliseTitle, statusFromWord, type Todo } from './to
 const rewordWindow = 25;
 /** In a gap so long that this would cost seconds, the window narrows. */
 const mostComparisons = 40_000;
-/** Rewording keeps most of a title's letters; replacing a hard todo with an easy one does not. */
+/**
+ * Rewording keeps most of a title's letters; replacing a hard todo with an easy one does
+ * not.
+ */
 export const rewordedOverlap = 0.5;
 
 export function writeList(
@@ -127,7 +131,10 @@ function noticeDuplicate(draft: PlanDraft): void {
   );
 }
 
-/** Known todos keep their rank while the order is unchanged; a permuted list is ranked anew. */
+/**
+ * Known todos keep their rank while the order is unchanged; a permuted list is ranked
+ * anew.
+ */
 export function placeWritten(
   rowOf: readonly (Todo | null)[],
   plan: readonly Todo[],
@@ -142,7 +149,8 @@ export function placeWritten(
       orders.push(row.order);
       continue;
     }
-    // New ones are spread between their neighbours; at the end they follow the whole plan.
+    // New ones are spread between their neighbours; at the end they follow the whole
+    // plan.
     let end = orders.length;
     while (rowOf[end] === null) end += 1;
     const amount = end - orders.length;
@@ -202,7 +210,8 @@ function matchTitles<Row extends Matchable>({
       ? [{ index, status, queue: queues.get(normaliseTitle(content)) ?? [] }]
       : [],
   );
-  // Namesakes by status first, or an unchanged list would swap an open one with a finished one.
+  // Namesakes by status first, or an unchanged list would swap an open one with a
+  // finished one.
   for (const { index, status: word = 'pending', queue } of left) {
     if (queue.length < 2) continue;
     const status = statusFromWord(word) ?? 'pending';
@@ -277,7 +286,8 @@ function pairGap<Row extends Matchable>(
     const title = bigrams(normaliseTitle(item?.content ?? ''));
     const status = statusFromWord(item?.status ?? 'pending');
     for (const row of rows.slice(Math.max(0, place - reach), place + reach)) {
-      // A finished todo is reworded only by a finished item, or new work would reopen old work.
+      // A finished todo is reworded only by a finished item, or new work would reopen old
+      // work.
       if (isEnded(row) && row.status !== status) continue;
       const overlap = bigramOverlap(title, bigramsOf(row));
       if (overlap >= rewordedOverlap) pairs.push({ index, row, overlap });
@@ -318,7 +328,10 @@ type ListChange =
   | Readonly<{ type: 'todos-created'; items: readonly NewTodo[] }>
   | Readonly<{ type: 'todo-updated'; todoId: string; changes: TodoChanges }>;
 
-/** For hosts without lasting keys: reading the same list again is no write, neither duplicate nor omission (M5, P34). */
+/**
+ * For hosts without lasting keys: reading the same list again is no write, neither
+ * duplicate nor omission (M5, P34).
+ */
 export function isSameList(
   known: readonly HostTodo[] = [],
   listed: readonly HostTodo[],
@@ -330,7 +343,10 @@ export function isSameList(
   return text(known) === text(listed);
 }
 
-/** A list that has not moved undoes nothing of ours (G5). `idOf` makes our id of the host's key. */
+/**
+ * A list that has not moved undoes nothing of ours (G5). `idOf` makes our id of the
+ * host's key.
+ */
 export function hostListChanges(
   known: readonly HostTodo[],
   listed: readonly ListedTodo[],
@@ -342,7 +358,8 @@ export function hostListChanges(
   );
   const shown = new Set(listed.map(({ key }) => key));
   for (const { key, status } of before.values()) {
-    // Finished todos leave a host's list silently; an open one that does was deleted (T2).
+    // Finished todos leave a host's list silently; an open one that does was deleted
+    // (T2).
     if (key === null || shown.has(key) || status === 'completed' || status === 'gone')
       continue;
     changes.push({ type: 'todo-updated', todoId: key, changes: { status: 'cancelled' } });
@@ -357,7 +374,8 @@ function keyedChanges(
 ): ListChange[] {
   if (key === null) return [];
   const known = statusFromWord(word);
-  // With a word that we do not know it is open (T6). Only told hosts read the plan's reply, which says so.
+  // With a word that we do not know it is open (T6). Only told hosts read the plan's
+  // reply, which says so.
   const status = known ?? 'pending';
   if (before === undefined) {
     const item = {
@@ -426,9 +444,10 @@ export function followHost(state: State, event: Event): State {
 }
 
 /**
- * The state, if another hook decides about this stop (V5); null: it is for this one to ask. A host goes on when all its
- * hooks have ended, so whoever was started before one of them was last heard of, or comes before the answer is given, is
- * asked about the same stop.
+ * The state, if another hook decides about this stop (V5); null: it is for this one to
+ * ask. A host goes on when all its hooks have ended, so whoever was started before one of
+ * them was last heard of, or comes before the answer is given, is asked about the same
+ * stop.
  */
 export function decidedElsewhere(state: State, { type, source }: Event): State | null {
   const { asking, promptId = null } = source ?? {};
@@ -470,7 +489,8 @@ function followList(list: State['hostList'], event: Event): State['hostList'] {
         return { ...todo, title, status: status === 'cancelled' ? 'gone' : status };
       });
     case 'plan-written':
-      // A tool that writes the whole list of a host without keys has written what the host keeps.
+      // A tool that writes the whole list of a host without keys has written what the
+      // host keeps.
       if (event.source?.kind !== 'list' && list?.some(({ key }) => key !== null))
         return list;
       return event.items.map(

@@ -1,4 +1,5 @@
-// The rules in order; `untildone why --rules` prints them. The first that answers wins; if none does, the agent is continued.
+// The rules in order; `untildone why --rules` prints them. The first that answers wins;
+// if none does, the agent is continued.
 import type { Decision, Inputs, Outcome } from './decision.ts';
 import { displayName, oneLine, visibleLine } from './safe-text.ts';
 import type { Settings } from './settings.ts';
@@ -72,9 +73,12 @@ function wait(sentence: string, inputs: Inputs, dueAt: number | null = null): Ru
   return { answer: 'wait', sentence, inputs, outcome: null, dueAt, runsChecks: false };
 }
 
-/** The rules that a stop attempt runs down, in their order; the first that answers wins. */
+/**
+ * The rules that a stop attempt runs down, in their order; the first that answers wins.
+ */
 export const stopRules = [
-  // Whose session is this: switched off, not ours, or an agent that must never be continued (G2, G4)?
+  // Whose session is this: switched off, not ours, or an agent that must never be
+  // continued (G2, G4)?
   rule('disabled', 'Is untildone switched off for this agent?', ({ settings, state }) => {
     const { mode, enabled } = settings;
     if (mode !== 'off' && enabled) return null;
@@ -182,14 +186,16 @@ export const stopRules = [
       if (pause?.by !== 'model') return null;
       const { by, reason } = pause;
       const sentence = agentPauseSentence(pause);
-      // A human may type `untildone stop` inside the host after the end: the host then lets the agent answer once more.
+      // A human may type `untildone stop` inside the host after the end: the host then
+      // lets the agent answer once more.
       const isTypedAfterEnd = pause.byCommand === true && state.settled !== null;
       if (isTypedAfterEnd && hadEndedOtherwise(state, 'paused'))
         return skip(`${sentence} ${keptOutcomeSentence(state)}`, { by, reason });
       return letGo('paused', sentence, { by, reason });
     },
   ),
-  // Told hosts may idle twice, or after an abort on an idle session: that is no new stop (E4).
+  // Told hosts may idle twice, or after an abort on an idle session: that is no new stop
+  // (E4).
   rule(
     'already-answered',
     'Is this the same stop again, with nothing done since it was answered?',
@@ -241,7 +247,8 @@ export const stopRules = [
         })
       : wait('A question is waiting for your answer.', { pending, headless });
   }),
-  // Only subagents are waited for, and not for ever. A shell job may be a server: it holds nothing back (P18, P37).
+  // Only subagents are waited for, and not for ever. A shell job may be a server: it
+  // holds nothing back (P18, P37).
   rule(
     'subagent-at-work',
     'Is a subagent working in the background?',
@@ -256,7 +263,8 @@ export const stopRules = [
       return wait(sentence, { subagents, since: state.backgroundSince }, until);
     },
   ),
-  // Only a normal end, an empty answer or the output limit is continued; refusals are never pressed (G2, P15).
+  // Only a normal end, an empty answer or the output limit is continued; refusals are
+  // never pressed (G2, P15).
   rule(
     'ended-abnormally',
     'Did the step end in an error or a cancellation?',
@@ -289,7 +297,8 @@ export const stopRules = [
         : null;
     },
   ),
-  // The first alarm changes the prompt; the second ends the turn (P25). Where all todos are ended, the checks decide.
+  // The first alarm changes the prompt; the second ends the turn (P25). Where all todos
+  // are ended, the checks decide.
   rule(
     'looping',
     'Does the agent still repeat itself after it was told?',
@@ -302,13 +311,15 @@ export const stopRules = [
       return letGo('stagnant', sentence, { alarms, told });
     },
   ),
-  // The plan: is there one, does this turn concern it, is anything left, is it verified (T2, T3, V1, V4)?
+  // The plan: is there one, does this turn concern it, is anything left, is it verified
+  // (T2, T3, V1, V4)?
   rule(
     'no-plan',
     'Is there nothing to verify: no plan touched and no goal check due?',
     (context) => {
       const { counts, state, stop, goalChecks } = context;
-      // The agent did not answer, because its calls were cut or failed: that settles nothing.
+      // The agent did not answer, because its calls were cut or failed: that settles
+      // nothing.
       if (
         stop.end === 'iteration-budget' ||
         isErrorJudgedBelow(context) ||
@@ -326,7 +337,8 @@ export const stopRules = [
           'The step ended in an error before there was anything to verify.',
           inputs,
         );
-      // A host's turn may be a mere question: nobody asks for an outcome, unless a plan vanished from the record (V4).
+      // A host's turn may be a mere question: nobody asks for an outcome, unless a plan
+      // vanished from the record (V4).
       if (!judgesGoal(state) && state.recordBroken === null)
         return skip(goalChecks.length === 0 ? nothingToVerify : checksNotDue, inputs);
       if (state.leftOver !== null) return null;
@@ -342,7 +354,8 @@ export const stopRules = [
       const open = openCount(context.counts);
       const leftOver = state.leftOver?.open ?? 0;
       if (isErrorJudgedBelow(context)) return null;
-      // What a run left open stays held; only the todos of another plan are out of its reach (T3).
+      // What a run left open stays held; only the todos of another plan are out of its
+      // reach (T3).
       const isAnother = open > 0 && !touchedPlan && !goesOn && !judgesGoal(state);
       if (!isAnother && (leftOver === 0 || !isSettled(context))) return null;
       const amount = isAnother ? open : leftOver;
@@ -375,7 +388,8 @@ export const stopRules = [
     );
     return letGo('blocked', `${sentence}${others}`, { check, checks: named.length });
   }),
-  // Checks that passed before and after prove nothing if nothing happened between (V1, P46).
+  // Checks that passed before and after prove nothing if nothing happened between (V1,
+  // P46).
   rule(
     'no-change',
     'Did every check pass before, and has nothing changed since?',
@@ -411,7 +425,8 @@ export const stopRules = [
         goalFailed: failed,
       };
       if (settings.mode === 'enforce') {
-        // First, since each stop attempt starts its own run: one that was lost in a crash blocks nobody.
+        // First, since each stop attempt starts its own run: one that was lost in a crash
+        // blocks nobody.
         if (finalRunDue(context))
           return {
             ...wait('The checks are being run before the agent may stop.', inputs),
@@ -444,7 +459,8 @@ export const stopRules = [
         : wait('The agent asked twice in a row; the question is for you.', inputs);
     },
   ),
-  // Limits: of the provider, the circuit, budgets, and the three counters (G6, G8, G9, P21–P23).
+  // Limits: of the provider, the circuit, budgets, and the three counters (G6, G8, G9,
+  // P21–P23).
   rule(
     'rate-limited',
     'Is the provider still limiting requests, or overloaded?',
@@ -514,14 +530,16 @@ export const stopRules = [
       withoutProgress === 1 ? 'one continuation' : `${withoutProgress} continuations`;
     const sentence = `No progress after ${times}.`;
     const inputs = { withoutProgress, limit, unverified: context.counts.unverified };
-    // A claim that passes would be progress: the agent did its part and waits for the check.
+    // A claim that passes would be progress: the agent did its part and waits for the
+    // check.
     const claims = claimsWaitedFor(context);
     if (claims === 'late') return null;
     if (claims === null) return letGo('stagnant', sentence, inputs);
     const waiting = wait(`${sentence} Checks of what it claimed are running.`, inputs);
     return { ...waiting, runsChecks: claims === 'due' };
   }),
-  // For a continuation that cannot be carried out: the rules above were asked when it was decided.
+  // For a continuation that cannot be carried out: the rules above were asked when it was
+  // decided.
   rule(
     'host-cap',
     'Does the host accept no further continuation, whatever we answer?',
@@ -584,7 +602,10 @@ function keptOutcomeSentence({ settled }: State): string {
 
 type AgentPause = Readonly<{ reason: string | null; byCommand?: boolean | undefined }>;
 
-/** An agent that called `untildone stop` or `pause` asked to stop; one that called `todo_pause` paused. */
+/**
+ * An agent that called `untildone stop` or `pause` asked to stop; one that called
+ * `todo_pause` paused.
+ */
 export function agentPauseSentence({ reason, byCommand }: AgentPause): string {
   const did = byCommand === true ? 'asked to stop' : 'paused';
   const why = oneLine(reason ?? '', 300);
@@ -627,7 +648,9 @@ function spent({ state: { usage }, settings, at }: Spending) {
   };
 }
 
-/** For a loop that runs the steps itself: would one of these rules end the run now (G8)? */
+/**
+ * For a loop that runs the steps itself: would one of these rules end the run now (G8)?
+ */
 export function isBudgetSpent(spending: Spending): boolean {
   return isContextFull(spending) || isAllowanceSpent(spending);
 }

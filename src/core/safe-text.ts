@@ -1,4 +1,5 @@
-// Makes hostile text safe to show: in a terminal, a prompt, a line of JSON or of Markdown, to a human who approves it.
+// Makes hostile text safe to show: in a terminal, a prompt, a line of JSON or of
+// Markdown, to a human who approves it.
 // biome-ignore-all lint/suspicious/noControlCharactersInRegex: control characters are what this removes
 
 const stringSequence =
@@ -8,7 +9,10 @@ const shortSequence = /\u001b[ -/]*[0-~]?/gu;
 const strayControl =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/gu;
 
-/** All but newline and tab. An unterminated string ends with its line: else one stray byte could hide the rest. */
+/**
+ * All but newline and tab. An unterminated string ends with its line: else one stray byte
+ * could hide the rest.
+ */
 export function stripTerminalControls(text: string): string {
   return text
     .replace(stringSequence, '')
@@ -35,7 +39,10 @@ export function oneLine(text: string, maxLength: number): string {
 /** Enough for any honest title, too short for a page of instructions. */
 const quotedLength = 200;
 
-/** A stranger's text can close neither our tags nor its quotes. What is replaced keeps its look. */
+/**
+ * A stranger's text can close neither our tags nor its quotes. What is replaced keeps its
+ * look.
+ */
 export function quoteForModel(text: string, maxLength: number = quotedLength): string {
   const tame = text
     .replace(/[\u{e0000}-\u{e007f}]/gu, '')
@@ -45,9 +52,13 @@ export function quoteForModel(text: string, maxLength: number = quotedLength): s
   return `“${oneLine(tame, maxLength)}”`;
 }
 
-/** The same value on one line; DEL, C1, line separators and reordering marks are escaped too. */
+/**
+ * The same value on one line; DEL, C1, line separators and reordering marks are escaped
+ * too.
+ */
 export function escapeJsonLine(json: string): string {
-  // Outside strings JSON knows no control character but these three; inside strings it has none.
+  // Outside strings JSON knows no control character but these three; inside strings it
+  // has none.
   return json
     .replace(/[\n\r\t]/gu, ' ')
     .replace(/[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, escapeCodeUnit);
@@ -57,7 +68,10 @@ function escapeCodeUnit(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** A name with a newline could pose as a second result: what is not plain is shown as JSON. */
+/**
+ * A name with a newline could pose as a second result: what is not plain is shown as
+ * JSON.
+ */
 export function displayName(name: string): string {
   const plain =
     stripTerminalControls(name) === name &&
@@ -67,8 +81,9 @@ export function displayName(name: string): string {
 }
 
 /**
- * Inside a line of Markdown: no mark-up, link, HTML or table cell of its own; no `@name` that calls people and no `#1` that
- * closes an issue, which need a letter without width, since escapes do not stop them.
+ * Inside a line of Markdown: no mark-up, link, HTML or table cell of its own; no `@name`
+ * that calls people and no `#1` that closes an issue, which need a letter without width,
+ * since escapes do not stop them.
  */
 export function markdownText(text: string, maxLength: number): string {
   return oneLine(text.slice(0, maxLength * 16), maxLength)
@@ -79,7 +94,10 @@ export function markdownText(text: string, maxLength: number): string {
     .replace(/^(?:[-+=#]|\d+(?=[.)]))/u, '\\$&');
 }
 
-/** As code: what stands in it is never read as anything else, whatever quotes it has. A bar would end a table's cell. */
+/**
+ * As code: what stands in it is never read as anything else, whatever quotes it has. A
+ * bar would end a table's cell.
+ */
 export function markdownCode(text: string, inTable = false): string {
   const line = oneLine(text.slice(0, 4000), quotedLength);
   const longest = Math.max(0, ...[...line.matchAll(/`+/gu)].map(([run]) => run.length));
@@ -90,12 +108,18 @@ export function markdownCode(text: string, inTable = false): string {
   return `${fence}${pad}${inTable ? inCell : line}${pad}${fence}`;
 }
 
-/** Controls, marks that reorder, letters without a shape, odd spaces, halves of characters. */
+/**
+ * Controls, marks that reorder, letters without a shape, odd spaces, halves of
+ * characters.
+ */
 const hidden =
   /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000]/gu;
 const names: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
-/** For what a human is asked to approve. Line breaks hide nothing where each line stands on its own. */
+/**
+ * For what a human is asked to approve. Line breaks hide nothing where each line stands
+ * on its own.
+ */
 export function hasHidden(text: string): boolean {
   return visibleLines(text).join('\n') !== text;
 }
@@ -124,7 +148,10 @@ function escaped(character: string): string {
     : `\\u{${code.toString(16)}}`;
 }
 
-/** Question marks of all scripts, and particles that close a question where none is written. */
+/**
+ * Question marks of all scripts, and particles that close a question where none is
+ * written.
+ */
 const questionEnd =
   /(?:[?\uff1f\u061f\u055e\u037e\u2047\u2048]|(?:ます|です|しょう|ません)か[。.]?|[吗嗎][。.]?)$/u;
 const trailing =

@@ -1,11 +1,15 @@
-// Checks that ask for the same under several names are one check (V1): it runs once and is shown once. The policy finds it
-// under each of its names; everything else knows it by its id.
+// Checks that ask for the same under several names are one check (V1): it runs once and
+// is shown once. The policy finds it under each of its names; everything else knows it by
+// its id.
 import type { CheckSpec, CommandCheck } from './check-specs.ts';
 
 /** By name; a check with several names stands under each of them. */
 export type Checks = Readonly<Record<string, CheckSpec>>;
 
-/** Each id once. A name that the policy does not know stays as it is: such a check fails when it is to run. */
+/**
+ * Each id once. A name that the policy does not know stays as it is: such a check fails
+ * when it is to run.
+ */
 export function checkIds(
   checks: Checks | undefined,
   names: readonly string[],
@@ -34,7 +38,10 @@ export function distinctChecks(checks: Checks | undefined): readonly CheckSpec[]
   );
 }
 
-/** Names whose checks ask for the same share one check, with the longest of their timeouts. */
+/**
+ * Names whose checks ask for the same share one check, with the longest of their
+ * timeouts.
+ */
 export function uniteChecks(checks: Checks): Checks {
   const united = new Map<string, CheckSpec>();
   for (const [id, spec] of Object.entries(checks).sort(compareNames)) {
@@ -56,9 +63,9 @@ export function uniteChecks(checks: Checks): Checks {
 type NamedCheck = readonly [name: string, spec: CheckSpec];
 
 /**
- * The first name in this order becomes the id. A line that a human typed comes first: it says what runs, and it is valid
- * even where no file knows the name. The order in which the names were given does not count, because a stored policy is
- * sorted.
+ * The first name in this order becomes the id. A line that a human typed comes first: it
+ * says what runs, and it is valid even where no file knows the name. The order in which
+ * the names were given does not count, because a stored policy is sorted.
  */
 function compareNames(
   [left, leftSpec]: NamedCheck,
@@ -74,7 +81,10 @@ function rankName(name: string, spec: CheckSpec): number {
   return spec.kind === 'command' && 'shell' in spec.command ? 0 : 2;
 }
 
-/** Two checks with equal texts run the same, in the same folder, with the same rights, and are judged by the same rules. */
+/**
+ * Two checks with equal texts run the same, in the same folder, with the same rights, and
+ * are judged by the same rules.
+ */
 function describeDemand(spec: CheckSpec): string {
   const { id: _, timeoutMs: __, ...demand } = { ...spec, files: sortedOnce(spec.files) };
   const normal =
@@ -102,7 +112,10 @@ function normaliseCommand({
 const sortedOnce = (texts: readonly string[]): readonly string[] =>
   [...new Set(texts)].sort();
 
-/** A line that a shell would only split at its blanks asks for the same as the list of its words. */
+/**
+ * A line that a shell would only split at its blanks asks for the same as the list of its
+ * words.
+ */
 function splitPlainLine(command: CommandCheck['command']): CommandCheck['command'] {
   if (!('shell' in command)) return command;
   const words = command.shell.trim().split(/[ \t]+/u);
@@ -112,7 +125,10 @@ function splitPlainLine(command: CommandCheck['command']): CommandCheck['command
   return isPlain ? words : { shell: command.shell.trim() };
 }
 
-/** No shell reads anything but the word itself in it. A line of such words stands for exactly one argv. */
+/**
+ * No shell reads anything but the word itself in it. A line of such words stands for
+ * exactly one argv.
+ */
 export function isPlainWord(word: string): boolean {
   return /^[\w@%+=:,./-]+$/u.test(word);
 }

@@ -1,5 +1,6 @@
-// The one schema system: kinds of value, their types (`Infer`), one reader, their JSON Schema. The reader walks the
-// table, never the value: work is bounded by what we know, not by what came in.
+// The one schema system: kinds of value, their types (`Infer`), one reader, their JSON
+// Schema. The reader walks the table, never the value: work is bounded by what we know,
+// not by what came in.
 import {
   collectProblems,
   didYouMean,
@@ -24,7 +25,10 @@ export interface Traits<T> {
   readonly old?: OldName;
 }
 
-/** How a number in a section was called before, in a unit of which `per` make one of today's: still read, with a notice. */
+/**
+ * How a number in a section was called before, in a unit of which `per` make one of
+ * today's: still read, with a notice.
+ */
 export type OldName = Readonly<{ name: string; per: number }>;
 
 export type Infer<K> = K extends { readonly holds?: () => infer T } ? T : never;
@@ -36,13 +40,15 @@ type Shape = Readonly<
   | { type: 'choice'; values: readonly string[] }
   /** Length in UTF-16 units. */
   | { type: 'text'; minimum: number; maximum: number; notBlank?: boolean }
-  /** Never blank, without controls and halves of surrogate pairs. Length in code points. */
+  /**
+   * Never blank, without controls and halves of surrogate pairs. Length in code points.
+   */
   | { type: 'line'; maximum: number }
   | { type: 'list'; of: Kind; maximum: number; unread?: boolean }
   | { type: 'nullable'; of: Kind }
   /**
-   * A line or a list, told apart by the look of the value: a text is never a mistaken list. `refuses`: what else is wrong
-   * with one of the right shape.
+   * A line or a list, told apart by the look of the value: a text is never a mistaken
+   * list. `refuses`: what else is wrong with one of the right shape.
    */
   | { type: 'either'; of: readonly Kind[]; refuses?: (value: unknown) => string | null }
   | ObjectShape
@@ -150,7 +156,10 @@ export function either<const Kinds extends readonly Kind[]>(
   return { type: 'either', of };
 }
 
-/** Interfaces, so that the declarations of the package name them instead of writing them out. */
+/**
+ * Interfaces, so that the declarations of the package name them instead of writing them
+ * out.
+ */
 export interface ObjectKind<F extends Fields> extends ObjectShape, Traits<Values<F>> {
   readonly fields: F;
 }
@@ -345,7 +354,10 @@ function readSection(
   return Object.fromEntries(entries);
 }
 
-/** Today's name of a field that `key` named before, and how its value is read in the old unit. */
+/**
+ * Today's name of a field that `key` named before, and how its value is read in the old
+ * unit.
+ */
 export function renamedField(fields: Fields, key: string) {
   const [name, kind] =
     Object.entries(fields).find(([, { old }]) => old?.name === key) ?? [];

@@ -1,5 +1,6 @@
-// Every setting, once (C1): types, reader, JSON Schema, environment names, flags and docs come from here. A time has its
-// unit at the end of its name: Seconds, or Minutes for what usually takes minutes. Fractions are fine.
+// Every setting, once (C1): types, reader, JSON Schema, environment names, flags and docs
+// come from here. A time has its unit at the end of its name: Seconds, or Minutes for
+// what usually takes minutes. Fractions are fine.
 import { argv, check, todoCheck } from './check-specs.ts';
 import { toastTemplates } from './own-words.ts';
 import { goOnPhrases, stopWords } from './phrases.ts';
@@ -24,10 +25,16 @@ import {
 } from './schema.ts';
 import { textTemplates } from './texts.ts';
 
-/** Where a setting does something: in hosts that we answer by hooks, in those that load a plugin. `mcp`: in the tools that we serve. */
+/**
+ * Where a setting does something: in hosts that we answer by hooks, in those that load a
+ * plugin. `mcp`: in the tools that we serve.
+ */
 export const places = ['run', 'hooks', 'plugins', 'enforcer', 'mcp'] as const;
 type Places = readonly (typeof places)[number][];
-/** Others are answered in the moment in which they stop: nothing counts down there, and nothing is sent. */
+/**
+ * Others are answered in the moment in which they stop: nothing counts down there, and
+ * nothing is sent.
+ */
 const toldHosts: Places = ['plugins', 'enforcer'];
 const ownAgent: Places = ['run'];
 
@@ -56,7 +63,10 @@ function shared<T>(
   return { ...perAgent<T>(kind, byDefault, summary, actsIn), perAgent: false };
 }
 
-/** Old names are read for good: nobody's file stops working. In the schema too, so that editors say what is new. */
+/**
+ * Old names are read for good: nobody's file stops working. In the schema too, so that
+ * editors say what is new.
+ */
 function renamed<S extends Setting>(old: OldName, setting: S): S {
   return { ...setting, old };
 }
@@ -134,7 +144,10 @@ const modelPrice = section({
   ),
 });
 
-/** How a model is asked: by our own agent and by each worker. The efforts are the words of the AI SDK, which knows the vendors'. */
+/**
+ * How a model is asked: by our own agent and by each worker. The efforts are the words of
+ * the AI SDK, which knows the vendors'.
+ */
 const asked = {
   reasoningEffort: nullable(
     choice('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'),
@@ -555,7 +568,10 @@ type Table = typeof ownSettings & { readonly agents: typeof agents };
 export const settingTable: Table = { ...ownSettings, agents };
 export const configKind: Kind<PartialSettings> & SectionShape = section(settingTable);
 
-/** All settings, with their defaults filled in. Names that people choose (agents, checks …) are in lower case. */
+/**
+ * All settings, with their defaults filled in. Names that people choose (agents, checks
+ * …) are in lower case.
+ */
 export type Settings = { readonly [Name in keyof Table]: Table[Name]['default'] };
 /** Settings as `untildone.json` has them: any of them, by name. */
 export type PartialSettings = { readonly [Name in keyof Table]?: Infer<Table[Name]> };

@@ -367,7 +367,10 @@ describe('claims beside an open todo', () => {
     });
   });
 
-  /** The goal passed in an earlier turn; the agent claims one todo and leaves the other open. */
+  /**
+   * The goal passed in an earlier turn; the agent claims one todo and leaves the other
+   * open.
+   */
   function runOfClaims() {
     const { driver, first, second } = planned(
       options,

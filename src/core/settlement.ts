@@ -1,4 +1,5 @@
-// What is known when nothing is left to do: which checks are due, run or passed, and what the outcome rests on (V1, V2).
+// What is known when nothing is left to do: which checks are due, run or passed, and what
+// the outcome rests on (V1, V2).
 import { bareCheck, protectedPathsId } from './check-specs.ts';
 import type { StopContext } from './rules.ts';
 import { displayName, oneLine } from './safe-text.ts';
@@ -12,7 +13,10 @@ import {
 import { checksOf, isUnstartable } from './todo.ts';
 import { hasWorkspaceMoved } from './work.ts';
 
-/** Always in a run that answers for its goal; in hosts only in a turn that touched the plan or the workspace (V1). */
+/**
+ * Always in a run that answers for its goal; in hosts only in a turn that touched the
+ * plan or the workspace (V1).
+ */
 export function goalChecksDue({
   state: { turn, descriptor },
   goalChecks,
@@ -33,10 +37,15 @@ export function goalFailed(context: StopContext): boolean {
   return goalChecksDue(context) && goalStates(context).includes('failed');
 }
 
-/** So many, in any number of writes, make a bulk claim (V4). Two can be an honest coincidence. */
+/**
+ * So many, in any number of writes, make a bulk claim (V4). Two can be an honest
+ * coincidence.
+ */
 const bulkSize = 3;
 
-/** Once per human message. An agent whose calls nobody tells of may have worked for hours. */
+/**
+ * Once per human message. An agent whose calls nobody tells of may have worked for hours.
+ */
 export function dueChallenge({ state, counts }: StopContext): 'claims' | 'ends' | null {
   const { challenged, descriptor, work } = state;
   if (!descriptor.seesTools || !work.heard || hasWorkspaceMoved(state)) return null;
@@ -57,7 +66,9 @@ export function checksRunning(context: StopContext): boolean {
   return finalRun !== null && finalRun.stop === context.stop.eventId && !finalRun.ended;
 }
 
-/** Once per stop attempt: what is unverified or stale, and always the goal checks (V2). */
+/**
+ * Once per stop attempt: what is unverified or stale, and always the goal checks (V2).
+ */
 export function finalRunDue(context: StopContext): boolean {
   const { unverified, passed } = context.counts;
   const any = goalChecksDue(context) || unverified > 0 || passed > 0;
@@ -65,7 +76,10 @@ export function finalRunDue(context: StopContext): boolean {
   return any && (finalRun?.stop !== context.stop.eventId || finalRun.claimsOnly === true);
 }
 
-/** While other todos are open: claims whose checks this stop has not seen. `late`: the host's deadline came first. */
+/**
+ * While other todos are open: claims whose checks this stop has not seen. `late`: the
+ * host's deadline came first.
+ */
 export function claimsWaitedFor(context: StopContext): 'due' | 'running' | 'late' | null {
   const { counts, settings, state, stop } = context;
   if (settings.mode !== 'enforce' || openCount(counts) === 0) return null;
@@ -101,8 +115,8 @@ export function unstartable(
 }
 
 /**
- * Those of the failed checks that failed before the first call of the model too (P51). Without a baseline nobody ran them
- * then, and none is named.
+ * Those of the failed checks that failed before the first call of the model too (P51).
+ * Without a baseline nobody ran them then, and none is named.
  */
 export function findFailedBefore(
   { baseline }: Pick<State, 'baseline'>,
@@ -112,8 +126,8 @@ export function findFailedBefore(
 }
 
 /**
- * The failed checks on the goal and of todos, each once. A todo with several checks names none: the record does not say which
- * of them failed.
+ * The failed checks on the goal and of todos, each once. A todo with several checks names
+ * none: the record does not say which of them failed.
  */
 function listFailedChecks({ goal, plan }: State): string[] {
   const ofGoal = Object.keys(goal).filter((check) => goal[check]?.state === 'failed');
@@ -126,7 +140,10 @@ function listFailedChecks({ goal, plan }: State): string[] {
   ];
 }
 
-/** For people, behind the sentence of the outcome. Empty: no check failed both before the work and last. */
+/**
+ * For people, behind the sentence of the outcome. Empty: no check failed both before the
+ * work and last.
+ */
 export function failedBeforeSentence(state: State): string {
   const checks = findFailedBefore(state, listFailedChecks(state));
   const named = checks
@@ -143,8 +160,9 @@ export function unnamedJobs({ state }: StopContext): State['jobs'] {
 }
 
 /**
- * Said to the agent once before a stop settles anything: of a run, that a job of its own still runs (P18) and that its
- * first answer was empty (P14); without a plan, that it goes round in circles (P25).
+ * Said to the agent once before a stop settles anything: of a run, that a job of its own
+ * still runs (P18) and that its first answer was empty (P14); without a plan, that it
+ * goes round in circles (P25).
  */
 export function isToldFirst(context: StopContext): boolean {
   const { state, stop, counts } = context;
@@ -157,7 +175,9 @@ export function isToldFirst(context: StopContext): boolean {
   );
 }
 
-/** The agent ended by itself with nothing open, and nothing has to be said to it first. */
+/**
+ * The agent ended by itself with nothing open, and nothing has to be said to it first.
+ */
 export function settlesStop(context: StopContext): boolean {
   const { counts, stop } = context;
   if (stop.end === 'iteration-budget' || (stop.end === 'error' && planSize(counts) === 0))
@@ -167,14 +187,20 @@ export function settlesStop(context: StopContext): boolean {
   );
 }
 
-/** Every due check has answered for this stop, and none failed: only the outcome is left to say. */
+/**
+ * Every due check has answered for this stop, and none failed: only the outcome is left
+ * to say.
+ */
 export function isSettled(context: StopContext): boolean {
   if (!settlesStop(context)) return false;
   if (context.settings.mode !== 'enforce') return true;
   return !finalRunDue(context) && !checksRunning(context) && !goalFailed(context);
 }
 
-/** What a settled stop rests on; only `checks` is done, and only `word` is what `--accept-claims` accepts (V1). */
+/**
+ * What a settled stop rests on; only `checks` is done, and only `word` is what
+ * `--accept-claims` accepts (V1).
+ */
 export type Rest =
   | 'checks'
   | 'word'
@@ -195,7 +221,8 @@ export function restsOn(context: StopContext): Exclude<Rest, 'record'> {
   const isMissing = isDue && goalStates(context).some((now) => now !== 'passed');
   if (counts.unverified > 0 || isMissing) return 'unverified';
   if (isOnlyCancelled(counts)) return 'word';
-  // Untouched paths prove no work: only another goal check covers todos without a check (V1, P27).
+  // Untouched paths prove no work: only another goal check covers todos without a check
+  // (V1, P27).
   const goalProves = isDue && goalChecks.some((check) => check !== protectedPathsId);
   return goalProves || (counts.uncovered === 0 && counts.passed > 0) ? 'checks' : 'word';
 }
@@ -233,8 +260,8 @@ export function describeRest(context: StopContext): string {
 }
 
 /**
- * Seen by the system since the goal was given: the files after a call that can write (any, where calls are not seen), or a
- * check that did not pass then and does now (V1).
+ * Seen by the system since the goal was given: the files after a call that can write
+ * (any, where calls are not seen), or a check that did not pass then and does now (V1).
  */
 export function hasChanged({ state, goalChecks }: StopContext): boolean {
   const { baseline, work, plan, descriptor } = state;

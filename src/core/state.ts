@@ -1,4 +1,5 @@
-// One session with its whole plan, replaced and never mutated. What can be counted from the plan is not kept.
+// One session with its whole plan, replaced and never mutated. What can be counted from
+// the plan is not kept.
 import type { CheckSpec } from './check-specs.ts';
 import type { Outcome } from './decision.ts';
 import type {
@@ -26,7 +27,10 @@ export const newGoalCheck = {
   tail: null as string | null,
 };
 
-/** Of the checks (V2). `overdue`: the agent was told to wait; its next stop takes it up if nothing was written since. */
+/**
+ * Of the checks (V2). `overdue`: the agent was told to wait; its next stop takes it up if
+ * nothing was written since.
+ */
 /** `claimsOnly`: todos were open, so it says nothing about the goal. */
 type FinalRun = {
   stop: string;
@@ -92,7 +96,10 @@ export type Injection = Readonly<{
   at: number;
 }>;
 
-/** The human's last message by the clock that files are stamped by; a session's own times never run backwards. */
+/**
+ * The human's last message by the clock that files are stamped by; a session's own times
+ * never run backwards.
+ */
 export const spokeAt = ({ clock, usage }: Pick<Session, 'clock' | 'usage'>) =>
   clock ?? usage.since;
 
@@ -100,7 +107,10 @@ export function isOnItsWay(injection: Injection | null): injection is Injection 
   return injection?.state === 'intended' || injection?.state === 'sent';
 }
 
-/** Decided, but nobody has answered with it, and nothing has come since that makes it void. */
+/**
+ * Decided, but nobody has answered with it, and nothing has come since that makes it
+ * void.
+ */
 export function isUnsaid({
   injection,
   epoch,
@@ -119,7 +129,10 @@ export const noTrail = {
   stops: 0,
 };
 
-/** The last stop: the hook that decides about it, and when a hook about it was last heard of. */
+/**
+ * The last stop: the hook that decides about it, and when a hook about it was last heard
+ * of.
+ */
 type AnsweredStop = Omit<Asking, 'since'>;
 
 export type HostTodo = Readonly<{
@@ -152,7 +165,10 @@ export const fromTheStart = {
 type Later = Readonly<{
   closed?: boolean;
   spoken?: Readonly<typeof fromTheStart>;
-  /** What the clock showed at the human's last message, where that is not `usage.since` (P42). */
+  /**
+   * What the clock showed at the human's last message, where that is not `usage.since`
+   * (P42).
+   */
   clock?: number | null;
   /** The first words that the human said (V11). */
   title?: string;
@@ -170,12 +186,18 @@ type Later = Readonly<{
     writes: number;
     checks: Readonly<Record<string, 'passed' | 'failed' | 'cannot-start'>>;
   }>;
-  /** Checks that came with plans from other sessions: accepted there, and asked for by no file here (V7). */
+  /**
+   * Checks that came with plans from other sessions: accepted there, and asked for by no
+   * file here (V7).
+   */
   carried?: Readonly<{
     checks: Readonly<Record<string, CheckSpec>>;
     goalChecks: readonly string[];
   }>;
-  /** Files that are ignored by now and were not at the human's message; they count all the same (V2). */
+  /**
+   * Files that are ignored by now and were not at the human's message; they count all the
+   * same (V2).
+   */
   hidden?: readonly string[];
   /** Hash of the rest, written by the engine with each save. */
   seal?: string;
@@ -184,13 +206,18 @@ type Later = Readonly<{
 type Frozen<T> = { readonly [Name in keyof T]: Frozen<T[Name]> };
 export interface Session extends Frozen<ReturnType<typeof newSession>>, Later {}
 
-/** A stored session (not the `Session` of `openSession`) and its whole plan, as one value. */
+/**
+ * A stored session (not the `Session` of `openSession`) and its whole plan, as one value.
+ */
 export interface State extends Session {
   /** Ranks rise along it. */
   readonly plan: readonly Todo[];
 }
 
-/** Of a session that only keeps a plan for the next message in the host that is its instance (V7). */
+/**
+ * Of a session that only keeps a plan for the next message in the host that is its
+ * instance (V7).
+ */
 export const waitingHost = 'moved-plan';
 
 /** Of sessions that programs open; those of `untildone run` are its own. */
@@ -217,7 +244,10 @@ export const unknownAgent: AgentDescriptor = {
   variant: null,
 };
 
-/** The state before the first event. Without a descriptor a session counts as read-only: unknown is never continued. */
+/**
+ * The state before the first event. Without a descriptor a session counts as read-only:
+ * unknown is never continued.
+ */
 export function createState(id: string, at: number): State {
   return { ...newSession(id, at), plan: [] };
 }
@@ -234,7 +264,10 @@ function newSession(id: string, at: number) {
     policyHash: null as string | null,
     deleted: false,
     turn: null as Turn | null,
-    /** Rises at each human message, latch, pause, cancelled countdown and injection: older timers are void. */
+    /**
+     * Rises at each human message, latch, pause, cancelled countdown and injection: older
+     * timers are void.
+     */
     epoch: 0,
     leftOver: null as { planId: string; open: number } | null,
     counters: { stagnant: 0, continuations: 0, total: 0 },
@@ -332,7 +365,10 @@ const noCounts = {
   unexplained: 0,
   /** Cancelled although it has checks. */
   unproved: 0,
-  /** Of the agent since the human's message; its own checks judge a todo that has any (V4). */
+  /**
+   * Of the agent since the human's message; its own checks judge a todo that has any
+   * (V4).
+   */
   claims: 0,
   /** Blocked or cancelled with a reason, likewise. */
   ends: 0,
@@ -408,7 +444,10 @@ export function newTurn(id: string, startedAt: number, number = 1) {
   };
 }
 
-/** A turn that only asks something takes no proof away: nothing has moved since the checks passed. */
+/**
+ * A turn that only asks something takes no proof away: nothing has moved since the checks
+ * passed.
+ */
 export function isGoalProved({
   settled,
   turn,
@@ -418,12 +457,18 @@ export function isGoalProved({
   return turn?.proved === true && !turn.touchedPlan && !turn.touchedWorkspace;
 }
 
-/** The outcome of such a turn does not change any more (V12). A stop attempt that waits keeps its turn open. */
+/**
+ * The outcome of such a turn does not change any more (V12). A stop attempt that waits
+ * keeps its turn open.
+ */
 export function isTurnOver({ turn, parked }: Pick<Session, 'turn' | 'parked'>): boolean {
   return turn?.ended === true && parked === null;
 }
 
-/** A stop (`aborted`) or a pause that came after the end of the turn changes nothing of how the turn ended (V12). */
+/**
+ * A stop (`aborted`) or a pause that came after the end of the turn changes nothing of
+ * how the turn ended (V12).
+ */
 export function hadEndedOtherwise(
   session: Pick<Session, 'turn' | 'parked' | 'settled'>,
   outcome: 'aborted' | 'paused',
@@ -444,7 +489,9 @@ export function unpark(state: State): State {
   return state.parked === null && state.timer === null ? state : cancelParked(state);
 }
 
-/** An asked host has the text with our answer; what happens next shows whether it took it. */
+/**
+ * An asked host has the text with our answer; what happens next shows whether it took it.
+ */
 export function afterAnswer(
   { injection, descriptor }: State,
   now: 'observed' | 'unanswered',

@@ -1,5 +1,5 @@
-// Answers a stop attempt: runs down the rules, and if none answers builds the continuation. Hosts, loops and timers all
-// end up here (G1).
+// Answers a stop attempt: runs down the rules, and if none answers builds the
+// continuation. Hosts, loops and timers all end up here (G1).
 import {
   byEvent,
   type Command,
@@ -52,7 +52,8 @@ const upcomingTodos = 4;
 export const stopReducers = byEvent({
   'stop-attempted'(state, event, policy) {
     const { end, question, toolError } = event;
-    // A told host may idle twice for one stop: the first one's countdown holds (E4). An asked host has stopped again.
+    // A told host may idle twice for one stop: the first one's countdown holds (E4). An
+    // asked host has stopped again.
     const waiting = state.descriptor.mode === 'told' ? state.parked : null;
     const first = waiting ?? { eventId: event.id, at: event.at, cause: 'stop-attempted' };
     const stop = { ...first, end, question, toolError };
@@ -86,7 +87,10 @@ export const stopReducers = byEvent({
         return sendAgain(state, injection, event, policy);
     }
   },
-  /** The host reports success whatever we answered: so the record says what became of the turn (V8). */
+  /**
+   * The host reports success whatever we answered: so the record says what became of the
+   * turn (V8).
+   */
   'host-cap-reached': (state, { cap, goOn, at }, policy) =>
     answerUndelivered(state, { why: 'cap', cap, goOn }, policy, at),
 });
@@ -181,7 +185,10 @@ function withFailedBefore(state: State, given: ReturnType<typeof honest>) {
     : { ...given, sentence: `${withFullStop(given.sentence)} ${before}` };
 }
 
-/** With any outcome the human reads that an agent ignored files which nobody ignored before (V2). */
+/**
+ * With any outcome the human reads that an agent ignored files which nobody ignored
+ * before (V2).
+ */
 function withHidden({ hidden = [] }: State, given: ReturnType<typeof honest>) {
   if (hidden.length === 0 || given.outcome === null) return given;
   return {
@@ -249,7 +256,8 @@ function decided(
 function startFinalRun(context: StopContext, state: State): Step {
   const { stop, goalChecks, counts } = context;
   const goal = { ...state.goal };
-  // While todos are open only claims are looked at; a run that the agent waited for leaves out what passed meanwhile.
+  // While todos are open only claims are looked at; a run that the agent waited for
+  // leaves out what passed meanwhile.
   const claimsOnly = openCount(counts) > 0;
   const missing = goalChecks.filter(
     (check) =>
@@ -351,7 +359,10 @@ function blockFailing({ state, stop, at, settings }: StopContext): Step | null {
   return draft.finish().edited;
 }
 
-/** Counted in the same transaction; the epoch rises so that nothing can inject twice (G6, V5). */
+/**
+ * Counted in the same transaction; the epoch rises so that nothing can inject twice (G6,
+ * V5).
+ */
 function continuing(context: StopContext): Step {
   const { state, settings, counts, stop, at } = context;
   const { counters, finalRun } = state;
@@ -433,7 +444,10 @@ function continuing(context: StopContext): Step {
   return decided(decision, continued, [command]);
 }
 
-/** Checks and provider limits are not the agent's fault, an output limit is no stagnation (G6, G9, P13). */
+/**
+ * Checks and provider limits are not the agent's fault, an output limit is no stagnation
+ * (G6, G9, P13).
+ */
 function countContinuation(
   counters: Counters,
   kind: TextKind,
@@ -471,7 +485,9 @@ function moved(state: State, injection: Injection, to: Injection['state']): Stat
   return { ...state, injection: { ...injection, state: to } };
 }
 
-/** Under the same epoch: after a failure with backoff (G9), after a restart at once (V5). */
+/**
+ * Under the same epoch: after a failure with backoff (G9), after a restart at once (V5).
+ */
 function sendAgain(
   state: State,
   injection: Injection,

@@ -1,5 +1,6 @@
-// The words of a continuation: the first text that applies is sent (E6, V9), in our words or the user's own. What comes from
-// todos or tools is quoted: it can neither pose as an instruction nor close a tag.
+// The words of a continuation: the first text that applies is sent (E6, V9), in our words
+// or the user's own. What comes from todos or tools is quoted: it can neither pose as an
+// instruction nor close a tag.
 import { messageOf } from './error.ts';
 import {
   type CheckFailure,
@@ -23,12 +24,17 @@ import {
 import { openCount, type PlanCounts, planSize, type State } from './state.ts';
 import { isOpen, isUnnamedDrop, type Todo } from './todo.ts';
 
-/** Begins each text that sends an agent on, for people and other tools; we never rely on it ourselves (E6). */
+/**
+ * Begins each text that sends an agent on, for people and other tools; we never rely on
+ * it ourselves (E6).
+ */
 export const continuationMarker = 'TODO CONTINUATION';
 
 /** Nobody would read more. */
 const namedTitles = 8;
-/** Lines that are quoted of all failed checks together; more lines cost tokens every time. */
+/**
+ * Lines that are quoted of all failed checks together; more lines cost tokens every time.
+ */
 const quotedLines = 15;
 /** Lines that are quoted at least of each check, if several failed. */
 const fewestLines = 4;
@@ -189,7 +195,9 @@ export const textParts = {
 };
 type PartName = keyof typeof textParts;
 
-/** What is said, part by part; `text` is the whole in our words or those of the settings. */
+/**
+ * What is said, part by part; `text` is the whole in our words or those of the settings.
+ */
 export type Continuation = Readonly<
   Record<PartName | 'text', string> & { kind: TextKind }
 >;
@@ -197,7 +205,10 @@ export type Continuation = Readonly<
 /** A program's own words. It answers at once and may be asked twice. */
 export type OwnTexts = (said: Continuation) => string;
 
-/** Our own words for a text, where the user gave none. @param goOn how the sentence "Do not ask whether to go on" ends */
+/**
+ * Our own words for a text, where the user gave none. @param goOn how the sentence "Do
+ * not ask whether to go on" ends
+ */
 const defaultWords = (goOn: string) => [
   '{marker} {progress}.',
   '{reason}',
@@ -210,7 +221,8 @@ const defaultWords = (goOn: string) => [
 function keptParts(kind: TextKind | 'default'): readonly PartName[] {
   if (kind === 'checks-running') return ['marker'];
   const kept = ['marker', 'next', 'wayOut'] as const;
-  // Only the reason names what was dropped or what failed, and we go by its having been named (P3, V1).
+  // Only the reason names what was dropped or what failed, and we go by its having been
+  // named (P3, V1).
   return ['default', 'dropped-todos', 'failed-check'].includes(kind)
     ? [...kept, 'reason']
     : kept;
@@ -250,7 +262,10 @@ export function continuationText(
   };
 }
 
-/** A program's function that fails no stop: where it fails itself, the human is told once, and `said.text` is sent. */
+/**
+ * A program's function that fails no stop: where it fails itself, the human is told once,
+ * and `said.text` is sent.
+ */
 export function checkedTexts(own: OwnTexts, tell: (sentence: string) => void): OwnTexts {
   let isTold = false;
   return (said) => {
@@ -415,7 +430,10 @@ function goalFailureLines(context: StopContext): string[] {
 
 const quoteCheck = (check: string) => quoteForModel(check, 80);
 
-/** P51: to mend such a check may not be part of the agent's task, and then only a pause is an honest end. */
+/**
+ * P51: to mend such a check may not be part of the agent's task, and then only a pause is
+ * an honest end.
+ */
 function failedBeforeWords({ descriptor }: State): string {
   const { pause } = descriptor.tools;
   const end =
@@ -424,8 +442,9 @@ function failedBeforeWords({ descriptor }: State): string {
 }
 
 /**
- * Words to stand behind "The check"; empty: it did not fail before. If a todo has several checks, the record does not say
- * which of them failed now, so all of them must have failed before.
+ * Words to stand behind "The check"; empty: it did not fail before. If a todo has several
+ * checks, the record does not say which of them failed now, so all of them must have
+ * failed before.
  */
 export function describeTodoFailedBefore(state: State, { checks }: Todo): string {
   const isFailedBefore =
@@ -433,7 +452,10 @@ export function describeTodoFailedBefore(state: State, { checks }: Todo): string
   return isFailedBefore ? failedBeforeWords(state) : '';
 }
 
-/** Words to stand behind the name of each check: what it printed, or which check printed the same. Empty: not known. */
+/**
+ * Words to stand behind the name of each check: what it printed, or which check printed
+ * the same. Empty: not known.
+ */
 export function describeOutputs(failures: readonly CheckFailure[]): string[] {
   const most = Math.max(fewestLines, Math.floor(quotedLines / failures.length));
   const same = findSameOutput(failures);
@@ -446,7 +468,10 @@ export function describeOutputs(failures: readonly CheckFailure[]): string[] {
   });
 }
 
-/** How a check ended and the lines that say what failed. Each is marked as quoted: no output can speak in our voice. */
+/**
+ * How a check ended and the lines that say what failed. Each is marked as quoted: no
+ * output can speak in our voice.
+ */
 export function quoteFailure(tail: string, most = quotedLines): string {
   const { sentence, output } = readFailure(tail);
   return [sentence, ...pickFailedLines(output, most - 1)]

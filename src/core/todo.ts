@@ -22,7 +22,10 @@ export type Actor = (typeof actors)[number];
 
 export type TodoEvidence = Readonly<{
   check: string;
-  /** Of its files. null: they may have changed meanwhile, so it is run again before it settles anything. */
+  /**
+   * Of its files. null: they may have changed meanwhile, so it is run again before it
+   * settles anything.
+   */
   fingerprint: string | null;
   flaky: boolean;
 }>;
@@ -50,11 +53,16 @@ export const plainTodo = {
   /** First time; never cleared: progress is monotonic (G7). */
   finalAt: null as number | null,
   passedAt: null as number | null,
-  /** Added after a stop attempt of the turn: counts only with work before its completion (G7). */
+  /**
+   * Added after a stop attempt of the turn: counts only with work before its completion
+   * (G7).
+   */
   late: false,
   /** The session's calls then. */
   createdWork: 0,
-  /** The epoch in which an agent ended it; null: nobody did, or it was someone else (V4). */
+  /**
+   * The epoch in which an agent ended it; null: nobody did, or it was someone else (V4).
+   */
   endedIn: null as number | null,
 };
 
@@ -136,7 +144,9 @@ export function priorityFromWord(word: string): Priority | null {
   return priorities.find((priority) => priority === key) ?? null;
 }
 
-/** The same todo: letter case, spacing, list markers and end punctuation do not matter. */
+/**
+ * The same todo: letter case, spacing, list markers and end punctuation do not matter.
+ */
 export function normaliseTitle(title: string): string {
   return bareWords(title, /^(?:[-*•]|\d+[.)]) /u, /[\s.!;:,…]+$/u);
 }

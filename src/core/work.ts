@@ -1,10 +1,13 @@
-// Signs of life cancel a countdown (E2) and feed progress (G6, G7): first finals, first passes, and a new state of the
-// workspace; everything else counts at most twice in a row.
+// Signs of life cancel a countdown (E2) and feed progress (G6, G7): first finals, first
+// passes, and a new state of the workspace; everything else counts at most twice in a
+// row.
 import { byEvent } from './decision.ts';
 import type { EventOf, PermissionAnswer } from './events.ts';
 import { cancelParked, fromTheStart, type State, unpark } from './state.ts';
 
-/** If the provider names no reset: time for it to recover, while a human still watches. */
+/**
+ * If the provider names no reset: time for it to recover, while a human still watches.
+ */
 const defaultRetryMs = 30_000;
 
 /** Without stronger evidence in between; more would let a toggler go on for ever. */
@@ -49,7 +52,8 @@ export const workReducers = byEvent({
   },
   'model-paused'(state, { reason, byCommand, at }) {
     if (state.pause?.by === 'human') return state;
-    // A command of the agent may ask to stop while a stop attempt waits: the pause then decides that attempt.
+    // A command of the agent may ask to stop while a stop attempt waits: the pause then
+    // decides that attempt.
     const parked = byCommand === true ? state.parked : null;
     const pause = { by: 'model', reason: reason === '' ? null : reason, at } as const;
     return {
@@ -60,7 +64,8 @@ export const workReducers = byEvent({
   },
   /** G9: limits are nobody's failure; other errors are counted by signature. */
   'error-occurred'(state, event) {
-    // E2: an error ends a countdown, but not a resend: it may be why the text was not taken.
+    // E2: an error ends a countdown, but not a resend: it may be why the text was not
+    // taken.
     const counts = state.descriptor.mode === 'told' && state.timer?.purpose !== 'resend';
     const active = {
       ...(counts ? unpark(state) : state),
@@ -116,7 +121,10 @@ function markActive(state: State): State {
   return descriptor.mode === 'told' ? unpark(awake) : awake;
 }
 
-/** A limit whose time has come ends when something works: later errors are not its doing (G2, G9). */
+/**
+ * A limit whose time has come ends when something works: later errors are not its doing
+ * (G2, G9).
+ */
 export function limitAfter({ rateLimitedUntil }: State, at: number): number | null {
   return rateLimitedUntil !== null && at < rateLimitedUntil ? rateLimitedUntil : null;
 }
@@ -148,8 +156,8 @@ export function countProgress(state: State, signal: ProgressSignal): State {
 type Seen = Pick<EventOf<'stop-attempted'>, 'fingerprint' | 'known'>;
 
 /**
- * A new one counts only after a call that could write: others' edits are no progress. Where calls are not seen, any may have
- * been one. The first is the baseline.
+ * A new one counts only after a call that could write: others' edits are no progress.
+ * Where calls are not seen, any may have been one. The first is the baseline.
  */
 export function seeFingerprint(state: State, { fingerprint, known }: Seen): State {
   const { work, spoken = fromTheStart } = state;
@@ -184,14 +192,20 @@ export function seeFingerprint(state: State, { fingerprint, known }: Seen): Stat
   return { ...moved, progress: { ...moved.progress, workspaceMoved: true } };
 }
 
-/** By calls alone: since the human's message one that can write ended or runs. Who sees no calls must assume one. */
+/**
+ * By calls alone: since the human's message one that can write ended or runs. Who sees no
+ * calls must assume one.
+ */
 function mayHaveWritten({ work, descriptor, spoken = fromTheStart }: State): boolean {
   return (
     !descriptor.seesTools || work.writes > spoken.writes || work.started > work.writes
   );
 }
 
-/** Since the human's message. "Unchanged" is known, or nothing could write: a call after the last look counts (V4). */
+/**
+ * Since the human's message. "Unchanged" is known, or nothing could write: a call after
+ * the last look counts (V4).
+ */
 export function hasWorkspaceMoved(state: State): boolean {
   const { work, spoken = fromTheStart } = state;
   const isKnown = spoken.fingerprint !== null && work.fingerprint !== null;
@@ -260,7 +274,8 @@ function waitEnded(state: State, { wait, at }: EventOf<'wait-ended'>): State {
         answer,
         at,
       );
-      // Our own loop tells the model, which goes on with something else; a host has stopped.
+      // Our own loop tells the model, which goes on with something else; a host has
+      // stopped.
       if (remembered !== undefined || granted) return answered;
       return pauseByRejection(answered, at, 'a permission was rejected');
     }
@@ -398,7 +413,10 @@ export function dropUnanswered(state: State): State {
   return { ...state, waits, permissions: { ...state.permissions, requests } };
 }
 
-/** Could a look at the workspace count as progress (G7)? It costs more than all the rest of a stop. */
+/**
+ * Could a look at the workspace count as progress (G7)? It costs more than all the rest
+ * of a stop.
+ */
 export function mayHaveMoved({
   fingerprint,
   writes,

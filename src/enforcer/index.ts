@@ -1,5 +1,6 @@
-// The idle enforcer, `untildone/enforcer`, for any program with an event bus: counts an idle session with open todos down and
-// sends it back to work; any sign of life stops that (E1–E6). It never throws into the bus.
+// The idle enforcer, `untildone/enforcer`, for any program with an event bus: counts an
+// idle session with open todos down and sends it back to work; any sign of life stops
+// that (E1–E6). It never throws into the bus.
 import { validateConfig } from '../core/config.ts';
 import type { Decision } from '../core/decision.ts';
 import { UntildoneError } from '../core/error.ts';
@@ -38,7 +39,10 @@ export {
 
 function createMemory() {
   return {
-    /** The last idle; null once anything happened after it. `mark`: where the messages ended at that idle. */
+    /**
+     * The last idle; null once anything happened after it. `mark`: where the messages
+     * ended at that idle.
+     */
     idle: null as { mark: string | null } | null,
     errored: false,
     aborted: false,
@@ -57,7 +61,10 @@ const backgroundJob = {
   kind: 'subagent',
   description: 'background work',
 } as const;
-/** How many of a conversation's messages are remembered as known: more would push other entries out of the memory. */
+/**
+ * How many of a conversation's messages are remembered as known: more would push other
+ * entries out of the memory.
+ */
 const mostEchoed = 200;
 /** Stands for assistant messages without an id, which count once between two idles. */
 const nameless = 'assistant';
@@ -73,7 +80,8 @@ export function createEnforcer(options: EnforcerOptions) {
     environment = process.env,
   } = options;
   const { checker = null, directory = null } = options;
-  // Safe: what the program's own callbacks throw is theirs, and must not stop the queue of a session.
+  // Safe: what the program's own callbacks throw is theirs, and must not stop the queue
+  // of a session.
   const onError = (error: unknown) =>
     void attempt(() => options.onError?.(error)).catch(() => {});
   if (translate.readId(name) === null || name.length > longestName)
@@ -125,7 +133,10 @@ export function createEnforcer(options: EnforcerOptions) {
     followBackground(session);
   }
 
-  /** No event says that background work ended, so we look every two seconds while a stop waits for it (G3). */
+  /**
+   * No event says that background work ended, so we look every two seconds while a stop
+   * waits for it (G3).
+   */
   function followBackground({ id, parked }: Session) {
     if (parked?.cause === 'subagent-at-work') waiting.add(id);
     else waiting.delete(id);
@@ -244,7 +255,8 @@ function follow(parts: Parts & { readonly told: Told<OwnMemory> }, id: string) {
   async function idled({ end }: EventOf<'session.idle'>) {
     const { question, overtaken, mark } = await lookAtMessages();
     if (overtaken) {
-      // If more events are queued, that message's own event is among them; else the program never sent it.
+      // If more events are queued, that message's own event is among them; else the
+      // program never sent it.
       if (memory.waiting > 1) return;
       const unheard = `session.idle of ${oneLine(id, 80)}: the last message is the human's, and no message.updated told of it; the idle was left alone`;
       return onError(broken(unheard));
@@ -266,13 +278,17 @@ function follow(parts: Parts & { readonly told: Told<OwnMemory> }, id: string) {
     });
   }
 
-  /** Our own text shows that it was delivered; a human message with a known id is an echo and ignored (E2). */
+  /**
+   * Our own text shows that it was delivered; a human message with a known id is an echo
+   * and ignored (E2).
+   */
   async function messageSeen({ message: given }: { readonly message: EnforcerMessage }) {
     const { id, role, text, key } = given;
     if (role === 'assistant') return assistantSpoke(id);
     if (id !== undefined) memory.heard.delete(`untold ${id}`);
     if (id !== undefined && !isNews(`user ${id}`)) return;
-    // Some programs announce a message before its text; we need the text to know our own texts and stop words.
+    // Some programs announce a message before its text; we need the text to know our own
+    // texts and stop words.
     const isBare = id !== undefined && text === undefined && key === undefined;
     const shown = isBare ? await program.messages() : null;
     const found = shown?.findLast((one) => one.id === id && one.role === 'user');
@@ -298,7 +314,10 @@ function follow(parts: Parts & { readonly told: Told<OwnMemory> }, id: string) {
     Object.assign(memory, { idle: null, errored: false, toolError, aborted: false });
   }
 
-  /** Records what only the messages show (G5). `overtaken`: an event is still to come. `mark`: changes as the agent writes. */
+  /**
+   * Records what only the messages show (G5). `overtaken`: an event is still to come.
+   * `mark`: changes as the agent writes.
+   */
   async function lookAtMessages() {
     const nothing = { question: false, overtaken: false, mark: null };
     const messages = await program.messages();

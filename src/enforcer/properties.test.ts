@@ -1,4 +1,5 @@
-// Random interleavings of what a program can tell, with time passing between, against what must never happen.
+// Random interleavings of what a program can tell, with time passing between, against
+// what must never happen.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {

@@ -1,4 +1,5 @@
-// What becomes of a countdown when the program restarts, ends or dies, and of events while it does.
+// What becomes of a countdown when the program restarts, ends or dies, and of events
+// while it does.
 import { describe, expect, it } from 'vitest';
 import {
   createProgramStage,

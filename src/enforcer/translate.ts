@@ -1,4 +1,5 @@
-// What a program gives the enforcer, read field by field. From a callback that throws or is late nothing is concluded.
+// What a program gives the enforcer, read field by field. From a callback that throws or
+// is late nothing is concluded.
 import type { Decision } from '../core/decision.ts';
 import { UntildoneError } from '../core/error.ts';
 import {
@@ -47,13 +48,18 @@ export interface EnforcerAgent extends Some<'name'> {
   readonly canWrite?: boolean | undefined;
 }
 
-/** As the human spoke last: nobody gains rights. The same key is the same continuation. */
+/**
+ * As the human spoke last: nobody gains rights. The same key is the same continuation.
+ */
 export interface InjectOptions
   extends Readonly<Record<'agent' | 'model' | 'variant', string | null>> {
   readonly key: string;
 }
 
-/** Why a session was sent on, waits, or was left alone. `observed`: only noted, not done (`mode: observe`). */
+/**
+ * Why a session was sent on, waits, or was left alone. `observed`: only noted, not done
+ * (`mode: observe`).
+ */
 export type EnforcerDecision = Pick<
   Decision,
   'answer' | 'reason' | 'sentence' | 'outcome' | 'dueAt' | 'observed'
@@ -126,7 +132,9 @@ const eventTable = {
   'permission.answered': { ...at, requestId: id, granted: isTrue },
   'question.asked': { ...at, requestId: id },
   'question.answered': { ...at, requestId: id, rejected: optional(isTrue) },
-  /** What one call of the model used (G8); with both of the context, that is watched too. */
+  /**
+   * What one call of the model used (G8); with both of the context, that is watched too.
+   */
   'usage.reported': {
     ...at,
     inputTokens: amount,

@@ -1,5 +1,6 @@
-// Random lives of sessions through the real engine and the memory store: what was decided is what was written, what
-// was sent was wanted, and the record can be lived through again.
+// Random lives of sessions through the real engine and the memory store: what was decided
+// is what was written, what was sent was wanted, and the record can be lived through
+// again.
 
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
@@ -26,7 +27,9 @@ interface Recorded {
   readonly planIds: Set<string>;
 }
 
-/** One sequence through the engine; every third number also decides how the event travels. */
+/**
+ * One sequence through the engine; every third number also decides how the event travels.
+ */
 async function live(
   { descriptor, policy, closing }: Setup,
   numbers: readonly number[],
@@ -144,7 +147,9 @@ async function checkRecord({ store, injected, planIds }: Recorded): Promise<void
   }
 }
 
-/** V6: the recorded events, through an engine that performs nothing, give the same record. */
+/**
+ * V6: the recorded events, through an engine that performs nothing, give the same record.
+ */
 async function checkReplay(
   { store, planIds }: Recorded,
   { policy }: Setup,

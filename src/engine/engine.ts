@@ -1,4 +1,5 @@
-// The shell around decide(): load → decide → save in one transaction, then perform what was written down (V5).
+// The shell around decide(): load → decide → save in one transaction, then perform what
+// was written down (V5).
 import { decide } from '../core/decide.ts';
 import type {
   AnswerCommand,
@@ -50,7 +51,10 @@ export interface Handled {
   readonly decision: Decision | null;
   readonly answer: AnswerCommand | null;
   readonly reply: PlanReply | null;
-  /** Of the checks that this event started: settles with the last decision that they led to. */
+  /**
+   * Of the checks that this event started: settles with the last decision that they led
+   * to.
+   */
   readonly checks: Promise<Handled | null> | null;
 }
 
@@ -277,7 +281,8 @@ export function createEngine(options: EngineOptions, performer: Performer) {
         else if (command.type === 'notify') await performer.notify(state, command);
         else if (command.type === 'run-checks') {
           checks = both(checks, runChecks(state, command));
-          // Whoever awaits them sees a failure; if nobody does, it must not end the process.
+          // Whoever awaits them sees a failure; if nobody does, it must not end the
+          // process.
           checks.catch(() => {});
         }
       }
@@ -382,7 +387,10 @@ function broken(state: State, sentence: string): State {
   return { ...state, recordBroken: state.recordBroken ?? sentence };
 }
 
-/** On the record, before a stop is decided and behind what the human said: their words do not mend it. */
+/**
+ * On the record, before a stop is decided and behind what the human said: their words do
+ * not mend it.
+ */
 function noteLoss(batch: Event[], { id, sessionId, at, type }: Event): void {
   const lost: Event = {
     type: 'record-broken',
@@ -429,7 +437,9 @@ function createRefuser({ clock, identifiers }: EngineOptions): Checker {
   };
 }
 
-/** Several folded events may ask for checks: all are waited for, the last decision counts. */
+/**
+ * Several folded events may ask for checks: all are waited for, the last decision counts.
+ */
 async function both(
   first: Handled['checks'],
   second: Promise<Handled | null>,

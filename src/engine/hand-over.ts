@@ -1,6 +1,7 @@
-// A plan goes from one session to another (V7), with its checks and what they proved: both sessions hear of it in one
-// transaction, so that it has one owner at every moment, and a move that is repeated is the same move. It asks nobody:
-// whoever calls it has made sure that a human wants it.
+// A plan goes from one session to another (V7), with its checks and what they proved:
+// both sessions hear of it in one transaction, so that it has one owner at every moment,
+// and a move that is repeated is the same move. It asks nobody: whoever calls it has made
+// sure that a human wants it.
 import { goalCheckIds, protectedPathsId } from '../core/check-specs.ts';
 import type { Event, EventOf, SessionDescriptor } from '../core/events.ts';
 import { withCarried } from '../core/plan-edit.ts';
@@ -42,7 +43,10 @@ export function movedEvent(from: State, to: string, at: number): EventOf<'plan-m
   return { type: 'plan-moved', id: `moved/${moveKey(from)}`, sessionId: from.id, at, to };
 }
 
-/** @param to in words for people. The taker as it stands then; null: the plan had gone to somebody else. */
+/**
+ * @param to in words for people. The taker as it stands then; null: the plan had gone to
+ * somebody else.
+ */
 export async function handOver(
   place: HandOverPlace,
   from: State,
@@ -85,7 +89,8 @@ export async function handOver(
   const added = await store.append([moved, ...(taker.opens ? [opened] : []), taken]);
   if (added.at(-1) === true)
     await copyResults(store, from, taker.id, new Map(todos.map(idsOf)));
-  // As recorded: it may be an earlier move that was broken off behind the transaction, or somebody else's.
+  // As recorded: it may be an earlier move that was broken off behind the transaction, or
+  // somebody else's.
   const recorded = await store.events({ ids: [taken.id, moved.id] });
   const first = async <Own extends Event>(own: Own) =>
     (await engine.handle(recorded.find(({ event }) => event.id === own.id)?.event ?? own))
@@ -97,7 +102,10 @@ export async function handOver(
 
 type Carried = Pick<EventOf<'plan-taken'>, 'checks' | 'goalChecks'>;
 
-/** What a file here asks for is found by the taker itself; where nothing was frozen, nothing is carried. */
+/**
+ * What a file here asks for is found by the taker itself; where nothing was frozen,
+ * nothing is carried.
+ */
 async function carriedBy(store: Store, from: State): Promise<Carried> {
   const frozen = await frozenPolicy(store, from);
   if (frozen === null) return { checks: [], goalChecks: [] };
@@ -116,7 +124,8 @@ export function givenGoalChecks({
   settings,
 }: Policy): readonly string[] {
   const names = goalCheckIds(settings);
-  // An id with `$ ` is a line that the human typed, even if a file asks for the same check by a name.
+  // An id with `$ ` is a line that the human typed, even if a file asks for the same
+  // check by a name.
   const idsOfFiles = checkIds(checks, names).filter((id) => !id.startsWith('$ '));
   const known = [protectedPathsId, ...names, ...idsOfFiles];
   return goalChecks.filter((check) => !known.includes(check));
@@ -176,7 +185,10 @@ function movedTodo(
   };
 }
 
-/** What passed, for reports, and a human's answers, which hold for the files that they were given for. */
+/**
+ * What passed, for reports, and a human's answers, which hold for the files that they
+ * were given for.
+ */
 async function copyResults(
   store: Store,
   from: State,
@@ -196,7 +208,10 @@ async function copyResults(
 /** More than anyone moves to one host before they open it. */
 const mostWaiting = 50;
 
-/** The plans that a human moved to this host in this folder and that nobody has taken yet, oldest first. */
+/**
+ * The plans that a human moved to this host in this folder and that nobody has taken yet,
+ * oldest first.
+ */
 export async function waitingPlans(
   store: Pick<Store, 'sessions'>,
   descriptor: SessionDescriptor,

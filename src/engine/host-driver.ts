@@ -1,10 +1,14 @@
-// A host's own program as `run --with HOST` drives it: how it is started and taken up again, and what its lines mean. A
-// driver only translates: src/agent/drive.ts starts the program, follows it and asks the engine. No method may throw.
+// A host's own program as `run --with HOST` drives it: how it is started and taken up
+// again, and what its lines mean. A driver only translates: src/agent/drive.ts starts the
+// program, follows it and asks the engine. No method may throw.
 import type { SessionDescriptor, StopEnd } from '../core/events.ts';
 import type { ListedTodo } from '../core/reconcile.ts';
 import type { Environment } from './policy.ts';
 
-/** The host's own permissions, by three words of ours. `auto`, the widest it has, comes only from the flag `--auto`. */
+/**
+ * The host's own permissions, by three words of ours. `auto`, the widest it has, comes
+ * only from the flag `--auto`.
+ */
 export type DriveMode = 'read-only' | 'edit' | 'auto';
 
 export interface HostDriver {
@@ -15,11 +19,17 @@ export interface HostDriver {
   readonly program: string;
   /** A command that installs it. */
   readonly howToGet: string;
-  /** True: a new conversation gets our session's id. False: the id comes with the first fact `conversation`. */
+  /**
+   * True: a new conversation gets our session's id. False: the id comes with the first
+   * fact `conversation`.
+   */
   readonly takesId: boolean;
   /** No line says that it ended: its exit with code 0 does. */
   readonly endsByExit?: true;
-  /** What its lines or our hooks in it tell of; a budget on anything else would never be reached and is refused. */
+  /**
+   * What its lines or our hooks in it tell of; a budget on anything else would never be
+   * reached and is refused.
+   */
   readonly reports: Readonly<{ tokens: boolean; cost: boolean }>;
   /** The names that the model knows our todo tools by, where this driver brings them. */
   readonly tools: SessionDescriptor['tools'];
@@ -27,9 +37,15 @@ export interface HostDriver {
   readonly permissions: Readonly<Record<DriveMode, string>>;
   /** Words, variables and input of one start. Writes nothing but into `start.scratch`. */
   start(start: DriveStart): DriveCall;
-  /** What one line means; [] for what says nothing. As hostile as any text: read field by field. */
+  /**
+   * What one line means; [] for what says nothing. As hostile as any text: read field by
+   * field.
+   */
   read(line: string, from: 'output' | 'errors'): readonly DriveFact[];
-  /** The host's own list, where it keeps one that can be read between two starts; null: it cannot be. */
+  /**
+   * The host's own list, where it keeps one that can be read between two starts; null: it
+   * cannot be.
+   */
   readTodos?(
     id: string,
     environment: Environment,
@@ -39,16 +55,25 @@ export interface HostDriver {
 export type DriveStart = Readonly<{
   /** For the model: the human's words, or ours. */
   text: string;
-  /** Ours for a new conversation of a host that `takesId`, else the host's; null: it will tell. */
+  /**
+   * Ours for a new conversation of a host that `takesId`, else the host's; null: it will
+   * tell.
+   */
   id: string | null;
-  /** False: the conversation `id` is taken up again. The flags must be those of the first start, or its cache is cold. */
+  /**
+   * False: the conversation `id` is taken up again. The flags must be those of the first
+   * start, or its cache is cold.
+   */
   isNew: boolean;
   mode: DriveMode;
   /** null: the host's own choice. */
   model: string | null;
   /** The human's, from behind `--`; they come last where the order matters. */
   flags: readonly string[];
-  /** A private folder for files of this start: hooks and servers that hold for it alone. Removed when the run ends. */
+  /**
+   * A private folder for files of this start: hooks and servers that hold for it alone.
+   * Removed when the run ends.
+   */
   scratch: string;
   environment: Environment;
 }>;
@@ -72,13 +97,19 @@ export type Tokens = Readonly<{
 export type DriveFact = Readonly<
   /** The host's id for the conversation. */
   | { type: 'conversation'; id: string }
-  /** It does not know the conversation that it was to take up: it was killed in its first moments. */
+  /**
+   * It does not know the conversation that it was to take up: it was killed in its first
+   * moments.
+   */
   | { type: 'unknown-conversation' }
   /** One call of the model began; told again under the same id it is the same. */
   | { type: 'step'; id: string }
   | { type: 'text'; text: string }
   | { type: 'tool-started'; callId: string; tool: string; input: unknown }
-  /** `tool`: where the line names it; a call that was not begun before counts as begun and ended. */
+  /**
+   * `tool`: where the line names it; a call that was not begun before counts as begun and
+   * ended.
+   */
   | {
       type: 'tool-ended';
       callId: string;
@@ -90,8 +121,9 @@ export type DriveFact = Readonly<
   /** Its whole list. Counts only where our hooks in it are silent. */
   | { type: 'todos'; todos: readonly ListedTodo[] }
   /**
-   * `of` says of what the numbers are the sum: of one step (under its id once), of all since this start, or of the whole
-   * conversation, resumes included. Cached tokens are part of the input. `tokens` null: only the cost is told.
+   * `of` says of what the numbers are the sum: of one step (under its id once), of all
+   * since this start, or of the whole conversation, resumes included. Cached tokens are
+   * part of the input. `tokens` null: only the cost is told.
    */
   | { type: 'usage'; of: 'step'; id: string; tokens: Tokens; cost: number | null }
   | {
@@ -100,7 +132,10 @@ export type DriveFact = Readonly<
       tokens: Tokens | null;
       cost: number | null;
     }
-  /** It tries a failed call again by itself: it does not hang. `inMs` 0: it does not say when. */
+  /**
+   * It tries a failed call again by itself: it does not hang. `inMs` 0: it does not say
+   * when.
+   */
   | { type: 'retrying'; sentence: string; inMs: number }
   /** Why it will end; limits are waited for, anything else is counted (G9). */
   | {

@@ -1,5 +1,5 @@
-// What the engine may ask of the world around it, and the rows that checks and our own agent keep. Adapters decide
-// nothing and throw for no expected outcome.
+// What the engine may ask of the world around it, and the rows that checks and our own
+// agent keep. Adapters decide nothing and throw for no expected outcome.
 import type { CheckResult, CheckSpec } from '../core/check-specs.ts';
 import type { Command, RunChecksCommand } from '../core/decision.ts';
 import type { Event, EventOf } from '../core/events.ts';
@@ -10,7 +10,10 @@ import type { Session, State } from '../core/state.ts';
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
-  /** Calls back once, not before `at`; must not keep the process alive. Returns a cancel function. */
+  /**
+   * Calls back once, not before `at`; must not keep the process alive. Returns a cancel
+   * function.
+   */
   wake(at: number, callback: () => void): () => void;
 }
 
@@ -28,11 +31,17 @@ export interface OutgoingText {
 }
 
 export interface ToldHost {
-  /** May be called again with the same key; a rejection is a refusal. Must settle within seconds: others wait. */
+  /**
+   * May be called again with the same key; a rejection is a refusal. Must settle within
+   * seconds: others wait.
+   */
   inject(
     outgoing: OutgoingText,
   ): Promise<{ taken: true } | { taken: false; error: string }>;
-  /** `absent` also if the host holds it without ever acting on it, and `inject` makes it act without doubling it. */
+  /**
+   * `absent` also if the host holds it without ever acting on it, and `inject` makes it
+   * act without doubling it.
+   */
   find(outgoing: OutgoingText): Promise<'present' | 'absent' | 'unknown'>;
   isIdle(sessionId: string): Promise<boolean>;
   /** The host's list of this moment as an event (G5); null: it cannot be read. */
@@ -46,7 +55,10 @@ export interface ToldHost {
   ): Promise<void>;
 }
 
-/** Runs checks. Each result is reported as an event. For a stop attempt (`stop`) what has gone stale is run again too. */
+/**
+ * Runs checks. Each result is reported as an event. For a stop attempt (`stop`) what has
+ * gone stale is run again too.
+ */
 export interface Checker {
   run(
     session: State,
@@ -70,7 +82,9 @@ export interface CheckFinding extends CheckResult {
   readonly tree?: string | null;
 }
 
-/** One run serves everyone who asked for the same check on the same files before it ended. */
+/**
+ * One run serves everyone who asked for the same check on the same files before it ended.
+ */
 export type CheckRun = Readonly<{
   id: string;
   key: string;
@@ -98,7 +112,10 @@ export interface EvidenceRow
   readonly human?: true;
 }
 
-/** To a worker, the agent that sent it is the human. held: an answer that was held back. summary: of all before it. */
+/**
+ * To a worker, the agent that sent it is the human. held: an answer that was held back.
+ * summary: of all before it.
+ */
 export type MessageKind =
   | 'human'
   | 'agent'

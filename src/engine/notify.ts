@@ -1,5 +1,6 @@
-// What a human is told who looks elsewhere: one document about one moment of a session, given to a command of their own or
-// posted to an address. Facts are never built into a shell line, and neither the environment nor what a tool call holds is sent.
+// What a human is told who looks elsewhere: one document about one moment of a session,
+// given to a command of their own or posted to an address. Facts are never built into a
+// shell line, and neither the environment nor what a tool call holds is sent.
 import { spawn } from 'node:child_process';
 import { homedir } from 'node:os';
 import type { Moment, Outcome } from '../core/decision.ts';
@@ -68,7 +69,10 @@ function nextCommand(
 /** Longer nobody waits: a command goes on by itself, an address has failed. */
 const patienceMs = 5000;
 
-/** What failed, in sentences; none of them names the address, which may be a secret. Never throws. */
+/**
+ * What failed, in sentences; none of them names the address, which may be a secret. Never
+ * throws.
+ */
 export async function deliverNotice(
   notice: Notice,
   { command, webhook }: Pick<NotifySettings, 'command' | 'webhook'>,

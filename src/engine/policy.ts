@@ -1,5 +1,6 @@
-// The policy that a human wants: found in files and other sources (C1), frozen at each human message by its hash (V2).
-// A broken configuration is a value and never applied in part, so that a host can fail open.
+// The policy that a human wants: found in files and other sources (C1), frozen at each
+// human message by its hash (V2). A broken configuration is a value and never applied in
+// part, so that a host can fail open.
 import { isUtf8 } from 'node:buffer';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
@@ -75,7 +76,9 @@ function readSnapshot(
   return text !== null && policyKey(text, hash) === key ? policyFromText(text) : null;
 }
 
-/** As it was stored, perhaps by an earlier version, which knew nothing of some settings. */
+/**
+ * As it was stored, perhaps by an earlier version, which knew nothing of some settings.
+ */
 export function policyFromText(text: string): Policy {
   const policy = JSON.parse(text) as Policy;
   return {
@@ -84,7 +87,10 @@ export function policyFromText(text: string): Policy {
   };
 }
 
-/** What the human's last message froze for a session; null: nothing, or it was edited in the store. */
+/**
+ * What the human's last message froze for a session; null: nothing, or it was edited in
+ * the store.
+ */
 export async function frozenPolicy(
   store: Pick<Store, 'policy'>,
   { policyHash: key }: Pick<Session, 'policyHash'>,
@@ -107,7 +113,10 @@ export type PolicySources = Readonly<{
   userConfigDirectory?: string | null;
   environment: Environment;
   flags?: ConfigResult;
-  /** What humans accepted of projects' files. Absent: nothing. `all`: the human named this call, and means the file (V10). */
+  /**
+   * What humans accepted of projects' files. Absent: nothing. `all`: the human named this
+   * call, and means the file (V10).
+   */
   accepted?: readonly Accepted[] | 'all';
 }>;
 
@@ -204,7 +213,10 @@ function problemsOf(result: FileResult): PolicyProblem[] {
   }));
 }
 
-/** `key`, `folder`: where it is trusted. `asked`: what can be accepted. `pending`: how that differs from what was. */
+/**
+ * `key`, `folder`: where it is trusted. `asked`: what can be accepted. `pending`: how
+ * that differs from what was.
+ */
 type ProjectPart = FileResult &
   Readonly<{
     key: string | null;
@@ -215,8 +227,9 @@ type ProjectPart = FileResult &
   }>;
 
 /**
- * The nearest file is judged by what was accepted nearest, or by nothing. What was accepted is found above the
- * repository's root too, since anyone can make a repository; other files up there are not read: others are at home.
+ * The nearest file is judged by what was accepted nearest, or by nothing. What was
+ * accepted is found above the repository's root too, since anyone can make a repository;
+ * other files up there are not read: others are at home.
  */
 function readProject(
   directory: string | null,
@@ -299,7 +312,8 @@ export function digestFile(path: string, kind?: 'plan'): string | null {
   const file = readBytes(path, mostDigestedBytes);
   if (!file.ok) return null;
   if (kind !== 'plan') return sha256(file.bytes);
-  // One character for each byte: text that is no UTF-8 must not look like other such text.
+  // One character for each byte: text that is no UTF-8 must not look like other such
+  // text.
   const text = Buffer.from(file.bytes).toString('latin1').replace(box, '$1 ]');
   return sha256(Buffer.from(text, 'latin1'));
 }
@@ -307,7 +321,10 @@ export function digestFile(path: string, kind?: 'plan'): string | null {
 /** Those in code or HTML too: they are nobody's checks. */
 const box = /^((?:\xef\xbb\xbf)?[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)+\[)[ \txX]\]/gm;
 
-/** It names commands that run as the user. Some file systems show all files of a repository as writable by anyone. */
+/**
+ * It names commands that run as the user. Some file systems show all files of a
+ * repository as writable by anyone.
+ */
 function distrust(stats: FileStats, directory: string, owners: Owners): string | null {
   if (!stats.isFile()) return 'must be a regular file';
   if (owners === null) return null;
@@ -330,9 +347,13 @@ function trustedOwners(environment: Environment): Owners {
     : [user, 0];
 }
 
-// The human's own shell lines as checks on the goal: `--check` of a run, `checks` of a session (V1).
+// The human's own shell lines as checks on the goal: `--check` of a run, `checks` of a
+// session (V1).
 
-/** No name of a check in a configuration begins so; two lines that begin alike are two checks. */
+/**
+ * No name of a check in a configuration begins so; two lines that begin alike are two
+ * checks.
+ */
 function shellId(shell: string): string {
   const line = oneLine(shell, 80);
   return line === shell ? `$ ${line}` : `$ ${line} #${sha256(shell).slice(0, 8)}`;
@@ -347,7 +368,10 @@ export function withShellChecks(policy: Policy, lines: readonly string[]): Polic
   });
 }
 
-/** Of a session that is taken up. `replaces`: checks that the human names now take the place of those given before. */
+/**
+ * Of a session that is taken up. `replaces`: checks that the human names now take the
+ * place of those given before.
+ */
 export function takenUpChecks(frozen: Policy, present: Policy, replaces: boolean) {
   const kept = frozen.goalChecks.filter((id) => !replaces || id === protectedPathsId);
   const { goalChecks, checks = {} } = addChecks({ ...frozen, goalChecks: kept }, present);

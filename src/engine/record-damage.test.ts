@@ -14,7 +14,10 @@ import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
 import type { Checker } from './host.ts';
 import { sha256 } from './system.ts';
 
-/** Every check passes, and whatever `meanwhile` does happens just before the turn is settled. */
+/**
+ * Every check passes, and whatever `meanwhile` does happens just before the turn is
+ * settled.
+ */
 async function finishedWork(meanwhile: Edit, goalChecks: readonly string[] = ['unit']) {
   const clock = createSimulatedClock();
   const directory = mkdtempSync(join(tmpdir(), 'untildone-damage-'));

@@ -1,6 +1,6 @@
-// Decides recorded events again, twice side by side in memory: as they were, and under other settings (V6).
-// It shows where answers differ. What the agent and the host would then have done nobody knows: the recorded events
-// were shaped by the recorded answers.
+// Decides recorded events again, twice side by side in memory: as they were, and under
+// other settings (V6). It shows where answers differ. What the agent and the host would
+// then have done nobody knows: the recorded events were shaped by the recorded answers.
 
 import type { Decision } from '../core/decision.ts';
 import type { Event } from '../core/events.ts';
@@ -14,7 +14,10 @@ import type { Store } from './store.ts';
 import { sha256 } from './system.ts';
 
 export interface Difference {
-  /** Number of the recorded event, or of the one before a countdown that only the other settings have. */
+  /**
+   * Number of the recorded event, or of the one before a countdown that only the other
+   * settings have.
+   */
   readonly event: number;
   readonly type: Event['type'];
   readonly at: number;
@@ -29,7 +32,10 @@ export interface Replay {
   readonly decisions: number;
   readonly redecided: number;
   readonly differences: readonly Difference[];
-  /** Recorded answers that the recorded settings do not give again: another version decided them. */
+  /**
+   * Recorded answers that the recorded settings do not give again: another version
+   * decided them.
+   */
   readonly notReproduced: number;
 }
 
@@ -42,7 +48,8 @@ export async function replaySession(
 ): Promise<Replay> {
   const decisions = await store.decisions(session.id, Number.MAX_SAFE_INTEGER);
   const record = new Map(decisions.map((stored) => [stored.eventId, stored.decision]));
-  // Until the human's first message nothing but the first decision says which policy held.
+  // Until the human's first message nothing but the first decision says which policy
+  // held.
   const first = await policyText(store, decisions.at(-1)?.policyHash ?? null);
   const before = createRun(await openStore(), session.id, null, first);
   const after = createRun(await openStore(), session.id, other, first);
@@ -81,7 +88,10 @@ async function policyText(store: Store, hash: string | null): Promise<string | n
   return hash === null ? null : store.policy(hash);
 }
 
-/** A countdown that only the other settings have, or that they end first, runs out before the next recorded event. */
+/**
+ * A countdown that only the other settings have, or that they end first, runs out before
+ * the next recorded event.
+ */
 function ownTimer(
   before: Session | null,
   after: Session | null,
@@ -97,7 +107,10 @@ function ownTimer(
   return endsNow || timer.dueAt >= recorded.dueAt ? null : timer;
 }
 
-/** The end of a countdown stays the end of a countdown, and a delivery that of the last continuation. */
+/**
+ * The end of a countdown stays the end of a countdown, and a delivery that of the last
+ * continuation.
+ */
 function translate(event: Event, before: Session | null, after: Session | null): Event {
   if (event.type === 'timer-fired') {
     const timer = after?.timer ?? null;
@@ -118,7 +131,10 @@ function translate(event: Event, before: Session | null, after: Session | null):
   return event;
 }
 
-/** In observe mode the answer is only recorded: that is another answer than carrying it out. */
+/**
+ * In observe mode the answer is only recorded: that is another answer than carrying it
+ * out.
+ */
 function sameAnswer(was: Decision | null, would: Decision | null): boolean {
   if (was === null || would === null) return was === would;
   const facts = ({ answer, reason, outcome, textKind, level, observed }: Decision) =>
@@ -127,9 +143,10 @@ function sameAnswer(was: Decision | null, would: Decision | null): boolean {
 }
 
 /**
- * One run of recorded events through the engine. Nothing leaves it: there is no host, and checks are not run, since their
- * recorded results are events themselves.
- * `other` null: every event under the settings that held when it happened; `first` until the record says more.
+ * One run of recorded events through the engine. Nothing leaves it: there is no host, and
+ * checks are not run, since their recorded results are events themselves. `other` null:
+ * every event under the settings that held when it happened; `first` until the record
+ * says more.
  */
 function createRun(
   store: Store,
@@ -140,7 +157,8 @@ function createRun(
   let session: Session | null = null;
   let now = 0;
   let fired = 0;
-  // Checks are no settings: their recorded results make sense only with the recorded checks and names.
+  // Checks are no settings: their recorded results make sense only with the recorded
+  // checks and names.
   const held = (text: string): Policy => {
     const policy = policyFromText(text);
     const { goalChecks, checks = {} } = policy;
@@ -167,7 +185,10 @@ function createRun(
   return {
     /** Null before the first event. */
     session: (): Session | null => session,
-    /** `recorded` is the text of the policy snapshot that the event brought, where it brought one. */
+    /**
+     * `recorded` is the text of the policy snapshot that the event brought, where it
+     * brought one.
+     */
     apply(event: Event, recorded: string | null) {
       if (recorded !== null) policy = held(recorded);
       // Without a hash the engine takes a new snapshot, which is the policy above.

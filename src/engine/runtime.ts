@@ -1,4 +1,5 @@
-// What hosts, loops and commands hold: the engine, the delivery of continuations to told hosts, and the timers.
+// What hosts, loops and commands hold: the engine, the delivery of continuations to told
+// hosts, and the timers.
 import { endMessage } from '../core/end-sentence.ts';
 import type { Event, EventOf } from '../core/events.ts';
 import { isUnsaid, type State } from '../core/state.ts';
@@ -10,7 +11,10 @@ import { isHolderAlive, processHolder } from './system.ts';
 
 /** For the checks of one stop, where no host's timeout stands above it. */
 export const checkPatienceMs = 600_000;
-/** For what a rule waits for, where we run the agent: a lost event must not hold it for ever. */
+/**
+ * For what a rule waits for, where we run the agent: a lost event must not hold it for
+ * ever.
+ */
 export const longestWaitMs = 60_000;
 
 export interface RuntimeOptions extends EngineOptions {
@@ -20,7 +24,10 @@ export interface RuntimeOptions extends EngineOptions {
 }
 
 export interface Runtime extends Engine {
-  /** A stop attempt with its checks; after the deadline the agent is told to ask for them later. */
+  /**
+   * A stop attempt with its checks; after the deadline the agent is told to ask for them
+   * later.
+   */
   ask(event: Event, deadlineAt: number): Promise<Handled>;
   /** Takes over timers and outbox of this instance. False: another process holds them. */
   attach(): Promise<boolean>;
@@ -80,7 +87,10 @@ async function answeredElsewhere(store: Store, first: Handled): Promise<Handled>
 
 type News = EventOf<'delivery-reported'>['news'];
 
-/** intended → sent → observed. Looked at again right before it is sent: a human is never talked over. */
+/**
+ * intended → sent → observed. Looked at again right before it is sent: a human is never
+ * talked over.
+ */
 export function createDelivery(
   options: Pick<RuntimeOptions, 'store' | 'clock' | 'host' | 'trace'> &
     Pick<Engine, 'handle'>,
@@ -159,7 +169,9 @@ export function createDelivery(
       if (row.mode === 'told') await settle(host, row);
   }
 
-  /** What the host shows was delivered. Unknown and already sent: again only if it idles. */
+  /**
+   * What the host shows was delivered. Unknown and already sent: again only if it idles.
+   */
   async function settle(
     toldHost: ToldHost,
     { sessionId, epoch, text, state }: OutboxRow,
@@ -192,7 +204,10 @@ export async function askHost(host: ToldHost, outgoing: OutgoingText, at: number
   return { ...base, type: 'delivery-reported', news: 'observed', error: null } as const;
 }
 
-/** A dead process on another machine holds its lease this long; a live one renews it after a third of it. */
+/**
+ * A dead process on another machine holds its lease this long; a live one renews it after
+ * a third of it.
+ */
 const leaseMs = 30_000;
 /** Bounds the memory, however many are due. */
 const batchSize = 200;
@@ -201,7 +216,10 @@ const never = Number.POSITIVE_INFINITY;
 /** Called each time the lease comes to us. */
 type Recover = (instance: string) => Promise<void>;
 
-/** They survive restarts: one wake-up for the earliest of a host instance. Only the holder of its lease acts. */
+/**
+ * They survive restarts: one wake-up for the earliest of a host instance. Only the holder
+ * of its lease acts.
+ */
 function createTimers(
   options: RuntimeOptions & Pick<Engine, 'handle'>,
   recover: Recover,
@@ -286,7 +304,8 @@ function createTimers(
       }));
       return;
     }
-    // The host's list at the moment of acting; one that cannot be read holds nothing up (G5).
+    // The host's list at the moment of acting; one that cannot be read holds nothing up
+    // (G5).
     const plan =
       purpose === 'due'
         ? ((await host?.readPlan(session).catch(() => null)) ?? null)

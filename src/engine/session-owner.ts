@@ -1,18 +1,24 @@
-// One process at a time runs a session of our own (V5, P41). The lease names the process and when it began, so that
-// a suspended owner keeps its session, and a dead one's is taken at once, also where its number was given out again.
+// One process at a time runs a session of our own (V5, P41). The lease names the process
+// and when it began, so that a suspended owner keeps its session, and a dead one's is
+// taken at once, also where its number was given out again.
 import { hostname } from 'node:os';
 import { UntildoneError } from '../core/error.ts';
 import type { Clock } from './host.ts';
 import type { Store } from './store.ts';
 import { askPs, isProcessAlive, processFields } from './system.ts';
 
-/** Only machines that cannot look at each other's processes go by time: long enough for a busy machine. */
+/**
+ * Only machines that cannot look at each other's processes go by time: long enough for a
+ * busy machine.
+ */
 const leaseMs = 60_000;
 
 /** In this process: two that ask at once are two. */
 let owners = 0;
 
-/** Through `store` nothing is written any more once another process has taken the session. */
+/**
+ * Through `store` nothing is written any more once another process has taken the session.
+ */
 export type Owned = {
   readonly ok: true;
   readonly store: Store;
@@ -35,7 +41,10 @@ export async function ownSession(
   if (last !== null && isOwnerAlive(last) === false) await giveBack(last);
   const held = await take();
   if (held !== null && held !== owner) return { ok: false, process: processOf(held) };
-  /** Looks before it takes: whoever had it meanwhile may have given it back, and the work went on without us. */
+  /**
+   * Looks before it takes: whoever had it meanwhile may have given it back, and the work
+   * went on without us.
+   */
   const confirm = async () => {
     const holder = await findHolder();
     if (holder === owner) return;
@@ -46,7 +55,8 @@ export async function ownSession(
   };
   let cancel = () => {};
   const renew = (): void => {
-    // Safe: a busy store is asked again, and on this machine the process itself is looked at.
+    // Safe: a busy store is asked again, and on this machine the process itself is looked
+    // at.
     cancel = clock.wake(
       clock.now() + leaseMs / 3,
       () => void confirm().then(take).then(renew, renew),
@@ -73,8 +83,9 @@ export async function ownSession(
 }
 
 /**
- * The process that opened a session last is alive, is gone without having left the session, or has left it: then no process
- * has the session open. A process on another machine counts as alive until its lease ends.
+ * The process that opened a session last is alive, is gone without having left the
+ * session, or has left it: then no process has the session open. A process on another
+ * machine counts as alive until its lease ends.
  */
 export type SessionProcessState = 'alive' | 'gone' | 'left';
 
@@ -88,7 +99,10 @@ export async function findProcessState(
   return (isOwnerAlive(last.holder) ?? last.until > now) ? 'alive' : 'gone';
 }
 
-/** The number of the living process of this machine that has a session open; null: there is none. */
+/**
+ * The number of the living process of this machine that has a session open; null: there
+ * is none.
+ */
 export async function findOwnerProcess(
   store: Store,
   sessionId: string,
@@ -114,7 +128,10 @@ function processOf(owner: string): string {
   return machine === hostname() ? `process ${pid}` : `process ${pid} on ${machine}`;
 }
 
-/** In the system's own count; null: there is no such process, it is a zombie, or the system does not tell. */
+/**
+ * In the system's own count; null: there is no such process, it is a zombie, or the
+ * system does not tell.
+ */
 function processStart(pid: number): string | null {
   if (process.platform === 'linux') {
     const [state, ...rest] = processFields(pid) ?? [];

@@ -1,5 +1,6 @@
-// What the record of a session says, read through the store alone: its events, the plans of its messages and whether their
-// history is intact (V4), and what proves what: how each check ended last, on which state, and when each todo was worked on.
+// What the record of a session says, read through the store alone: its events, the plans
+// of its messages and whether their history is intact (V4), and what proves what: how
+// each check ended last, on which state, and when each todo was worked on.
 import type { Decision, Outcome } from '../core/decision.ts';
 import { UntildoneError } from '../core/error.ts';
 import { type Event, parseEvent } from '../core/events.ts';
@@ -36,7 +37,10 @@ export function eventOf({ event }: StoredEvent): Event {
   return read.ok ? read.event : event;
 }
 
-/** Oldest first, with the time since when; a message of the human may begin a plan of its own, named after the turn. */
+/**
+ * Oldest first, with the time since when; a message of the human may begin a plan of its
+ * own, named after the turn.
+ */
 export async function plansOf(
   store: Store,
   session: Session,
@@ -51,7 +55,10 @@ export async function plansOf(
   return plans;
 }
 
-/** Walks the chain, and compares the todos and the session with it, as a decision does before `done`. */
+/**
+ * Walks the chain, and compares the todos and the session with it, as a decision does
+ * before `done`.
+ */
 export async function verifyPlan(
   store: Store,
   plan: string,
@@ -83,7 +90,10 @@ export async function verifyPlan(
 /** Results of checks that are looked through; a long session has thousands. */
 const recentEvidence = 2000;
 
-/** How each check ended last until this moment, newest first: once for the goal, and once for each todo that it is for. */
+/**
+ * How each check ended last until this moment, newest first: once for the goal, and once
+ * for each todo that it is for.
+ */
 async function latestResults(
   store: Store,
   sessionId: string,
@@ -92,7 +102,8 @@ async function latestResults(
 ): Promise<EvidenceRow[]> {
   const last = new Map<string, EvidenceRow>();
   for (const row of await store.evidence(sessionId, recentEvidence)) {
-    // The row may be older than a message of the human that gave the check another of its names as id.
+    // The row may be older than a message of the human that gave the check another of its
+    // names as id.
     const check = findCheck(checks, row.check)?.id ?? row.check;
     const key = JSON.stringify([check, row.todoId]);
     if (row.at <= until && !last.has(key)) last.set(key, { ...row, check });
@@ -101,8 +112,9 @@ async function latestResults(
 }
 
 /**
- * Every check that the session is judged by, also one that was never run. `onFinalState`: it passed, and began after
- * the last call that can write or saw files that are still as they were then.
+ * Every check that the session is judged by, also one that was never run. `onFinalState`:
+ * it passed, and began after the last call that can write or saw files that are still as
+ * they were then.
  */
 export async function checkStandings(
   store: Store,
@@ -141,7 +153,10 @@ export async function checkStandings(
   });
 }
 
-/** When each completed todo was worked on: from its start, or from the end of the one before, to its completion. */
+/**
+ * When each completed todo was worked on: from its start, or from the end of the one
+ * before, to its completion.
+ */
 export async function workTimes(store: Store, { plan, planId }: State) {
   const completed = new Set(
     plan.filter(({ status }) => status === 'completed').map(({ id }) => id),
@@ -159,7 +174,10 @@ export async function workTimes(store: Store, { plan, planId }: State) {
   return [...times.values()];
 }
 
-/** A skip or an observed decision settles nothing: the agent ended by itself, and nobody verified anything. */
+/**
+ * A skip or an observed decision settles nothing: the agent ended by itself, and nobody
+ * verified anything.
+ */
 export function settlementOf(
   state: State,
   last: Decision | null,
@@ -197,7 +215,10 @@ export async function explainDecision(
   return {
     /** What was sent to the agent; null: nothing. */
     text: outbox.find((row) => row.epoch === epoch)?.text ?? null,
-    /** The checks that had failed by then; each once, whether the goal or several todos asked for it. */
+    /**
+     * The checks that had failed by then; each once, whether the goal or several todos
+     * asked for it.
+     */
     failedChecks: results
       .filter(({ result }) => result !== 'passed')
       .filter(
@@ -212,7 +233,10 @@ export async function explainDecision(
   };
 }
 
-/** The decisions before this one that sent the agent back in the same turn, with the texts; the oldest first (V6). */
+/**
+ * The decisions before this one that sent the agent back in the same turn, with the
+ * texts; the oldest first (V6).
+ */
 export async function refusalsBefore(
   store: Store,
   session: State,
@@ -231,7 +255,10 @@ export async function refusalsBefore(
     .reverse();
 }
 
-/** When the turn of this moment began. An earlier turn is known only by the human's last message before the moment. */
+/**
+ * When the turn of this moment began. An earlier turn is known only by the human's last
+ * message before the moment.
+ */
 async function findTurnStart(
   store: Store,
   { id, turn }: State,

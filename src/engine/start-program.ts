@@ -1,4 +1,5 @@
-// Starts a program of ours that outlives whoever starts it: hosts end a hook with all its descendants.
+// Starts a program of ours that outlives whoever starts it: hosts end a hook with all its
+// descendants.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -18,7 +19,8 @@ export function startProgram(
   const call = [...(isBun ? [] : ['--no-warnings']), file, ...words];
   const env = isBun ? { ...environment, [scriptSwitch]: '1' } : environment;
   const options = { detached: true, stdio: 'ignore', env, cwd: '/' } as const;
-  // The shell ends at once, which gives the program a new parent. Words are never part of the script.
+  // The shell ends at once, which gives the program a new parent. Words are never part of
+  // the script.
   const script = '"$@" </dev/null >/dev/null 2>&1 &';
   const child =
     process.platform === 'win32'
@@ -30,8 +32,9 @@ export function startProgram(
 }
 
 /**
- * Null: it is not here. `here`: of the file that asks; a late file of a program does not know its place, the started
- * program does. `built` and `sources` are written out by who asks: `init` copies files that a program names in this form.
+ * Null: it is not here. `here`: of the file that asks; a late file of a program does not
+ * know its place, the started program does. `built` and `sources` are written out by who
+ * asks: `init` copies files that a program names in this form.
  */
 export function findProgram(
   here: string | undefined,

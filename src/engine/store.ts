@@ -1,5 +1,6 @@
-// The store port. Each method is one transaction. Never: one that is seen half-written; an event applied twice; an error
-// that is no UntildoneError with a store code; a row that is deleted (`archive` only moves), but by `forget`.
+// The store port. Each method is one transaction. Never: one that is seen half-written;
+// an event applied twice; an error that is no UntildoneError with a store code; a row
+// that is deleted (`archive` only moves), but by `forget`.
 import type { Decision } from '../core/decision.ts';
 import type { Event, EventOf, SessionDescriptor } from '../core/events.ts';
 import type { LedgerEntry } from '../core/ledger.ts';
@@ -56,7 +57,9 @@ type TodoFilter =
   | { planId: string }
   | { turnId: string; statuses?: readonly Todo['status'][] };
 
-/** By id, archived ones too; applied ones in their order; or those that wait, by arrival. */
+/**
+ * By id, archived ones too; applied ones in their order; or those that wait, by arrival.
+ */
 type EventFilter =
   | { ids: readonly string[] }
   | { sessionId: string; after: number; limit: number }
@@ -71,7 +74,10 @@ export type Loaded = Readonly<{
   /** In order of arrival. */
   inbox: readonly Event[];
   isApplied: (eventId: string) => boolean;
-  /** It lacks an event of this session that it held: it was put back, or lost. True until a step lets the agent go. */
+  /**
+   * It lacks an event of this session that it held: it was put back, or lost. True until
+   * a step lets the agent go.
+   */
   wentBack: () => boolean;
   /** By this session. */
   wasSeen: (fingerprint: string) => boolean;
@@ -98,7 +104,9 @@ export interface Rows {
 export type Saved<T> = Readonly<Partial<Rows>> &
   Readonly<{
     result: T;
-    /** Todos that are not the objects that were loaded are written; none may be missing. */
+    /**
+     * Todos that are not the objects that were loaded are written; none may be missing.
+     */
     state?: State;
     outbox?: readonly OutboxRow[];
     /** One timer per session; null removes it. */
@@ -136,15 +144,22 @@ type LeaseRequest = Readonly<{
   until: number;
 }>;
 
-/** Where sessions are kept: each step loads, applies a function and saves, in one transaction. */
+/**
+ * Where sessions are kept: each step loads, applies a function and saves, in one
+ * transaction.
+ */
 export interface Store {
   /**
-   * Saves what `apply` makes of what it loads, and never of an older load. `apply` is synchronous, changes nothing outside
-   * itself, and may be called several times. If it answers 'record', it gets the ledger, and the plan is read anew, so
-   * that an edited row is seen (V4). Brings an archived session back.
+   * Saves what `apply` makes of what it loads, and never of an older load. `apply` is
+   * synchronous, changes nothing outside itself, and may be called several times. If it
+   * answers 'record', it gets the ledger, and the plan is read anew, so that an edited
+   * row is seen (V4). Brings an archived session back.
    */
   step<T>(sessionId: string, apply: (loaded: Loaded) => Saved<T> | 'record'): Promise<T>;
-  /** Into the inboxes, all or none; false: the id is known. Loads no plan, as hooks call it; brings sessions back. */
+  /**
+   * Into the inboxes, all or none; false: the id is known. Loads no plan, as hooks call
+   * it; brings sessions back.
+   */
   append(events: readonly Event[]): Promise<readonly boolean[]>;
   record(additions: Additions): Promise<void>;
   /** Null: unknown, or archived. */
@@ -169,18 +184,27 @@ export interface Store {
     now: number,
     limit: number,
   ): Promise<{ due: DueTimer[]; nextAt: number | null }>;
-  /** Takes, renews or, with `until` null, gives back one's own. Who holds it now; null: nobody. */
+  /**
+   * Takes, renews or, with `until` null, gives back one's own. Who holds it now; null:
+   * nobody.
+   */
   lease(
     name: string,
     holder: string,
     now: number,
     until: number | null,
   ): Promise<string | null>;
-  /** The last holder, even if the lease has ended; null: nobody took it, or it was given back. Only reads. */
+  /**
+   * The last holder, even if the lease has ended; null: nobody took it, or it was given
+   * back. Only reads.
+   */
   leaseHolder(name: string): Promise<LeaseHolder | null>;
   /** By id, or those of a folder that are asked or running, as they were asked for. */
   checkRuns(filter: { id: string } | { directory: string }): Promise<readonly CheckRun[]>;
-  /** Over the runs that are asked or running; `holds`: the lease is ours. `apply` as in `step`. */
+  /**
+   * Over the runs that are asked or running; `holds`: the lease is ours. `apply` as in
+   * `step`.
+   */
   changeChecks<T>(
     directory: string,
     lease: LeaseRequest | null,
@@ -188,21 +212,31 @@ export interface Store {
   ): Promise<T>;
   /** Newest first. */
   evidence(sessionId: string, limit: number): Promise<readonly EvidenceRow[]>;
-  /** Messages after this sequence, and the calls of steps whose messages were never written. */
+  /**
+   * Messages after this sequence, and the calls of steps whose messages were never
+   * written.
+   */
   transcript(
     sessionId: string,
     after: number,
   ): Promise<{ messages: MessageRow[]; calls: CallRow[] }>;
-  /** What the session showed after this number, in order; numbers start at 1 and have no gaps. */
+  /**
+   * What the session showed after this number, in order; numbers start at 1 and have no
+   * gaps.
+   */
   shown(
     sessionId: string,
     after: number,
   ): Promise<readonly { sequence: number; body: string }[]>;
-  /** Sessions untouched since `before` and without a timer, oldest first; how many. A plan that others use stays. */
+  /**
+   * Sessions untouched since `before` and without a timer, oldest first; how many. A plan
+   * that others use stays.
+   */
   archive(before: number, limit: number): Promise<number>;
   /**
-   * Counts what is kept of a session and of the workers that it sent, in the archive too, and with `isMeant` removes it for
-   * good, beside the store as well. A plan that others use stays, and so do policies, which belong to nobody.
+   * Counts what is kept of a session and of the workers that it sent, in the archive too,
+   * and with `isMeant` removes it for good, beside the store as well. A plan that others
+   * use stays, and so do policies, which belong to nobody.
    */
   forget(sessionId: string, isMeant: boolean): Promise<KeptRows>;
   /** After what was asked for before; every later call is refused. */

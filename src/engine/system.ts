@@ -1,4 +1,5 @@
-// The system that we run on. The engine gets clock, identifiers and hash handed in, so that tests can simulate them.
+// The system that we run on. The engine gets clock, identifiers and hash handed in, so
+// that tests can simulate them.
 import fs from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -30,7 +31,9 @@ export const systemClock: Clock = {
   },
 };
 
-/** UUID version 7: it begins with the time, so that new rows stand together in an index. */
+/**
+ * UUID version 7: it begins with the time, so that new rows stand together in an index.
+ */
 export function createIdentifiers(clock: Pick<Clock, 'now'> = systemClock): Identifiers {
   return {
     next() {
@@ -75,7 +78,10 @@ export function sha256(content: string | Uint8Array): string {
   return createHash('sha256').update(content).digest('hex');
 }
 
-/** Shows that a session, or the number of its todos or ledger entries, was edited in the store (V4). */
+/**
+ * Shows that a session, or the number of its todos or ledger entries, was edited in the
+ * store (V4).
+ */
 export function sealOf(
   session: Session,
   head: string | null,
@@ -93,7 +99,9 @@ export function processHolder(unique: string): string {
   return `${hostname()}/${process.pid}/${unique}`;
 }
 
-/** Other machines count as alive, and so does a reused process id: their lease runs out. */
+/**
+ * Other machines count as alive, and so does a reused process id: their lease runs out.
+ */
 export function isHolderAlive(holder: string): boolean {
   const [machine, pid] = holder.split('/');
   if (machine !== hostname() || pid === undefined || !/^[1-9]\d*$/.test(pid)) return true;
@@ -110,7 +118,10 @@ export function isProcessAlive(pid: number): boolean {
   }
 }
 
-/** With those above it; throws what the system says. Node's own `recursive` never ends in places such as /proc. */
+/**
+ * With those above it; throws what the system says. Node's own `recursive` never ends in
+ * places such as /proc.
+ */
 export function makeFolder(path: string, mode: number): void {
   // A file in the way counts as there: what comes next fails with the right word.
   if (fs.statSync(path, { throwIfNoEntry: false }) !== undefined) return;
@@ -129,7 +140,9 @@ export type FileStats = Readonly<{ uid: number; mode: number; size: number }> & 
   isDirectory(): boolean;
 };
 
-/** A regular file, whole. Sentences go on after its name; `refuse` says one of its own. */
+/**
+ * A regular file, whole. Sentences go on after its name; `refuse` says one of its own.
+ */
 export function readBytes(
   path: string,
   most: number,
@@ -165,7 +178,10 @@ export function errorCode(error: unknown): string {
   return typeof code === 'string' ? code : 'unknown error';
 }
 
-/** `shared`: the folder that all worktrees share; null where a file or a link only claims it. `common`: what git takes for it. */
+/**
+ * `shared`: the folder that all worktrees share; null where a file or a link only claims
+ * it. `common`: what git takes for it.
+ */
 type FoundRepository = Readonly<{
   root: string;
   own: string;
@@ -174,8 +190,9 @@ type FoundRepository = Readonly<{
 }>;
 
 /**
- * By hand: git itself would also find plain files that pose as a bare one, and obey what they name. A worktree counts
- * where the repository itself names it, since anyone can write a file, or make a link, that points to a repository.
+ * By hand: git itself would also find plain files that pose as a bare one, and obey what
+ * they name. A worktree counts where the repository itself names it, since anyone can
+ * write a file, or make a link, that points to a repository.
  */
 export function findRepository(directory: string): FoundRepository | null {
   const dot = join(directory, '.git');
@@ -225,7 +242,10 @@ export function smallText(path: string): string {
   return file.ok ? Buffer.from(file.bytes).toString() : '';
 }
 
-/** From Linux: state, parent and so on, behind the name, which may hold spaces and brackets; null: there is none. */
+/**
+ * From Linux: state, parent and so on, behind the name, which may hold spaces and
+ * brackets; null: there is none.
+ */
 export function processFields(id: number): readonly string[] | null {
   try {
     const stat = fs.readFileSync(`/proc/${id}/stat`, 'utf8');

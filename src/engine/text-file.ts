@@ -1,4 +1,5 @@
-// Text files of people: read whole or not at all, and replaced in one step, which survives a crash but no power cut.
+// Text files of people: read whole or not at all, and replaced in one step, which
+// survives a crash but no power cut.
 import { isUtf8 } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import fs, { type Stats } from 'node:fs';
@@ -27,7 +28,10 @@ type Replacement = Readonly<{
   isWanted?: () => boolean;
 }>;
 
-/** False: not wanted any more. Throws what the file system says; the old file is complete then. */
+/**
+ * False: not wanted any more. Throws what the file system says; the old file is complete
+ * then.
+ */
 export function replaceFile(
   path: string,
   text: string,
@@ -58,7 +62,8 @@ function keepOwnerAndMode(descriptor: number, { uid, gid, mode }: Stats): void {
   try {
     if (now.uid !== uid || now.gid !== gid) fs.fchownSync(descriptor, uid, gid);
   } catch (error) {
-    // Safe: only root may give files away; else it becomes ours, as with editors that rename.
+    // Safe: only root may give files away; else it becomes ours, as with editors that
+    // rename.
     if (errorCode(error) !== 'EPERM') throw error;
   }
   fs.fchmodSync(descriptor, mode & 0o777);

@@ -1,4 +1,5 @@
-// Timers through the runtime: what is looked at once more at the moment of acting, and what is void by then.
+// Timers through the runtime: what is looked at once more at the moment of acting, and
+// what is void by then.
 import { describe, expect, it } from 'vitest';
 import { anEvent } from '../../test/support/builders.ts';
 import { createMemoryStore } from '../../test/support/memory-store.ts';

@@ -1,4 +1,5 @@
-// What the human sees of a countdown: one toast a second, for as long as it runs and no longer.
+// What the human sees of a countdown: one toast a second, for as long as it runs and no
+// longer.
 import { describe, expect, it } from 'vitest';
 import {
   type StageOptions,

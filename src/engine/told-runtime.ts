@@ -1,5 +1,6 @@
-// The runtime for hosts that tell us when they idle: the engine, with toasts, a watchdog over continuations and a clean end.
-// After a restart its timers and outgoing texts are found by the name of its instance.
+// The runtime for hosts that tell us when they idle: the engine, with toasts, a watchdog
+// over continuations and a clean end. After a restart its timers and outgoing texts are
+// found by the name of its instance.
 import type { Decision } from '../core/decision.ts';
 import type { Event } from '../core/events.ts';
 import { ownToast } from '../core/own-words.ts';
@@ -14,13 +15,19 @@ import {
 import { isOpen } from '../core/todo.ts';
 import { askHost, createRuntime, type RuntimeOptions } from './runtime.ts';
 
-/** The engine, and what ends with the process. Timers and outbox are found by `instance` after a restart. */
+/**
+ * The engine, and what ends with the process. Timers and outbox are found by `instance`
+ * after a restart.
+ */
 export type ToldRuntimeOptions = RuntimeOptions &
   Required<Pick<RuntimeOptions, 'host' | 'onError' | 'instance'>>;
 
 /** Nobody runs more copies of one host; beyond it the instance gets a made-up name. */
 const mostCopies = 20;
-/** Under the first name that no living process holds: a dead one's, with its countdowns, or a new one. */
+/**
+ * Under the first name that no living process holds: a dead one's, with its countdowns,
+ * or a new one.
+ */
 export async function openToldRuntime(options: ToldRuntimeOptions) {
   const taken: ToldRuntime[] = [];
   for (let copy = 1; ; copy++) {
@@ -123,7 +130,10 @@ export function createToldRuntime(options: ToldRuntimeOptions) {
 const second = 1000;
 /** A toast each second of a countdown (E1), unless a restart took it over. */
 function followCountdowns({ clock, policy, host, onError }: ToldRuntimeOptions) {
-  /** Each session as saved last, since todos may be finished meanwhile. Toasts of a replaced timer end by themselves. */
+  /**
+   * Each session as saved last, since todos may be finished meanwhile. Toasts of a
+   * replaced timer end by themselves.
+   */
   const running = new Map<string, { session: State; timer: SessionTimer }>();
 
   function tick(id: string, timer: SessionTimer) {
@@ -157,7 +167,10 @@ function followCountdowns({ clock, policy, host, onError }: ToldRuntimeOptions) 
   };
 }
 
-/** `alive`: it showed a sign of life; an error is none, it may be a refusal. `attempt`: the send that the host is asked about. */
+/**
+ * `alive`: it showed a sign of life; an error is none, it may be a refusal. `attempt`:
+ * the send that the host is asked about.
+ */
 type Watch = { readonly epoch: number; alive: boolean; attempt: number };
 /** Too short costs a question to the host, too long a human's time. */
 const patienceMs = 5000;

@@ -1,4 +1,5 @@
-// The watchdog: a host that took a continuation and does nothing is asked, and the engine sends again or gives up.
+// The watchdog: a host that took a continuation and does nothing is asked, and the engine
+// sends again or gives up.
 import { describe, expect, it } from 'vitest';
 import {
   type StageOptions,

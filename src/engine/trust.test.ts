@@ -1,4 +1,5 @@
-// V10: which folder is trusted by which key. Everything else is tried through the hook and the command line.
+// V10: which folder is trusted by which key. Everything else is tried through the hook
+// and the command line.
 import { mkdirSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

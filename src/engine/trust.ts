@@ -1,5 +1,6 @@
-// What a project's file asks for is a stranger's wish (V10): it counts once a human accepted it, and then stays as it was
-// accepted, whatever becomes of the file, until a human accepts something else. Nothing here runs a program.
+// What a project's file asks for is a stranger's wish (V10): it counts once a human
+// accepted it, and then stays as it was accepted, whatever becomes of the file, until a
+// human accepts something else. Nothing here runs a program.
 import fs from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { joinPath, type Problem, printable, problemSentence } from '../core/problem.ts';
@@ -13,7 +14,10 @@ import {
 } from './system.ts';
 import { replaceFile } from './text-file.ts';
 
-/** Changes nothing but what is drawn. Whatever else a setting does may run something or weaken us. */
+/**
+ * Changes nothing but what is drawn. Whatever else a setting does may run something or
+ * weaken us.
+ */
 const harmless: readonly string[] = ['liveView'];
 /** Hundreds of projects; more is no file of ours. */
 const mostTrustBytes = 33_554_432;
@@ -39,7 +43,10 @@ export interface Accepted {
 
 const trustPath = (stateDirectory: string) => join(stateDirectory, 'trust.json');
 
-/** Empty too where the file is not ours alone: then nothing is trusted, and every difference is told. */
+/**
+ * Empty too where the file is not ours alone: then nothing is trusted, and every
+ * difference is told.
+ */
 export function readTrust(stateDirectory: string): readonly Accepted[] {
   const file = readBytes(trustPath(stateDirectory), mostTrustBytes, whyNotOurs);
   if (!file.ok) return [];
@@ -64,7 +71,10 @@ type At = Pick<Accepted, 'key' | 'folder'>;
 const isSame = (one: At) => (other: At) =>
   one.key === other.key || one.folder === other.folder;
 
-/** For good: a place has one accepted set. Every folder in which it was accepted is kept, worktree by worktree. */
+/**
+ * For good: a place has one accepted set. Every folder in which it was accepted is kept,
+ * worktree by worktree.
+ */
 export function acceptWishes(stateDirectory: string, { config, ...at }: Accepted): void {
   const fresh = { ...at, config: wishesOf(config) };
   const others = readTrust(stateDirectory)
@@ -151,7 +161,10 @@ export function compareWishes(
   return { file, ...difference, problems };
 }
 
-/** `key`: under which the folder is trusted. `isAbove`: outside the repository in which the walk began. */
+/**
+ * `key`: under which the folder is trusted. `isAbove`: outside the repository in which
+ * the walk began.
+ */
 export type Place = Readonly<{
   folder: string;
   real: string;
@@ -179,7 +192,10 @@ export function trustPlaces(directory: string): readonly Place[] {
   }
 }
 
-/** A folder's own path comes first: the key changes when someone makes, links or removes `.git`. */
+/**
+ * A folder's own path comes first: the key changes when someone makes, links or removes
+ * `.git`.
+ */
 export function nearestAccepted(places: readonly Place[], all: readonly Accepted[]) {
   return findNearest(places, all) ?? findNearest(places, all.flatMap(inWorktrees));
 }
@@ -194,7 +210,10 @@ function findNearest(places: readonly Place[], all: readonly Accepted[]) {
   return null;
 }
 
-/** As if accepted in each worktree that the repository names, whatever became of the `.git` there. */
+/**
+ * As if accepted in each worktree that the repository names, whatever became of the
+ * `.git` there.
+ */
 function inWorktrees(accepted: Accepted): Accepted[] {
   try {
     const [shared, inside] = JSON.parse(accepted.key);
@@ -224,7 +243,10 @@ function realPath(folder: string): string {
 
 const shownPaths = 4;
 
-/** For the human, at the stop and at the next prompt. Paths come from a checked configuration: plain words or quoted. */
+/**
+ * For the human, at the stop and at the next prompt. Paths come from a checked
+ * configuration: plain words or quoted.
+ */
 export function pendingSentence({ file, added, removed, problems }: Pending): string {
   const [problem] = problems;
   if (problem !== undefined)

@@ -1,4 +1,5 @@
-// Checks that ask for the same, wherever a human gave them, are one check in the policy (V1).
+// Checks that ask for the same, wherever a human gave them, are one check in the policy
+// (V1).
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,6 @@
-// The workers of our own agent, as they stand in the store: read off the ledger of the plan that they worked on, which
-// says who got which todo and how it ended. Their own sessions stand below the session that the human sees.
+// The workers of our own agent, as they stand in the store: read off the ledger of the
+// plan that they worked on, which says who got which todo and how it ended. Their own
+// sessions stand below the session that the human sees.
 import type { WorkerResult } from '../core/events.ts';
 import type { Session } from '../core/state.ts';
 import type { Store } from './store.ts';

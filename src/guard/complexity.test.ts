@@ -1,4 +1,5 @@
-// What counts as a complex request, as a table in many languages: what does, and what must not.
+// What counts as a complex request, as a table in many languages: what does, and what
+// must not.
 import { describe, expect, it } from 'vitest';
 import { spokenWords } from '../agent/loop/run.ts';
 import {

@@ -1,4 +1,5 @@
-// How much work a message asks for, by its form alone, and the hint to plan it (I6). A missing word costs a hint.
+// How much work a message asks for, by its form alone, and the hint to plan it (I6). A
+// missing word costs a hint.
 import type { Event } from '../core/events.ts';
 
 /** In words; its count; from where weak, of how many points; from where strong. */
@@ -63,7 +64,10 @@ export function planningHint(
     : `${seen} The last ${turns} complex requests were worked on without a plan. Your first call must write the todos, one for each part; call no other tool before that.`;
 }
 
-/** Complex turns in a row without a plan, by what began each and what was written. Whoever writes to a plan has one, an older one too. */
+/**
+ * Complex turns in a row without a plan, by what began each and what was written. Whoever
+ * writes to a plan has one, an older one too.
+ */
 export function countComplexTurn(before: number, event: Event) {
   if (event.type === 'todos-created' || event.type === 'plan-written') return 0;
   if (event.type !== 'human-spoke') return before;

@@ -1,4 +1,5 @@
-// Errors, aborts and consumers that go away: the guard never hides what there is, never hangs, never asks in vain.
+// Errors, aborts and consumers that go away: the guard never hides what there is, never
+// hangs, never asks in vain.
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   call,

@@ -1,4 +1,5 @@
-// The guard on streams written by hand: what is shown, what is asked, what the model gets.
+// The guard on streams written by hand: what is shown, what is asked, what the model
+// gets.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {

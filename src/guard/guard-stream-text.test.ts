@@ -1,4 +1,5 @@
-// The guard on the real SDK: streamText one step at a time, on a scripted model that takes its time.
+// The guard on the real SDK: streamText one step at a time, on a scripted model that
+// takes its time.
 import {
   isStepCount,
   type ModelMessage,
@@ -23,7 +24,10 @@ import type { StopAnswer } from './guard-transform.ts';
 
 type Part = TextStreamPart<ToolSet>;
 
-/** A caller as the loop will be one: it keeps the history, and the reminder goes to the model alone. */
+/**
+ * A caller as the loop will be one: it keeps the history, and the reminder goes to the
+ * model alone.
+ */
 function scene(
   steps: readonly ScriptedStep[],
   { delayMs = 0, toolMs = 0, signal = new AbortController().signal } = {},

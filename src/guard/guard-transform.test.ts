@@ -1,4 +1,5 @@
-// The guard as a transform in a run that someone else drives: ToolLoopAgent with a steering object, as users have it.
+// The guard as a transform in a run that someone else drives: ToolLoopAgent with a
+// steering object, as users have it.
 import {
   experimental_createSteering as createSteering,
   isLoopFinished,

@@ -1,6 +1,7 @@
-// The in-turn guard (I1–I5, I7): while todos are open, text is held, and a stop without tool work is sent back with a
-// reminder. Our loop feeds it parts; for others it is an `experimental_transform`. `ask` decides, and knows how firm the
-// reminder should be (G1, I3): between two stop attempts nothing is kept here.
+// The in-turn guard (I1–I5, I7): while todos are open, text is held, and a stop without
+// tool work is sent back with a reminder. Our loop feeds it parts; for others it is an
+// `experimental_transform`. `ask` decides, and knows how firm the reminder should be (G1,
+// I3): between two stop attempts nothing is kept here.
 import type { StreamTextTransform, TextStreamPart, ToolSet } from 'ai';
 import type { StopEnd } from '../core/events.ts';
 import { endsInQuestion } from '../core/safe-text.ts';
@@ -44,8 +45,9 @@ export interface GuardTransformOptions<Part extends PartLike> {
   /** The first included; 2, the default, is one retry per stop attempt (I3). */
   readonly maxAttempts?: number;
   /**
-   * Hands it to the run as a steering message; must not wait for its delivery, which comes after this step. The SDK's
-   * history lacks `heldText`: whoever wants the model to see it steers it first, or puts it back in prepareStep.
+   * Hands it to the run as a steering message; must not wait for its delivery, which
+   * comes after this step. The SDK's history lacks `heldText`: whoever wants the model to
+   * see it steers it first, or puts it back in prepareStep.
    */
   remind(reminder: string, heldText: string): void;
   /** Before anything is decided about it; only showing may follow (I1). */
@@ -70,7 +72,9 @@ export function toTransform<Tools extends ToolSet>(
 
 const release: StopAnswer = { answer: 'release' };
 
-/** The guard over any stream of parts: hand it each part, and it emits what may be shown. */
+/**
+ * The guard over any stream of parts: hand it each part, and it emits what may be shown.
+ */
 export function createGuard<Part extends PartLike>(options: GuardTransformOptions<Part>) {
   const { maxAttempts = 2 } = options;
   const reminders = new Set<unknown>();
@@ -101,7 +105,8 @@ export function createGuard<Part extends PartLike>(options: GuardTransformOption
     /** The step that runs or ran last. */
     step: () => watch,
     async take(part: Part, emit: (part: Part) => void) {
-      // I7: the SDK shows steering messages; ours, and a held answer that is put back, are for the model alone.
+      // I7: the SDK shows steering messages; ours, and a held answer that is put back,
+      // are for the model alone.
       if (part.type === 'steering-message' && reminders.has(steeringText(part))) return;
       if (part.type === 'start-step') {
         hold = holdBack((await mayHold()) ? 'answer' : 'end');

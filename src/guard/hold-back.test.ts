@@ -1,4 +1,5 @@
-// The holding alone, without streams or time: what goes in and what comes out, for any sequence of parts.
+// The holding alone, without streams or time: what goes in and what comes out, for any
+// sequence of parts.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { holdBack } from './guard-transform.ts';

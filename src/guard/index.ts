@@ -1,4 +1,5 @@
-// `untildone/guard`: the in-turn guard for streams that someone else runs: any parts, or as a transform of the AI SDK.
+// `untildone/guard`: the in-turn guard for streams that someone else runs: any parts, or
+// as a transform of the AI SDK.
 export {
   createGuard,
   type GuardTransformOptions,

@@ -1,5 +1,5 @@
-// Finds an agent that goes in circles (I8, P25). A missed loop meets the limits later; a false alarm breaks honest
-// work: results must be equal too.
+// Finds an agent that goes in circles (I8, P25). A missed loop meets the limits later; a
+// false alarm breaks honest work: results must be equal too.
 import { oneLine } from '../core/safe-text.ts';
 import { sha256 } from '../engine/system.ts';
 

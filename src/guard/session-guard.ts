@@ -1,10 +1,14 @@
-// Joins the guard to a session: it decides about every stop, its checks included, and how often an answer is sent back (G1).
+// Joins the guard to a session: it decides about every stop, its checks included, and how
+// often an answer is sent back (G1).
 import { isOpen } from '../core/todo.ts';
 import type { Session } from '../session/session.ts';
 import { isDuplicateResult } from '../tools/todo-tools.ts';
 import type { GuardTransformOptions, PartLike } from './guard-transform.ts';
 
-/** Lets a session decide about every stop: `toTransform({ ...sessionGuard(session), remind })`. */
+/**
+ * Lets a session decide about every stop: `toTransform({ ...sessionGuard(session), remind
+ * })`.
+ */
 export function sessionGuard<Part extends PartLike>(
   session: Pick<Session, 'plan' | 'stop'>,
 ): Omit<GuardTransformOptions<Part>, 'remind'> {

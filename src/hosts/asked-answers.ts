@@ -1,4 +1,5 @@
-// Hook calls that have to be answered: the record is brought up to date, the engine is asked. Nothing is decided here.
+// Hook calls that have to be answered: the record is brought up to date, the engine is
+// asked. Nothing is decided here.
 import { frozenBy } from '../checks/git.ts';
 import { hasLimitMark, sessionVariable } from '../checks/process.ts';
 import { ancestorsOf } from '../checks/process-ancestors.ts';
@@ -80,8 +81,8 @@ export function tellAsked(
 }
 
 /**
- * The command for notices gets no variable that the project's own settings of the host set. Those that we read ourselves are
- * out of the environment already (V10).
+ * The command for notices gets no variable that the project's own settings of the host
+ * set. Those that we read ourselves are out of the environment already (V10).
  */
 function tell(
   question: Question & { told?: Map<string, string> },
@@ -137,7 +138,10 @@ export function createAnswers(context: Context) {
     return asks.type === 'complete' ? complete(asks.todos) : stop(asks);
   }
 
-  /** Before its deadline the host breaks a stop hook off only if a human interrupted (P19); later the turn is over. */
+  /**
+   * Before its deadline the host breaks a stop hook off only if a human interrupted
+   * (P19); later the turn is over.
+   */
   async function breakOff(): Promise<HookAnswer> {
     const at = clock.now();
     // Whoever drives the host ended it, and knows why.
@@ -177,7 +181,10 @@ export function createAnswers(context: Context) {
     return nothing;
   }
 
-  /** After a compaction or a resume the agent may have lost sight of its plan: it is given again (P23). */
+  /**
+   * After a compaction or a resume the agent may have lost sight of its plan: it is given
+   * again (P23).
+   */
   async function open({
     begins,
     events,
@@ -213,7 +220,10 @@ export function createAnswers(context: Context) {
   const pendingEvents = async () =>
     (await store.events({ sessionId, waiting: true })).map(({ event }) => event);
 
-  /** Where the host says something else of itself, or works on after a compaction that was broken off. */
+  /**
+   * Where the host says something else of itself, or works on after a compaction that was
+   * broken off.
+   */
   function catchUpEvents(state: State, pending: readonly Event[]): Event[] {
     const known = pending.findLast((event) => event.type === 'session-opened') ?? state;
     const isSame =
@@ -228,7 +238,10 @@ export function createAnswers(context: Context) {
     return compacting ? [...opening, { ...base('side'), ...compactionFailed }] : opening;
   }
 
-  /** Only a human's message starts or joins a turn. A notice that finds one unfinished tells of an abort (G4). */
+  /**
+   * Only a human's message starts or joins a turn. A notice that finds one unfinished
+   * tells of an abort (G4).
+   */
   async function prompt({ text, speaker }: AsksOf<'prompt'>): Promise<HookAnswer> {
     const { state, pending, told, mayStop, decisions, catchUp } = await lookUp();
     const isOurs = await isOurText(text);
@@ -259,7 +272,8 @@ export function createAnswers(context: Context) {
       const isFirst =
         state.spoken === undefined && !pending.some(({ type }) => type === 'human-spoke');
       const { settings } = configuration.current();
-      // After the words, which must not wait for it: without a look, one command would pass for work (V4).
+      // After the words, which must not wait for it: without a look, one command would
+      // pass for work (V4).
       const fingerprint =
         isFirst && !isOff(settings, call.agent.name) ? await look() : null;
       if (fingerprint !== null)
@@ -316,14 +330,18 @@ export function createAnswers(context: Context) {
     return checker.look({ sessionId, directory }, frozenBy(policy, since), limits);
   }
 
-  /** Where it shows; docs/permissions.md says where it does not. Null: nothing speaks against a human. */
+  /**
+   * Where it shows; docs/permissions.md says where it does not. Null: nothing speaks
+   * against a human.
+   */
   function agentAbove(): string | null {
     const own = 'a command of an agent';
     if (hasLimitMark() || hook.environment[sessionVariable])
       return 'a session of untildone';
     const { given = hook.environment, ignored } = hook;
     if (host.agentCommandOf((name) => given[name], ignored) !== null) return own;
-    // Others' agents may start hosts, whose hooks then stand beneath both; elsewhere ps shows no variables.
+    // Others' agents may start hosts, whose hooks then stand beneath both; elsewhere ps
+    // shows no variables.
     for (const { variables } of process.platform === 'linux'
       ? ancestorsOf(process.pid)
       : [])
@@ -343,7 +361,10 @@ export function createAnswers(context: Context) {
     return sent.some((ours) => shown === ours || shown.endsWith(`\n${ours}`));
   }
 
-  /** The host was started anew, or began another prompt: what ran before has ended, however it did (P19, T3). */
+  /**
+   * The host was started anew, or began another prompt: what ran before has ended,
+   * however it did (P19, T3).
+   */
   function isTurnOver({ last, promptId: before }: State['trail'] = noTrail): boolean {
     if (last === 'open') return true;
     return (
@@ -351,7 +372,10 @@ export function createAnswers(context: Context) {
     );
   }
 
-  /** The host tells of no interrupt: a turn without a failure or a stop that we let through was broken off (P19). */
+  /**
+   * The host tells of no interrupt: a turn without a failure or a stop that we let
+   * through was broken off (P19).
+   */
   function wasBrokenOff(trail: State['trail'], mayStop: boolean): boolean {
     const { promptId: before = null, last = null } = trail ?? {};
     if (call.promptId === null || before === null || before === call.promptId)
@@ -365,7 +389,10 @@ export function createAnswers(context: Context) {
     );
   }
 
-  /** Todos with checks are completed only when they pass (V1). What takes too long is let through: the stop waits. */
+  /**
+   * Todos with checks are completed only when they pass (V1). What takes too long is let
+   * through: the stop waits.
+   */
   async function complete(named: readonly string[]): Promise<HookAnswer> {
     const titles = named.map(normaliseTitle);
     const todosIn = (state: State | null) =>
@@ -475,11 +502,13 @@ export function createAnswers(context: Context) {
     { plan, hostList }: State,
     decisions: number | string,
   ): Promise<Event[]> {
-    // Sessions from before the list was recorded: what came from it carries the host's keys.
+    // Sessions from before the list was recorded: what came from it carries the host's
+    // keys.
     const last =
       hostList ??
       plan.flatMap((todo) => (todo.hostKey ? [{ ...todo, key: todo.hostKey }] : []));
-    // A list that keeps what a failed check opened again claims it anew at each stop (V1).
+    // A list that keeps what a failed check opened again claims it anew at each stop
+    // (V1).
     const isStop = call.asks.type === 'stop';
     const opened = plan.filter(
       (todo) => isStop && isOpen(todo) && todo.verification === 'failed',
@@ -537,7 +566,8 @@ export function createAnswers(context: Context) {
       return (await isFirstToAnswer(answer.epoch, asking()))
         ? { text: answer.text, message }
         : nothing;
-    // The host would ignore the answer and report success: the record says what became of the turn.
+    // The host would ignore the answer and report success: the record says what became of
+    // the turn.
     const id = `${sessionId}:host-cap:${state.epoch}`;
     const goOn = host.goOn?.(sessionId);
     const reached = {
@@ -552,7 +582,10 @@ export function createAnswers(context: Context) {
     return letGo(end?.message ?? null);
   }
 
-  /** With what the project asks for and nobody accepted: an agent may just have written it (V10). */
+  /**
+   * With what the project asks for and nobody accepted: an agent may just have written it
+   * (V10).
+   */
   function letGo(...messages: readonly (string | null)[]): HookAnswer {
     const told = [...messages, configuration.pending()]
       .filter((part) => part !== null)
@@ -560,13 +593,18 @@ export function createAnswers(context: Context) {
     return { message: told === '' ? null : told };
   }
 
-  /** Told once, at the first message of a session: `doctor` tells it whenever it is asked. */
+  /**
+   * Told once, at the first message of a session: `doctor` tells it whenever it is asked.
+   */
   function ignoredVariables(): string | null {
     const { ignored, strangers = [] } = hook;
     return ignored.length === 0 ? null : ignoredSentence(ignored, strangers);
   }
 
-  /** Hooks that are asked about one stop may get the same answer: an event is taken once, and so is this one. */
+  /**
+   * Hooks that are asked about one stop may get the same answer: an event is taken once,
+   * and so is this one.
+   */
   function isFirstToAnswer(epoch: number, asking: Asking): Promise<boolean> {
     const made = { id: `${sessionId}:${epoch}:answered`, sessionId, at: clock.now() };
     const source = { kind: 'stop', promptId: call.promptId, asking } as const;

@@ -20,13 +20,20 @@ export interface AskedHost {
   readList?(call: HookCall, environment: Environment): Listed | Promise<Listed>;
   /** False: one that is typed while a turn runs may come under another id as well. */
   readonly namesPrompts?: false;
-  /** Driven, its lines tell of tokens only when a turn ends, as the sum of the conversation: hooks read them before. */
+  /**
+   * Driven, its lines tell of tokens only when a turn ends, as the sum of the
+   * conversation: hooks read them before.
+   */
   readonly tellsUsageLate?: true;
-  /** What calls of the model used since then, as far as its transcript shows: bounded, and empty if unreadable. */
+  /**
+   * What calls of the model used since then, as far as its transcript shows: bounded, and
+   * empty if unreadable.
+   */
   readUsage?(transcript: string, since: number): readonly UsedTokens[];
   /**
-   * Variables that the project's own settings of the host set: anyone may have written those (V10). null: they are there
-   * and cannot be read, so they may set any. Must not throw. Absent: they cannot set any.
+   * Variables that the project's own settings of the host set: anyone may have written
+   * those (V10). null: they are there and cannot be read, so they may set any. Must not
+   * throw. Absent: they cannot set any.
    */
   projectVariables?(
     directory: string | null,
@@ -34,17 +41,26 @@ export interface AskedHost {
   ): readonly string[] | null;
   /** Variables that this adapter reads and that do not count if a project sets them. */
   readonly variables: readonly string[];
-  /** Variables that this adapter reads and that the host sets for each hook, or obeys itself. */
+  /**
+   * Variables that this adapter reads and that the host sets for each hook, or obeys
+   * itself.
+   */
   readonly hostVariables: readonly string[];
-  /** The hook, if bytes that cannot be read as a payload are about a stop; null: about anything else. */
+  /**
+   * The hook, if bytes that cannot be read as a payload are about a stop; null: about
+   * anything else.
+   */
   findStop(bytes: Buffer): string | null;
   /** Of several, each is a line. */
   render(answer: HookAnswer, hook: string): object | readonly object[];
-  /** A sentence for when it takes no more continuations: what the human types so that it goes on. */
+  /**
+   * A sentence for when it takes no more continuations: what the human types so that it
+   * goes on.
+   */
   goOn?(sessionId: string): string;
   /**
-   * Whether the variables of a process show that it is a command of an agent in this host: no human speaks from there.
-   * null: it is none.
+   * Whether the variables of a process show that it is a command of an agent in this
+   * host: no human speaks from there. null: it is none.
    * @param strangers variables that the project may have set: alone they prove nothing
    */
   agentCommandOf(
@@ -71,13 +87,25 @@ export type HookMoment = Readonly<{
 export interface HookProcess extends HookMoment {
   /** When the process was started, by `steady`. */
   readonly since: number;
-  /** Milliseconds of a clock that nobody sets and that all processes of this machine share. */
+  /**
+   * Milliseconds of a clock that nobody sets and that all processes of this machine
+   * share.
+   */
   steady(): number;
-  /** Variables that the project set and that were taken out of `environment`; the human is told. */
+  /**
+   * Variables that the project set and that were taken out of `environment`; the human is
+   * told.
+   */
   readonly ignored: readonly string[];
-  /** The environment as the host gave it; default: `environment`. Only to tell an agent's command from a hook. */
+  /**
+   * The environment as the host gave it; default: `environment`. Only to tell an agent's
+   * command from a hook.
+   */
   readonly given?: Environment;
-  /** Variables that the project set. null: its settings cannot be read, and it may have set any. */
+  /**
+   * Variables that the project set. null: its settings cannot be read, and it may have
+   * set any.
+   */
   readonly strangers?: readonly string[] | null;
   /** In seconds; null: what `init` writes. */
   readonly timeout: number | null;
@@ -106,7 +134,10 @@ export type Question = Readonly<{
 }>;
 
 export type HookAsks = Readonly<
-  /** `decided`: now, not with a later call. `listed`: the host's list may have changed. `asksHuman`: it waits for an answer. */
+  /**
+   * `decided`: now, not with a later call. `listed`: the host's list may have changed.
+   * `asksHuman`: it waits for an answer.
+   */
   | {
       type: 'record';
       events: readonly Event[];
@@ -126,8 +157,8 @@ export type HookAsks = Readonly<
 export type AsksOf<Type extends HookAsks['type']> = Extract<HookAsks, { type: Type }>;
 
 /**
- * A `command` is one of ours that a human typed; `pauses`: it is the one that pauses the session. A `notice` is the host's own,
- * about background work that ended.
+ * A `command` is one of ours that a human typed; `pauses`: it is the one that pauses the
+ * session. A `notice` is the host's own, about background work that ended.
  */
 export type Speaker = Readonly<
   | { type: 'human' }
@@ -142,7 +173,10 @@ export type StopAsked = Readonly<{
   /** The host says that a stop hook continued the agent in this turn. */
   isContinued: boolean;
   background: readonly Job[] | null;
-  /** Continuations in a row that the host takes; null: any number. A tool call begins a new row, unless `capsTurn`. */
+  /**
+   * Continuations in a row that the host takes; null: any number. A tool call begins a
+   * new row, unless `capsTurn`.
+   */
   blockCap: number | null;
   capsTurn?: boolean;
   /** Path of the session's transcript, where it shows what the model used. */
@@ -164,7 +198,10 @@ export type HookAnswer = Readonly<{
   refusal?: string;
 }>;
 
-/** In seconds, as `init` writes them. What a completion has no time for is gated at the stop. `ending`: the host is about to go. */
+/**
+ * In seconds, as `init` writes them. What a completion has no time for is gated at the
+ * stop. `ending`: the host is about to go.
+ */
 export const hookTimeouts = { stop: 900, completion: 120, other: 10, ending: 3 } as const;
 export type HookTimeout = keyof typeof hookTimeouts;
 

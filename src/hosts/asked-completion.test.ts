@@ -1,4 +1,5 @@
-// The gate: a completion is refused when the todo's own check fails, and never for longer than the hook may take.
+// The gate: a completion is refused when the todo's own check fails, and never for longer
+// than the hook may take.
 import { describe, expect, it } from 'vitest';
 import { continuationOf, createHookCase } from '../../test/support/hook-case.ts';
 import {

@@ -1,4 +1,5 @@
-// Hooks that a host starts about one stop, in every order in which their calls can reach the store (V5).
+// Hooks that a host starts about one stop, in every order in which their calls can reach
+// the store (V5).
 import { describe, expect, it } from 'vitest';
 import {
   continuationOf,
@@ -34,7 +35,10 @@ function intercepted(store: Store, before: () => unknown): Store {
   });
 }
 
-/** Hooks about one stop; each call of one to the store waits until it is let through, and a steady clock counts them. */
+/**
+ * Hooks about one stop; each call of one to the store waits until it is let through, and
+ * a steady clock counts them.
+ */
 function createRace(hooks: Hooks) {
   let ticks = 0;
 
@@ -192,7 +196,8 @@ describe('hooks that are asked about one stop', () => {
         await (name === 'A' ? early : late)?.pass();
       }
       for (const one of [early, late]) await one?.finish();
-      // The answer is on its way to the store: how long that takes, the hook cannot know when it writes it.
+      // The answer is on its way to the store: how long that takes, the hook cannot know
+      // when it writes it.
       if (
         late === null ||
         (late.since > early.answersAt() && late.since <= early.lastPass())

@@ -1,4 +1,5 @@
-// Who spoke, and what it means: a human, a notice of the host, a command of ours, our own text shown back.
+// Who spoke, and what it means: a human, a notice of the host, a command of ours, our own
+// text shown back.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -237,7 +238,9 @@ describe('an interrupt, which the host never tells', () => {
 });
 
 describe('the look at the workspace', () => {
-  /** What a session in a folder of many files knows of it after two messages of its human. */
+  /**
+   * What a session in a folder of many files knows of it after two messages of its human.
+   */
   async function spokenTwice(options: HookCaseOptions = {}) {
     const cwd = mkdtempSync(join(tmpdir(), 'untildone-prompt-'));
     onTestFinished(() => rmSync(cwd, { recursive: true }));

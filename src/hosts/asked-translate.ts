@@ -1,6 +1,7 @@
-// What the hooks of hosts that ask have in common: one JSON object with the name of the hook, the session and what happened
-// → what it asks for, and our answer → what the host prints. A host says how its own words differ: that is its language.
-// Pure: in other versions of a host any field may be missing.
+// What the hooks of hosts that ask have in common: one JSON object with the name of the
+// hook, the session and what happened → what it asks for, and our answer → what the host
+// prints. A host says how its own words differ: that is its language. Pure: in other
+// versions of a host any field may be missing.
 import { isAbsolute } from 'node:path';
 import type {
   Draft,
@@ -30,7 +31,10 @@ type HookReader = (payload: Payload, language: HookLanguage) => asked.HookAsks |
 
 type Told = Pick<BareCall, 'hook' | 'timeout'> &
   Readonly<{ mainId: string; fields: Fields }>;
-/** What is not said is what a plain main session has. `directory`, `mode`: stronger than what the payload names. */
+/**
+ * What is not said is what a plain main session has. `directory`, `mode`: stronger than
+ * what the payload names.
+ */
 type Described = Partial<Pick<BareCall, 'sessionId' | 'promptId'>> & {
   readonly directory?: string | undefined;
   readonly mode?: unknown;
@@ -51,17 +55,25 @@ type OwnParts = Readonly<
 
 export interface HookLanguage extends OwnParts {
   readonly host: string;
-  /** By the names of its hooks, with the time that they get. `init` writes exactly these. */
+  /**
+   * By the names of its hooks, with the time that they get. `init` writes exactly these.
+   */
   readonly hooks: Readonly<Record<string, readonly [asked.HookTimeout, HookReader]>>;
   readonly tools: ToolLanguage;
-  /** What `stopped` reads. `textIn`: the field with the agent's last words. `noText`: the host's own words for none. */
+  /**
+   * What `stopped` reads. `textIn`: the field with the agent's last words. `noText`: the
+   * host's own words for none.
+   */
   readonly stop?: Readonly<{
     textIn?: string;
     noText?: string;
     blockCap?(payload: Payload): number | null;
     capsTurn?: true;
   }>;
-  /** What `prompted` reads. Default: the field `prompt`, as a human said it. `hasTasks`: prompts with an `agent_id` come from another agent and are ignored. */
+  /**
+   * What `prompted` reads. Default: the field `prompt`, as a human said it. `hasTasks`:
+   * prompts with an `agent_id` come from another agent and are ignored.
+   */
   readonly prompt?: Readonly<{
     hasTasks?: true;
     textIn?: string;
@@ -69,20 +81,30 @@ export interface HookLanguage extends OwnParts {
     speakerOf?(text: string): asked.Speaker;
   }>;
   describe?(call: Told, moment: asked.HookMoment): Described;
-  /** Set for agents' shell commands but not for hooks: first the variable that proves it, then those that may hold the session id. */
+  /**
+   * Set for agents' shell commands but not for hooks: first the variable that proves it,
+   * then those that may hold the session id.
+   */
   readonly agentCommand: readonly [
     variable: string,
     value: RegExp,
     ...sessions: string[],
   ];
-  /** Set for hooks but not for agents' shell commands: tells the two apart if a project sets the variable of `agentCommand`. */
+  /**
+   * Set for hooks but not for agents' shell commands: tells the two apart if a project
+   * sets the variable of `agentCommand`.
+   */
   readonly hookVariable?: string;
   /**
-   * The other variables that the functions of this object read: they get no variable that is not named. `host`: the host sets
-   * it for each hook, or obeys it itself, whatever the project says. `anyone`: it does not count if the project sets it.
+   * The other variables that the functions of this object read: they get no variable that
+   * is not named. `host`: the host sets it for each hook, or obeys it itself, whatever
+   * the project says. `anyone`: it does not count if the project sets it.
    */
   readonly variables?: Readonly<Record<string, 'host' | 'anyone'>>;
-  /** If this variable is set, another supported host runs our hook; its own adapter answers, so we do nothing. */
+  /**
+   * If this variable is set, another supported host runs our hook; its own adapter
+   * answers, so we do nothing.
+   */
   readonly foreignVariable?: string;
 }
 
@@ -103,7 +125,10 @@ export function createAskedHost(language: HookLanguage): asked.AskedHost {
   const named = [...marks.flatMap((name) => name ?? []), ...Object.keys(variables)];
   const isSetByHost = (name: string) =>
     variables[name] === 'host' || name === hookVariable;
-  /** Adapters see only variables that they name, so no variable that they read is missing from the list. */
+  /**
+   * Adapters see only variables that they name, so no variable that they read is missing
+   * from the list.
+   */
   const pickNamed = (environment: Environment): Environment =>
     Object.fromEntries(
       Object.entries(environment).filter(
@@ -153,7 +178,8 @@ export function createAskedHost(language: HookLanguage): asked.AskedHost {
       );
       return asks === null ? refuse(null) : { ok: true, call: { ...call, asks } };
     },
-    // In UTF-16 each letter has a zero beside it. Within a quoted text the quotes would have backslashes.
+    // In UTF-16 each letter has a zero beside it. Within a quoted text the quotes would
+    // have backslashes.
     findStop: (bytes) =>
       namedStop.exec(bytes.toString('latin1').replaceAll('\0', ''))?.[1] ?? null,
     agentCommandOf(variable, strangers = []) {
@@ -173,9 +199,11 @@ function callOf(language: HookLanguage, told: Told, moment: asked.HookMoment): B
   const own = language.describe?.(told, moment) ?? {};
   const toolNamed = (name: string) =>
     moment.toolPrefix === null ? null : `${moment.toolPrefix}${name}`;
-  // Its todos land in its parent's list or are its own: its session has no plan, but its stop is on the record (C4).
+  // Its todos land in its parent's list or are its own: its session has no plan, but its
+  // stop is on the record (C4).
   const isSubagent = hook === 'SubagentStop';
-  // Most hooks do without a hash, whose module takes longer to load than all else of a call.
+  // Most hooks do without a hash, whose module takes longer to load than all else of a
+  // call.
   const subagentId = () =>
     `${mainId}:${shortHash(textOf(fields['agent_id']) ?? '').slice(0, 12)}`;
   return {
@@ -333,7 +361,8 @@ function jobOf(value: unknown): Job[] {
     !['running', 'pending'].includes(textOf(task['status']) ?? 'running')
   )
     return [];
-  // Agents end by themselves and are waited for; anything else may be a server that never does.
+  // Agents end by themselves and are waited for; anything else may be a server that never
+  // does.
   const isAgent =
     /agent|teammate|workflow/u.test(textOf(task['type']) ?? '') || 'agent_type' in task;
   const kind = isAgent ? 'subagent' : 'shell';
@@ -371,9 +400,15 @@ export type PlanChange = (
 type ToolLanguage = Readonly<{
   /** Our own tools, as this host names them. */
   ownTool: RegExp;
-  /** Any other may write: to overlook work would make an honest agent look idle, the worse mistake. */
+  /**
+   * Any other may write: to overlook work would make an honest agent look idle, the worse
+   * mistake.
+   */
   access: readonly (readonly [ToolAccess, RegExp])[];
-  /** Tools that write the whole list: where it stands in their input, the field of a todo's words, where it stands in the answer. */
+  /**
+   * Tools that write the whole list: where it stands in their input, the field of a
+   * todo's words, where it stands in the answer.
+   */
   lists?: Readonly<
     Record<string, readonly [list: string, title: string, written?: string]>
   >;
@@ -385,7 +420,9 @@ type ToolLanguage = Readonly<{
   resultOf?(fields: Fields): unknown;
 }>;
 
-/** The host's todo tools change the plan, ours carry a receipt, everything else is work. */
+/**
+ * The host's todo tools change the plan, ours carry a receipt, everything else is work.
+ */
 export function toolEnded(payload: Payload, { tools }: HookLanguage): RecordAsked {
   const { hook, fields, agentId } = payload;
   const tool = textOf(fields['tool_name']) ?? 'unknown';
@@ -397,7 +434,8 @@ export function toolEnded(payload: Payload, { tools }: HookLanguage): RecordAske
   const named = isPlanned || isOwn ? 'todo' : null;
   const access =
     named ?? tools.access.find(([, names]) => names.test(tool))?.[0] ?? 'unknown';
-  // A subagent's call is work on its parent's plan, and says nothing of the parent's turn.
+  // A subagent's call is work on its parent's plan, and says nothing of the parent's
+  // turn.
   const part = (name: string) =>
     eventBase(payload, agentId === null ? 'work' : 'side', `${callId}${name}`);
   const made = { tool: tool.slice(0, 200), access };
@@ -462,7 +500,10 @@ export function completionOf(
   return todos.length === 0 ? null : { type: 'complete', todos };
 }
 
-/** Of hosts that took them over from Claude Code. `init` writes hooks in the order in which a host names them. */
+/**
+ * Of hosts that took them over from Claude Code. `init` writes hooks in the order in
+ * which a host names them.
+ */
 export const turnHooks = {
   Stop: ['stop', stopped],
   SubagentStop: ['other', subagentStopped],

@@ -1,5 +1,6 @@
-// One hook call of a host that asks, from stdin to stdout. Whatever happens, the host gets one JSON object and exit code 0;
-// what went wrong goes into hook.log. Holds only what a call needs that merely records: every call loads this file.
+// One hook call of a host that asks, from stdin to stdout. Whatever happens, the host
+// gets one JSON object and exit code 0; what went wrong goes into hook.log. Holds only
+// what a call needs that merely records: every call loads this file.
 import { readSync, statSync, writeSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { messageOf } from '../core/error.ts';
@@ -23,7 +24,10 @@ import { hostOf, hosts } from './hosts.ts';
 import { withoutStrangers } from './project-variables.ts';
 import { recordOf } from './untrusted.ts';
 
-/** Who holds the store for longer is broken. The answer has to be out before the host gives up all the same. */
+/**
+ * Who holds the store for longer is broken. The answer has to be out before the host
+ * gives up all the same.
+ */
 const lockPatienceMs = {
   stop: 20_000,
   completion: 10_000,
@@ -142,7 +146,10 @@ async function answerLine(name: string, started: HookProcess) {
 const linesOf = (answers: readonly object[]) =>
   answers.map((one) => JSON.stringify(one)).join('\n');
 
-/** Called before anything else reads the environment: nothing in this process sees what a project set (V10). */
+/**
+ * Called before anything else reads the environment: nothing in this process sees what a
+ * project set (V10).
+ */
 function removeProjectVariables(
   hook: HookProcess,
   host: AskedHost,
@@ -279,7 +286,10 @@ async function print(text: string): Promise<void> {
   }
 }
 
-/** Bytes that were moved; 0: the end, which errors with these codes mean (null: all). A busy pipe is tried again. */
+/**
+ * Bytes that were moved; 0: the end, which errors with these codes mean (null: all). A
+ * busy pipe is tried again.
+ */
 async function retryWhenBusy(
   move: () => number,
   ends: readonly string[] | null,
@@ -300,9 +310,11 @@ async function retryWhenBusy(
 const mostLogBytes = 1_048_576;
 
 /**
- * Each call leaves the store as after a crash: nobody else copies SQLite's log. While others write, the next call does.
- * A stop that ends the turn copies all of it: from a damaged log SQLite drops quietly what comes behind the damage (V5). An
- * agent that is continued does not wait for the disk: what a turn loses, the mark beside the store shows.
+ * Each call leaves the store as after a crash: nobody else copies SQLite's log. While
+ * others write, the next call does. A stop that ends the turn copies all of it: from a
+ * damaged log SQLite drops quietly what comes behind the damage (V5). An agent that is
+ * continued does not wait for the disk: what a turn loses, the mark beside the store
+ * shows.
  */
 export async function keepLogShort(
   environment: HookProcess['environment'],

@@ -1,5 +1,6 @@
-// Hooks of ours in a host that `untildone run --with` drives: what they tell belongs to the session of the run, and what
-// only its driver knows (who speaks, how the program ends, what it used) is left to the driver.
+// Hooks of ours in a host that `untildone run --with` drives: what they tell belongs to
+// the session of the run, and what only its driver knows (who speaks, how the program
+// ends, what it used) is left to the driver.
 import { sessionVariable } from '../checks/process.ts';
 import type { Event } from '../core/events.ts';
 import type { Environment } from '../engine/policy.ts';
@@ -21,7 +22,10 @@ async function drivingSession(
 
 export type DrivenRun = NonNullable<Awaited<ReturnType<typeof findDrivenRun>>>;
 
-/** For a host that is told: the run whose conversation it has, or will have; null: nobody drives this process. */
+/**
+ * For a host that is told: the run whose conversation it has, or will have; null: nobody
+ * drives this process.
+ */
 export async function findDrivenRun(
   openStore: () => Promise<Store>,
   environment: Environment,
@@ -52,7 +56,10 @@ const leftToDriver: readonly Event['type'][] = [
   ] as const),
 ];
 
-/** A stop that the driver sees better: it knows whether it ended the program, and tries failed ones again. */
+/**
+ * A stop that the driver sees better: it knows whether it ended the program, and tries
+ * failed ones again.
+ */
 export function isLeftToDriver(
   event: Pick<Event, 'type'> & { readonly end?: unknown },
 ): boolean {
@@ -65,7 +72,10 @@ export function isLeftToDriver(
 
 type Place = Readonly<{ store: Store; host: AskedHost; hook: HookProcess; name: string }>;
 
-/** The same call as one of the session that drives the host; where nobody does, the call as it is. */
+/**
+ * The same call as one of the session that drives the host; where nobody does, the call
+ * as it is.
+ */
 export async function drivenCall(
   { store, host, hook, name }: Place,
   call: HookCall,
@@ -73,7 +83,8 @@ export async function drivenCall(
 ) {
   const id = call.descriptor.parentId ?? call.sessionId;
   const session = await drivingSession(store, hook.environment, name);
-  // A host that the driven agent itself starts has the variable too, but another conversation.
+  // A host that the driven agent itself starts has the variable too, but another
+  // conversation.
   if (session === null || (session.driven.id ?? id) !== id) return call;
   const renamed = Object.entries(recordOf(payload)).map(([field, value]) =>
     value === id && /^session_?id$/iu.test(field) ? [field, session.id] : [field, value],

@@ -1,4 +1,5 @@
-// What the drivers of hosts share: how lines of JSON are read, what several hosts say in them alike, and our server for one run.
+// What the drivers of hosts share: how lines of JSON are read, what several hosts say in
+// them alike, and our server for one run.
 import type { DriveFact, HostDriver } from '../engine/host-driver.ts';
 import { shippedCall } from './install/files.ts';
 import { offeredTools } from './install/hook-host.ts';

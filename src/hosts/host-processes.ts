@@ -1,5 +1,6 @@
-// Whose process is this? By command, by package where a runtime runs it, and by the variables that hosts set for the commands of
-// their agents: an agent must not speak as the human.
+// Whose process is this? By command, by package where a runtime runs it, and by the
+// variables that hosts set for the commands of their agents: an agent must not speak as
+// the human.
 import { agentSessionVariable, sessionVariable } from '../checks/process.ts';
 import { hosts } from './hosts.ts';
 
@@ -29,9 +30,9 @@ export function hostOfVariables(isSet: (variable: string) => boolean): string | 
 }
 
 /**
-/**
- * The ids of sessions that a command with these variables may belong to, the nearest first: a command in a host that one of
- * our runs drives has the host's own id and that of the run. Empty: no session is named.
+ * /** The ids of sessions that a command with these variables may belong to, the nearest
+ * first: a command in a host that one of our runs drives has the host's own id and that
+ * of the run. Empty: no session is named.
  * @param nearest the title of the host right above; null: it is not known
  */
 export async function sessionsOfVariables(
@@ -51,7 +52,10 @@ export async function sessionsOfVariables(
   return ids.flatMap((id) => id || []);
 }
 
-/** The program, and for a runtime the script: a flag's value may stand before it. A bare word behind it is an argument. */
+/**
+ * The program, and for a runtime the script: a flag's value may stand before it. A bare
+ * word behind it is an argument.
+ */
 function programsOf([program = '', ...rest]: readonly string[]): string[] {
   if (!runtimes.includes(baseName(program))) return [program];
   const [first = '', second = ''] = rest.filter((argument) => !argument.startsWith('-'));

@@ -1,4 +1,5 @@
-// The hosts: what each can show us and do for us (for people: docs/hosts/README.md), and where its parts are.
+// The hosts: what each can show us and do for us (for people: docs/hosts/README.md), and
+// where its parts are.
 import type { HostMode } from '../core/events.ts';
 import type { HostDriver } from '../engine/host-driver.ts';
 import type { AskedHost } from './asked-call.ts';
@@ -7,7 +8,10 @@ import type { HostInstaller } from './install/installer.ts';
 export type HostCapabilities = Readonly<{
   name: string;
   title: string;
-  /** Asked: it waits for our answer at a stop. Told: it says that it is idle, and we send a text. */
+  /**
+   * Asked: it waits for our answer at a stop. Told: it says that it is idle, and we send
+   * a text.
+   */
   mode: HostMode;
   seesBackground: readonly ('subagents' | 'shell jobs')[];
   seesAborts: 'at once' | 'with what the host does next';
@@ -22,14 +26,20 @@ export type HostCapabilities = Readonly<{
   canVetoCompletion: boolean;
   hasTodoTools: boolean;
   canHideText: boolean;
-  /** The commands that start it so that it prints no line of ours: a turn ends in silence there (C4). */
+  /**
+   * The commands that start it so that it prints no line of ours: a turn ends in silence
+   * there (C4).
+   */
   silentAs: readonly string[];
   recognisesOurMessages: 'by metadata' | 'by what was sent';
   /** Of a continuation, if the host dies in between (V5). */
   delivery: 'exactly once' | 'at most once';
 }>;
 
-/** How it shows in the process table: by command, by package where a runtime runs it, by variables of its agents' commands. */
+/**
+ * How it shows in the process table: by command, by package where a runtime runs it, by
+ * variables of its agents' commands.
+ */
 export type HostProcess = Readonly<{
   commands: readonly string[];
   packages: readonly string[];
@@ -39,7 +49,10 @@ export type HostProcess = Readonly<{
 export type HostRow = HostCapabilities & {
   readonly process: HostProcess;
   installer(): Promise<HostInstaller>;
-  /** For one with hooks, `host.ts` of its folder: the build makes a file of it that only its own hooks load. */
+  /**
+   * For one with hooks, `host.ts` of its folder: the build makes a file of it that only
+   * its own hooks load.
+   */
   asked?(): Promise<AskedHost>;
   /** Absent: `run --with` cannot drive it. */
   driver?(): Promise<HostDriver>;
@@ -61,7 +74,8 @@ export const hosts: readonly HostRow[] = [
     canVetoCompletion: true,
     hasTodoTools: true,
     canHideText: true,
-    // With `--output-format stream-json --verbose` it prints the line, among its own lines for programs.
+    // With `--output-format stream-json --verbose` it prints the line, among its own
+    // lines for programs.
     silentAs: ['claude -p'],
     recognisesOurMessages: 'by what was sent',
     delivery: 'at most once',
@@ -104,7 +118,8 @@ export const hosts: readonly HostRow[] = [
     name: 'gemini-cli',
     title: 'Gemini CLI',
     mode: 'asked',
-    // Subagents work inside a tool call; of commands in the background it says nothing at a stop.
+    // Subagents work inside a tool call; of commands in the background it says nothing at
+    // a stop.
     seesBackground: [],
     // No hook fires: the human's next message tells.
     seesAborts: 'with what the host does next',

@@ -1,5 +1,6 @@
-// Tells the human of a host's session that ended or asks them something, as they said at their last message. A program that
-// nobody waits for does it: a hook goes on at once, and may be gone before an address has answered.
+// Tells the human of a host's session that ended or asks them something, as they said at
+// their last message. A program that nobody waits for does it: a hook goes on at once,
+// and may be gone before an address has answered.
 import { homedir } from 'node:os';
 import type { Moment } from '../core/decision.ts';
 import type { Session } from '../core/state.ts';
@@ -9,10 +10,15 @@ import { findProgram, startProgram } from '../engine/start-program.ts';
 import type { Store } from '../engine/store.ts';
 import { appendFailure } from './shared.ts';
 
-/** Holds what is to be told and how: in the environment, which other users cannot read. */
+/**
+ * Holds what is to be told and how: in the environment, which other users cannot read.
+ */
 const noticeVariable = 'UNTILDONE_NOTICE';
 
-/** `told`: of which turn and outcome each session was told last; a host may tell of one stop twice. */
+/**
+ * `told`: of which turn and outcome each session was told last; a host may tell of one
+ * stop twice.
+ */
 type Place = Readonly<{
   store: Pick<Store, 'policy'>;
   environment: Environment;

@@ -1,5 +1,6 @@
-// What a project says in files that its host reads: settings, and the variables that they and .env files set. Anyone may have
-// written those (V10). Bounded, and nothing throws: every hook reads them.
+// What a project says in files that its host reads: settings, and the variables that they
+// and .env files set. Anyone may have written those (V10). Bounded, and nothing throws:
+// every hook reads them.
 import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { readBytes } from '../engine/system.ts';
@@ -34,7 +35,10 @@ export function variablesOf(
   return said.includes(null) ? null : said.flatMap((names) => names || []);
 }
 
-/** Where hosts that read one .env file look for it: here and above, below the home of the user. */
+/**
+ * Where hosts that read one .env file look for it: here and above, below the home of the
+ * user.
+ */
 export function dotEnvFiles(directory: string | null, folder: string): string[] {
   const files: string[] = [];
   const { homedir } = userInfo();
@@ -60,7 +64,10 @@ function readText(path: string): string | null {
   return new TextDecoder().decode(file.bytes);
 }
 
-/** Also within a value of several lines: one too many is only left aside. Blank lines are each read once. */
+/**
+ * Also within a value of several lines: one too many is only left aside. Blank lines are
+ * each read once.
+ */
 const namesIn = (text: string) =>
   Array.from(
     text.matchAll(/^[^\S\r\n]*(?:export\s+)?([\w.-]+)\s*[=:]/gmu),

@@ -1,6 +1,7 @@
-// A project's own settings of its host put variables into the environment of hooks, and anyone may have written those
-// settings (V10). This file knows which variables untildone and the programs that it starts read, and takes those that the
-// project set out of the environment.
+// A project's own settings of its host put variables into the environment of hooks, and
+// anyone may have written those settings (V10). This file knows which variables untildone
+// and the programs that it starts read, and takes those that the project set out of the
+// environment.
 import { userInfo } from 'node:os';
 import { delimiter, dirname } from 'node:path';
 import { isPassedOn } from '../checks/process.ts';
@@ -13,8 +14,8 @@ const patternOf = (...names: readonly string[]) =>
 /** Our own settings, and the user whose files root trusts. */
 const ownVariable = patternOf('UNTILDONE_\\w+', 'SUDO_UID');
 /**
- * Read by the loader, the C library, /bin/sh, SQLite, Node and Bun. Variables of git are not here: the git that we start gets
- * none of them.
+ * Read by the loader, the C library, /bin/sh, SQLite, Node and Bun. Variables of git are
+ * not here: the git that we start gets none of them.
  */
 const runtimeVariable = patternOf(
   'LD_\\w+|DYLD_\\w+|GLIBC_TUNABLES|LOCPATH|GCONV_PATH|MALLOC_\\w+',
@@ -25,18 +26,24 @@ const runtimeVariable = patternOf(
   `BUN_\\w+|${scriptSwitch}`,
 );
 
-/** It takes effect before any line of ours runs: we can keep it from the programs that we start, but not from ourselves. */
+/**
+ * It takes effect before any line of ours runs: we can keep it from the programs that we
+ * start, but not from ourselves.
+ */
 export const isReadAtStart = (name: string): boolean => runtimeVariable.test(name);
 
 /**
- * Besides these, each host's adapter names its own. A variable that only a check names is not among them: the human asked
- * for it.
+ * Besides these, each host's adapter names its own. A variable that only a check names is
+ * not among them: the human asked for it.
  */
 export const isReadByUs = (name: string): boolean =>
   ownVariable.test(name) || isReadAtStart(name) || isPassedOn(name);
 
 type VariableSources = Readonly<{
-  /** Names that the project's settings set. null: the settings cannot be read, and may set any. */
+  /**
+   * Names that the project's settings set. null: the settings cannot be read, and may set
+   * any.
+   */
   strangers: readonly string[] | null;
   /** Names that the host's adapter reads. */
   alsoRead: readonly string[];
@@ -44,7 +51,10 @@ type VariableSources = Readonly<{
   home: string | null;
 }>;
 
-/** The environment without what a project set and we read; `ignored` are the names that were taken out. */
+/**
+ * The environment without what a project set and we read; `ignored` are the names that
+ * were taken out.
+ */
 export function withoutStrangers(
   given: Environment,
   { strangers, alsoRead, home }: VariableSources,
@@ -53,7 +63,8 @@ export function withoutStrangers(
   const suspects = [...new Set(strangers ?? Object.keys(given))].filter(isRead);
   if (suspects.length === 0) return { environment: given, ignored: [] };
   const { UNTILDONE_HOME: state } = given;
-  // `init` wrote this path, since our program was copied there; or the command line of the hook names it.
+  // `init` wrote this path, since our program was copied there; or the command line of
+  // the hook names it.
   const isOurHome = state !== undefined && (state === home || holdsProgram(state));
   const userVariables = readUserVariables();
   const isHarmless = (name: string) =>
@@ -77,7 +88,8 @@ function readUserVariables(): Environment {
     const { homedir, username } = userInfo();
     return { HOME: homedir, USER: username, LOGNAME: username };
   } catch {
-    // Safe: the user of a container may have no name; then these variables are taken out and not replaced.
+    // Safe: the user of a container may have no name; then these variables are taken out
+    // and not replaced.
     return {};
   }
 }

@@ -1,4 +1,5 @@
-// For hosts of both kinds: the open plan in words for a model, and the log of what went wrong.
+// For hosts of both kinds: the open plan in words for a model, and the log of what went
+// wrong.
 import { appendFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../core/error.ts';
@@ -41,7 +42,10 @@ export function openPlanText(state: State | null): string | null {
   ].join('\n');
 }
 
-/** For the model in whose session a human's message took up what had been moved there (V7). */
+/**
+ * For the model in whose session a human's message took up what had been moved there
+ * (V7).
+ */
 export function takenPlanText(state: State | null): string | null {
   const plan = openPlanText(state);
   const handed =
@@ -57,7 +61,9 @@ export function takenPlanMessage({ plan }: State): string {
   return `the plan that you moved here goes on in this session: ${open} of ${plan.length} todos are open.`;
 }
 
-/** Failures that are told if many completions are refused at once; nobody would read more. */
+/**
+ * Failures that are told if many completions are refused at once; nobody would read more.
+ */
 const describedFailures = 5;
 
 export function describeFailures(state: State, failed: readonly Todo[]): string[] {
@@ -93,7 +99,9 @@ type FailurePlace = Readonly<{
 const logPath = (environment: Environment) =>
   join(stateDirectory(environment), 'hook.log');
 
-/** Beside the store, which may be what is broken. Never environment values or payloads. */
+/**
+ * Beside the store, which may be what is broken. Never environment values or payloads.
+ */
 export function appendFailure(
   environment: Environment,
   error: unknown,
@@ -116,7 +124,10 @@ export function appendFailure(
   }
 }
 
-/** Stops of a session that found us unable to answer, so that the host ended the turn; the newest last. */
+/**
+ * Stops of a session that found us unable to answer, so that the host ended the turn; the
+ * newest last.
+ */
 export function failedStops(environment: Environment, sessionId: string) {
   const path = logPath(environment);
   return [`${path}.1`, path].flatMap((file) => {

@@ -1,4 +1,5 @@
-// Lines of JSON as Claude Code prints them (`stream-json`), and Qwen Code after it: what one means to whoever drives the program.
+// Lines of JSON as Claude Code prints them (`stream-json`), and Qwen Code after it: what
+// one means to whoever drives the program.
 import type { DriveFact } from '../engine/host-driver.ts';
 import * as driver from './driver.ts';
 import { amountOf, type Fields, listOf, recordOf, textOf } from './untrusted.ts';
@@ -27,7 +28,8 @@ const readersOf = ({ title, cacheIsApart, resultIs }: Stream): driver.Readers =>
     const isError = /^\[API Error: /u.test(
       textOf(recordOf(listOf(content)[0])['text']) ?? '',
     );
-    // What it says in the model's place: no answer, or an error that never ends would look like work.
+    // What it says in the model's place: no answer, or an error that never ends would
+    // look like work.
     if (step === null || model === '<synthetic>' || isError) return [];
     const tokens = tokensOf(usage, cacheIsApart);
     return [

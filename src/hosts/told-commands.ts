@@ -1,4 +1,5 @@
-// Commands that a human types in a told host, answered from the record without a model. An agent cannot type one.
+// Commands that a human types in a told host, answered from the record without a model.
+// An agent cannot type one.
 import type { Decision } from '../core/decision.ts';
 import { oneLine } from '../core/safe-text.ts';
 import {

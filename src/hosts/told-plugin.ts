@@ -1,5 +1,5 @@
-// What our plugins inside told hosts share: the voice, the tools, and what a human's message and a stop bring along in a
-// session that works in a folder.
+// What our plugins inside told hosts share: the voice, the tools, and what a human's
+// message and a stop bring along in a session that works in a folder.
 import { frozenBy } from '../checks/git.ts';
 import { allowedProposal } from '../core/check-specs.ts';
 import { UntildoneError } from '../core/error.ts';
@@ -43,7 +43,10 @@ type Opened<Own extends object> = Readonly<{
 }>;
 export type ToldPlugin<Own extends object> = ReturnType<typeof createPlace> & Opened<Own>;
 
-/** Someone waits for the host to leave, through several writes. Who holds the store for longer is broken. */
+/**
+ * Someone waits for the host to leave, through several writes. Who holds the store for
+ * longer is broken.
+ */
 const headlessLockMs = 4000;
 
 /** `toast`: shows a message in the host's UI. */
@@ -113,7 +116,10 @@ export const changesTheHost = ({
 }: Readonly<{ configuration: Configuration }>): boolean =>
   configuration.current().settings.mode === 'enforce';
 
-/** `toast`: shows a message in the host's UI. Null: a line on stderr instead, because the host exits. */
+/**
+ * `toast`: shows a message in the host's UI. Null: a line on stderr instead, because the
+ * host exits.
+ */
 export function createVoice(
   host: string,
   { clock, environment }: Readonly<{ clock: Clock; environment: Environment }>,
@@ -178,7 +184,10 @@ export function followPlugin<Own extends object>(plugin: ToldPlugin<Own>, id: st
   const followed = told.follow(id);
   const { memory, record, after, later, tell, takeList, isNews } = followed;
 
-  /** Gives what the model has to know besides; that takes time only where there is something. */
+  /**
+   * Gives what the model has to know besides; that takes time only where there is
+   * something.
+   */
   async function humanSpoke(
     said: Readonly<{ id: string; text: string | null }>,
   ): Promise<string | null> {
@@ -296,7 +305,10 @@ export function followPlugin<Own extends object>(plugin: ToldPlugin<Own>, id: st
     if ((await record())?.waits.compacting) await tell(shared.compactionFailed, detail);
   }
 
-  /** For a host that waits for us, with its checks; outside the queue, because they take their time. */
+  /**
+   * For a host that waits for us, with its checks; outside the queue, because they take
+   * their time.
+   */
   async function askStop(stop: Extract<Happening, { type: 'stop-attempted' }>) {
     if (told.isDriven(memory) && isLeftToDriver(stop)) return;
     const deadline = clock.now() + checkPatienceMs;

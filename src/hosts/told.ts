@@ -1,5 +1,5 @@
-// Hosts that only tell us when a session idles: its memory and queue per session keep events in order. Adapters translate,
-// the engine decides.
+// Hosts that only tell us when a session idles: its memory and queue per session keep
+// events in order. Adapters translate, the engine decides.
 import { momentToTell } from '../core/decision.ts';
 import { UntildoneError } from '../core/error.ts';
 import type {
@@ -75,7 +75,10 @@ interface ToldOptions<Own>
   readonly policy?: ToldRuntimeOptions['policy'];
   readonly name: string;
   readonly prefix?: string;
-  /** Drives this process: its conversation is the one that it names, or the first that is heard of. */
+  /**
+   * Drives this process: its conversation is the one that it names, or the first that is
+   * heard of.
+   */
   readonly run?: DrivenRun | null;
   readonly own: () => Own;
   readonly adapter: (memory: Memory<Own>) => ToldAdapter;
@@ -254,7 +257,10 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
         showPending();
     }
 
-    /** What the project's file asks for and nobody accepted: an agent may just have written it (V10). */
+    /**
+     * What the project's file asks for and nobody accepted: an agent may just have
+     * written it (V10).
+     */
     function showPending(): void {
       const message = need(opened).configuration.pending();
       const notice = {
@@ -276,7 +282,8 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
       const told = JSON.stringify([facts, agent]);
       if (memory.opened === told) return agent;
       if (memory.opened === null) {
-        // A dead process neither recovers nor compacts; its stop goes too: a human may speak next.
+        // A dead process neither recovers nor compacts; its stop goes too: a human may
+        // speak next.
         const { recovering = false, compacting = false } = (await record())?.waits ?? {};
         if (recovering || compacting) await handle(event({ type: 'session-closed' }));
         if (recovering) await handle(event(waitEnded({ kind: 'recovery' })));
@@ -334,7 +341,8 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
         ...(reply?.refused ?? []).map(({ sentence }) => sentence),
         ...(reply?.unknownWords ?? []),
       ];
-      // Nobody else reads the host's list: what was wrong in it would be dropped in silence (T6).
+      // Nobody else reads the host's list: what was wrong in it would be dropped in
+      // silence (T6).
       if (wrong.length > 0)
         onError(
           new UntildoneError('invalid-event', `In the list of todos, ${wrong.join(' ')}`),
@@ -417,7 +425,10 @@ const delivery = (epoch: number, error: string | null) =>
     error,
   }) as const;
 
-/** Of one call of the model: what it read, from a cache too, and wrote. The host watches its context by itself. */
+/**
+ * Of one call of the model: what it read, from a cache too, and wrote. The host watches
+ * its context by itself.
+ */
 export function usageReported(
   read: readonly unknown[],
   written: readonly unknown[],

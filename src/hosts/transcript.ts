@@ -1,5 +1,5 @@
-// What the transcripts of hosts say of tokens: a stop reads what was added since the one before, and some of it again. Bounded,
-// and empty where it cannot be read.
+// What the transcripts of hosts say of tokens: a stop reads what was added since the one
+// before, and some of it again. Bounded, and empty where it cannot be read.
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import type { AskedHost, UsedTokens } from './asked-call.ts';
@@ -9,7 +9,10 @@ const mostTail = 8_388_608;
 /** More than any model takes. */
 const mostTokens = 100_000_000;
 
-/** One call of the model, as a line tells it; the same key again is the same call. Null: the line tells of none. */
+/**
+ * One call of the model, as a line tells it; the same key again is the same call. Null:
+ * the line tells of none.
+ */
 type ReadCall = (
   line: Fields,
 ) => { key: unknown; input: unknown[]; output: unknown[] } | null;
@@ -36,7 +39,10 @@ export function usageIn(
   };
 }
 
-/** Of its end, parsed: the first line is cut, the last may be half written. @param word stands in every line that is wanted */
+/**
+ * Of its end, parsed: the first line is cut, the last may be half written. @param word
+ * stands in every line that is wanted
+ */
 export function linesWith(transcript: string, word: string): Fields[] {
   const texts = isAbsolute(transcript) ? readTail(transcript).split('\n') : [];
   return texts.filter((text) => text.includes(word)).map(fieldsIn);

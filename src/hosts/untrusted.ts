@@ -1,4 +1,5 @@
-// What a host or a callback gives: read field by field, waited for but not for ever. A value of another type is missing.
+// What a host or a callback gives: read field by field, waited for but not for ever. A
+// value of another type is missing.
 import { oneLine } from '../core/safe-text.ts';
 import type { Clock } from '../engine/host.ts';
 
@@ -24,7 +25,10 @@ export const textOf = (value: unknown) => (typeof value === 'string' ? value : n
 export const amountOf = (value: unknown) =>
   typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : 0;
 
-/** One without a text is refused by name, and the others apply (T6). `key`: null where the host gives no lasting one. */
+/**
+ * One without a text is refused by name, and the others apply (T6). `key`: null where the
+ * host gives no lasting one.
+ */
 export function readTodo(value: unknown, key: string | null) {
   const { content, status, priority } = recordOf(value);
   const title = textOf(content) ?? '';

@@ -1,6 +1,7 @@
-// MCP does not tell a server the host's session, so the last line of every result names the server, the place it worked
-// in and the time of the call. A hook that sees it binds the server to its session and moves there what the call made.
-// Hooks bundle this file: it must not load the MCP package.
+// MCP does not tell a server the host's session, so the last line of every result names
+// the server, the place it worked in and the time of the call. A hook that sees it binds
+// the server to its session and moves there what the call made. Hooks bundle this file:
+// it must not load the MCP package.
 import type { Todo } from '../core/todo.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Store } from '../engine/store.ts';
@@ -24,7 +25,10 @@ export function parseReceipt(text: string) {
 export const isOfCall = (id: string, { call }: Receipt) =>
   id.replaceAll('-', '').startsWith(call);
 
-/** Where a server process works: first in a provisional session of its own, then in the host's. */
+/**
+ * Where a server process works: first in a provisional session of its own, then in the
+ * host's.
+ */
 export type Place = Readonly<{ sessionId: string; provisional: boolean; index: number }>;
 
 const mostPlaces = 0x1_0000;
@@ -77,9 +81,13 @@ export async function bindReceipt(
   const agent = { sessionId: to, at, actor: 'agent' } as const;
   const { sessionId: from, provisional } = made;
 
-  /** Each step may be repeated: new ids follow from the old ones. False: nothing was taken. */
+  /**
+   * Each step may be repeated: new ids follow from the old ones. False: nothing was
+   * taken.
+   */
   async function moveTodos(todos: readonly Todo[]): Promise<boolean> {
-    // What had ended is known by the event that moved it; what was open is marked where it came from.
+    // What had ended is known by the event that moved it; what was open is marked where
+    // it came from.
     const statusId = ({ id, status }: Todo) => `mcp-status ${id} ${status} ${to}`;
     const told = await store.events({ ids: todos.filter(hasEnded).map(statusId) });
     const known = new Set(told.map(({ event }) => event.id));
@@ -114,7 +122,8 @@ export async function bindReceipt(
       if (reply?.refused.some(({ index }) => index === null)) return false;
     }
     for (const { todo, own, there } of moves) {
-      // A new row is pending already; what was cancelled without a reason stays open, since nobody explained it.
+      // A new row is pending already; what was cancelled without a reason stays open,
+      // since nobody explained it.
       const status = { ...agent, id: statusId(todo), todoId: there };
       const outcome = todo.status === 'completed' ? todo.outcome : todo.reason;
       if (hasEnded(todo) && outcome !== null)
@@ -123,7 +132,8 @@ export async function bindReceipt(
         const changes = { status: todo.status, reason: todo.reason ?? undefined };
         await handle({ ...status, type: 'todo-updated', changes });
       }
-      // A provisional session ends with the move: only what must not be moved twice is marked there.
+      // A provisional session ends with the move: only what must not be moved twice is
+      // marked there.
       if (hasEnded(todo) || (provisional && there === own)) continue;
       const base = {
         id: `mcp-moved ${todo.id} ${to}`,

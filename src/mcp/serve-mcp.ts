@@ -1,4 +1,5 @@
-// The todo tools over MCP on stdio, plan and outcome as resources. What only a human may (approve, resume) is left out.
+// The todo tools over MCP on stdio, plan and outcome as resources. What only a human may
+// (approve, resume) is left out.
 import { randomBytes } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
 import type * as types from '@modelcontextprotocol/server';
@@ -134,7 +135,10 @@ const readByTheTool = {
   },
 };
 
-/** Nothing is destructive: rows are never deleted. Only a second `create_todo` adds to the first. */
+/**
+ * Nothing is destructive: rows are never deleted. Only a second `create_todo` adds to the
+ * first.
+ */
 const annotationsOf = (tool: string): types.ToolAnnotations => ({
   readOnlyHint: tool === 'list_todo' || tool === 'todo_read',
   idempotentHint: tool !== 'create_todo',
@@ -142,7 +146,10 @@ const annotationsOf = (tool: string): types.ToolAnnotations => ({
   openWorldHint: false,
 });
 
-/** For clients that begin with `initialize`; with the protocol of 2026-07-28 the transport keeps them. */
+/**
+ * For clients that begin with `initialize`; with the protocol of 2026-07-28 the transport
+ * keeps them.
+ */
 function keepSubscriptions(
   { server }: types.McpServer,
   unknownResource: (uri: string) => Error,
@@ -173,7 +180,10 @@ const looking = ['list_todo', 'todo_read', 'todo_verify'];
 const firstLook =
   'This is the first call, made before the session was known: if you expected todos here, call it once more.';
 
-/** Calls tools in the session that this server works in, with the checks that a human allowed there. */
+/**
+ * Calls tools in the session that this server works in, with the checks that a human
+ * allowed there.
+ */
 export function createTodoCaller(
   { open, clock, directory }: CallerOptions,
   ended: AbortSignal,
@@ -276,7 +286,8 @@ export function createTodoCaller(
           text: [words, ...note, `receipt: ${receipt}`].join('\n'),
         };
       } catch (error) {
-        // Safe: a change of the plan is one transaction, and the model is told that nothing was applied.
+        // Safe: a change of the plan is one transaction, and the model is told that
+        // nothing was applied.
         const why =
           error instanceof UntildoneError
             ? error.message
@@ -304,7 +315,10 @@ export function createTodoCaller(
   };
 }
 
-/** After `/clear` this process serves a new session, whose todos must not land in the old one's plan. */
+/**
+ * After `/clear` this process serves a new session, whose todos must not land in the old
+ * one's plan.
+ */
 async function isOver(store: Store, sessionId: string): Promise<boolean> {
   const state = await store.state(sessionId);
   if (state?.deleted === true) return true;
@@ -316,7 +330,9 @@ async function isOver(store: Store, sessionId: string): Promise<boolean> {
     : last.event.type === 'session-closed';
 }
 
-/** Of the human's last message (V2): an agent that edits the file allows itself nothing. */
+/**
+ * Of the human's last message (V2): an agent that edits the file allows itself nothing.
+ */
 async function settingsOf(store: Store, sessionId: string) {
   const { policyHash = null, agent } = (await store.state(sessionId)) ?? {};
   const policy = await frozenPolicy(store, { policyHash });
@@ -409,7 +425,10 @@ function progressLine(state: State | null): string {
 
 const lookEveryMs = 2000;
 
-/** Tells of changes by our own calls at once, of those by other processes once somebody read or subscribed. */
+/**
+ * Tells of changes by our own calls at once, of those by other processes once somebody
+ * read or subscribed.
+ */
 export function createResourceWatch(
   clock: Clock,
   stateNow: () => Promise<State | null>,

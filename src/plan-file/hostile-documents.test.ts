@@ -43,7 +43,8 @@ describe('hostile documents', () => {
       const before = performance.now();
       const result = parsePlanFile(text);
       if (result.ok) expect(writeBoxes(text, result.plan, [])).toBe(text);
-      // Ten times what an idle machine needs: it tells seconds from minutes, not from milliseconds.
+      // Ten times what an idle machine needs: it tells seconds from minutes, not from
+      // milliseconds.
       expect(performance.now() - before).toBeLessThan(10_000);
     },
   );

@@ -1,10 +1,13 @@
-// The words of a plan file, read and written: a todo's title and priority, its checks and what else is said of it.
+// The words of a plan file, read and written: a todo's title and priority, its checks and
+// what else is said of it.
 import { type CommandCheck, createCommandCheck } from '../core/check-specs.ts';
 import { closestName } from '../core/problem.ts';
 import { oneLine, stripTerminalControls } from '../core/safe-text.ts';
 import { priorities, type Todo } from '../core/todo.ts';
 
-/** Code spans and HTML comments, which may run over lines. One pass, whatever the text. */
+/**
+ * Code spans and HTML comments, which may run over lines. One pass, whatever the text.
+ */
 function hiddenRanges(text: string) {
   const ranges: {
     readonly kind: 'code' | 'comment';
@@ -42,7 +45,10 @@ export type Attribute = Readonly<{
   line: number;
 }>;
 
-/** The paragraph behind a box: a title, then lines such as `check: …`. Without `hasTitle` the first may be such a line. */
+/**
+ * The paragraph behind a box: a title, then lines such as `check: …`. Without `hasTitle`
+ * the first may be such a line.
+ */
 export function readItemText(paragraph: string, line: number, hasTitle = true) {
   const ranges = hiddenRanges(paragraph);
   // NUL, which the parser leaves in no text, for comments: all places stay the same.
@@ -80,7 +86,9 @@ export function readItemText(paragraph: string, line: number, hasTitle = true) {
   return { title: unescapeComment(joined), attributes, warnings };
 }
 
-/** V1: a check that is written where no todo is, or misspelt, would be lost in silence. */
+/**
+ * V1: a check that is written where no todo is, or misspelt, would be lost in silence.
+ */
 export function findLostChecks(paragraph: string, line: number, hasTodo: boolean) {
   const ranges = hiddenRanges(paragraph);
   let end = -1;
@@ -125,7 +133,10 @@ const longestCheckId = 200;
 /** Before a shell line in its id: a todo that carries it says what will be run. */
 const shellMark = '$ ';
 
-/** One word or a text in double quotes names a check of untildone.json, in any letter case; all else is a shell line. */
+/**
+ * One word or a text in double quotes names a check of untildone.json, in any letter
+ * case; all else is a shell line.
+ */
 export function readCheckLine(text: string) {
   const fail = (sentence: string) => ({ ok: false, sentence }) as const;
   const value = text.trim();

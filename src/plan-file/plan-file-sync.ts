@@ -1,5 +1,6 @@
-// Keeps a plan file and a plan in step: what people change in the file becomes events of the actor `file`, what happens
-// to the todos is written into the boxes and nowhere else, and only if the file still holds the text that was read.
+// Keeps a plan file and a plan in step: what people change in the file becomes events of
+// the actor `file`, what happens to the todos is written into the boxes and nowhere else,
+// and only if the file still holds the text that was read.
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { NewTodo, PlanChange, TodoChanges } from '../core/events.ts';
@@ -31,11 +32,14 @@ export type PlanFileSyncOptions = Readonly<{
   identifiers: Identifiers;
   memory?: ReturnType<typeof createFileMemory>;
   /**
-   * The id of the check with this name, if new todos may have it; else null. When a human imports the file they may have any,
-   * otherwise those of the human's last message (V3).
+   * The id of the check with this name, if new todos may have it; else null. When a human
+   * imports the file they may have any, otherwise those of the human's last message (V3).
    */
   allowedId: (check: string) => string | null;
-  /** The human names the file just now: its checks count for todos that are in the plan already, too (V10). */
+  /**
+   * The human names the file just now: its checks count for todos that are in the plan
+   * already, too (V10).
+   */
   isNamed?: boolean;
   /** Tests edit the file here, before it is looked at again. */
   beforeReplace?: () => void;
@@ -67,7 +71,10 @@ export function replacePlanText(
   }
 }
 
-/** The last reading; before it, while boxes are written, the one that holds if the file was replaced. */
+/**
+ * The last reading; before it, while boxes are written, the one that holds if the file
+ * was replaced.
+ */
 export function createFileMemory(directory: string, path: string, sessionId: string) {
   const folder = join(directory, 'plan-files');
   const file = join(folder, `${sha256(`${path}\0${sessionId}`).slice(0, 32)}.json`);
@@ -187,7 +194,8 @@ export function createPlanFileSync(options: PlanFileSyncOptions) {
       const { boxes, withoutLine } = wantedBoxes(reading, base, state.plan);
       const written = direction === 'pull' ? text : writeBoxes(text, plan, boxes);
       if (written === text) return { ok: true, plan, withoutLine, ...totals };
-      // A change that was not pulled yet stays one: the next pull compares with the last reading.
+      // A change that was not pulled yet stays one: the next pull compares with the last
+      // reading.
       const pulled = base?.hash === hash ? base : null;
       const items = pulled?.items.map((item, index) => ({
         ...item,
@@ -218,7 +226,10 @@ export function createPlanFileSync(options: PlanFileSyncOptions) {
     pull: inTurn('pull'),
     push: inTurn('push'),
     sync: inTurn('sync'),
-    /** Like sync, before a stop: only then does a line that is still missing count as left out again (V4). */
+    /**
+     * Like sync, before a stop: only then does a line that is still missing count as left
+     * out again (V4).
+     */
     settle: inTurn('settle'),
   };
 }
@@ -230,8 +241,8 @@ function isLeftOutAgain(removed: readonly string[], { plan }: State) {
   );
 }
 
-// What changed since the last reading. Only differences are changes: a box that is still empty does not reopen what the
-// agent just completed.
+// What changed since the last reading. Only differences are changes: a box that is still
+// empty does not reopen what the agent just completed.
 
 const knownItem = object({ ...lineFields, todoId: text() });
 type KnownItem = Infer<typeof knownItem>;
@@ -248,7 +259,10 @@ type KnownFile = Infer<typeof knownFile>;
 
 type Link = Readonly<{ todo: Todo; known: KnownItem | null }>;
 
-/** Which line is which todo: as in the last reading, else by title; null: a new one. `gone`: todos without their line. */
+/**
+ * Which line is which todo: as in the last reading, else by title; null: a new one.
+ * `gone`: todos without their line.
+ */
 function linkItems(
   items: readonly PlanItem[],
   known: KnownFile | null,
@@ -259,7 +273,8 @@ function linkItems(
   const knownOf = new Map(before.map((item) => [item.todoId, item]));
   const boxStatus = ({ checked }: KnownItem | PlanItem) =>
     checked ? 'completed' : 'pending';
-  // By what the file said: what the agent has done since must not keep a line from its todo.
+  // By what the file said: what the agent has done since must not keep a line from its
+  // todo.
   const lastWritten = before.map((item) => {
     const titleKey = normaliseTitle(item.title);
     return { id: item.todoId, hostKey: null, titleKey, status: boxStatus(item) } as const;
@@ -342,7 +357,8 @@ function compareItems(
   const removed = new Set([...gone, ...(known?.removed ?? [])]);
   for (const { todoId } of next) removed.delete(todoId);
   const missing = plan.filter((todo) => removed.has(todo.id) && isOpen(todo));
-  // Once more for what was named as dropped: that settles it as cancelled without a reason (V4).
+  // Once more for what was named as dropped: that settles it as cancelled without a
+  // reason (V4).
   const said = missing.filter((todo) => !isDropped(todo) || todo.droppedNamedAt !== null);
   const creation: PlanChange[] =
     created.length === 0 ? [] : [{ type: 'todos-created', items: created }];
@@ -411,7 +427,10 @@ function boxChanges(
   ];
 }
 
-/** Behind the todo of the line before; at the end where file and plan do not share an order. */
+/**
+ * Behind the todo of the line before; at the end where file and plan do not share an
+ * order.
+ */
 function newPositions(
   links: readonly (Link | null)[],
   plan: readonly Todo[],
@@ -429,7 +448,10 @@ function newPositions(
   });
 }
 
-/** A box that somebody changed since the last reading is theirs; an unknown one is only ever ticked. */
+/**
+ * A box that somebody changed since the last reading is theirs; an unknown one is only
+ * ever ticked.
+ */
 function wantedBoxes(
   { hash, plan }: PlanReading,
   known: KnownFile | null,

@@ -1,4 +1,5 @@
-// Reads Markdown as a plan: GitHub's task lists become todos. It runs nothing, and takes bounded time for any document.
+// Reads Markdown as a plan: GitHub's task lists become todos. It runs nothing, and takes
+// bounded time for any document.
 import { FAILSAFE_SCHEMA, loadAll, type YAMLException } from 'js-yaml';
 import MarkdownIt from 'markdown-it';
 import type { CheckSpec } from '../core/check-specs.ts';
@@ -55,13 +56,16 @@ export type ParsedPlanFile = Readonly<{ ok: true; plan: PlanFile }>;
 export type PlanReading = ParsedPlanFile & Readonly<{ text: string; hash: string }>;
 export type WrongPlanFile = Readonly<{ ok: false; problems: readonly string[] }>;
 
-// The default of maxTodos, that many long titles in UTF-16 units, and five lines for each.
+// The default of maxTodos, that many long titles in UTF-16 units, and five lines for
+// each.
 const mostItems = 20_000;
 export const mostCharacters = 4_194_304;
 const mostLines = 100_000;
 /** YAML is slow to refuse what is not YAML. */
 const mostFrontMatter = 32_768;
-/** Twenty lists in each other. Every level reads its lines anew: more would cost minutes. */
+/**
+ * Twenty lists in each other. Every level reads its lines anew: more would cost minutes.
+ */
 const maxNesting = 40;
 const problemsTold = 20;
 
@@ -173,7 +177,10 @@ export function parsePlanFile(text: string): ParsedPlanFile | WrongPlanFile {
     return found;
   }
 
-  /** The parser leaves out code and HTML that only look like lists; block quotes are left out here. */
+  /**
+   * The parser leaves out code and HTML that only look like lists; block quotes are left
+   * out here.
+   */
   function readItems(firstLine: number) {
     const open: OpenItem[] = [];
     let quotes = 0;
@@ -223,7 +230,8 @@ export function parsePlanFile(text: string): ParsedPlanFile | WrongPlanFile {
     // With a title on the same line; a link like `[x](…)` is none.
     const mark = /^\[([ \txX])\][ \t]+\S/.exec(content)?.[1];
     if (mark === undefined || !isBox(text, boxOffset)) {
-      // `- check: npm test` below a todo is about that todo; any other item without a box is context.
+      // `- check: npm test` below a todo is about that todo; any other item without a box
+      // is context.
       const { attributes } = readItemText(content, line, false);
       const isBelow = attributes[0]?.line === line;
       if (above && isBelow) above.below.push(...attributes);
@@ -306,7 +314,10 @@ export function writeBoxes(text: string, { items }: PlanFile, boxes: readonly bo
 const isBox = (text: string, offset: number) =>
   /^\[[ \txX]\]$/.test(text.slice(offset - 1, offset + 2));
 
-/** `names` stand in untildone.json. Whoever takes the checks answers for the file being the human's (V3). */
+/**
+ * `names` stand in untildone.json. Whoever takes the checks answers for the file being
+ * the human's (V3).
+ */
 export function planChecks({ goalChecks, items }: PlanFile) {
   const ids = [...new Set([...goalChecks, ...items.flatMap(({ checks }) => checks)])];
   const specs: readonly CheckSpec[] = ids.flatMap((id) => shellCheck(id) ?? []);

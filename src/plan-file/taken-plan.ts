@@ -1,5 +1,6 @@
-// A plan file, taken at the human's message: its checks join the policy before that is snapshotted, and the policy
-// remembers the file (V2). Everything that can be wrong with it is told before anything is started.
+// A plan file, taken at the human's message: its checks join the policy before that is
+// snapshotted, and the policy remembers the file (V2). Everything that can be wrong with
+// it is told before anything is started.
 import { realpath } from 'node:fs/promises';
 import { basename, isAbsolute, relative, resolve, sep } from 'node:path';
 import { UntildoneError } from '../core/error.ts';
@@ -19,7 +20,9 @@ import { type PlanFile, parsePlanFile, planChecks, readPlanText } from './plan-f
 
 const namedChecks = 5;
 
-/** @param file as the human wrote it, from `cwd`; `directory`, the workspace, must be real */
+/**
+ * @param file as the human wrote it, from `cwd`; `directory`, the workspace, must be real
+ */
 export async function takePlanFile(
   policy: Policy,
   file: string,
@@ -62,7 +65,10 @@ export async function takePlanFile(
   };
 }
 
-/** What the plan would refuse or never find: a todo or a check that is silently lost would let unproved work pass. */
+/**
+ * What the plan would refuse or never find: a todo or a check that is silently lost would
+ * let unproved work pass.
+ */
 function findProblem(
   plan: PlanFile,
   policy: Policy,
@@ -99,7 +105,10 @@ function firstRefused({ items }: PlanFile, settings: Settings): string | null {
   return null;
 }
 
-/** Checks that a plan file has got since the human handed it over are told, and not run (P40); null: there are none. */
+/**
+ * Checks that a plan file has got since the human handed it over are told, and not run
+ * (P40); null: there are none.
+ */
 export function tellNewChecks({ checks = {} }: Policy, path: string): string | null {
   const text = readPlanText(path, true);
   const parsed = text.ok ? parsePlanFile(text.text) : null;
@@ -113,7 +122,9 @@ export function tellNewChecks({ checks = {} }: Policy, path: string): string | n
   return `${sentence} \`--plan\` names it anew and accepts them.`;
 }
 
-/** `plan-PLAN.md-1a2b3c4d`: readable, and another file of the same name has another one. */
+/**
+ * `plan-PLAN.md-1a2b3c4d`: readable, and another file of the same name has another one.
+ */
 export function ownSessionId(realPath: string): string {
   const name = basename(realPath)
     .replace(/[^\w.-]+/g, '_')
@@ -121,7 +132,10 @@ export function ownSessionId(realPath: string): string {
   return `plan-${name}-${sha256(realPath).slice(0, 8)}`;
 }
 
-/** A session of the file's own, which every import of it finds again. It is never continued: nobody works in it. */
+/**
+ * A session of the file's own, which every import of it finds again. It is never
+ * continued: nobody works in it.
+ */
 export async function openOwnSession(
   engine: Pick<Engine, 'handle'>,
   store: Pick<Store, 'state'>,

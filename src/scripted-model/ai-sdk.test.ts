@@ -1,5 +1,5 @@
-// The scripted model through real HTTP and the real provider packages, in every wire protocol: what a client of the
-// AI SDK sees must be what the script said.
+// The scripted model through real HTTP and the real provider packages, in every wire
+// protocol: what a client of the AI SDK sees must be what the script said.
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createGoogleGenerativeAI } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';
@@ -245,7 +245,8 @@ describe.each(CLIENTS)(
       const { url, requests } = await serve(
         script('quits early', [
           plan('One', 'Two'),
-          // With a thought before it, OpenAI's package sends the text back as a reference to a stored item.
+          // With a thought before it, OpenAI's package sends the text back as a reference
+          // to a stored item.
           withThinking('Enough.', say("I'm done!")),
           whenContinued(complete('One'), complete('Two')),
           say('Now I am.'),
@@ -280,7 +281,8 @@ describe.each(CLIENTS)(
         script('thinker', [withThinking('I ponder this at length.', say('Forty-two.'))]),
       );
       const result = streamText({ model: model(url), prompt: 'why?' });
-      // Real OpenAI shows no thinking in chat completions, and its own provider package reads none.
+      // Real OpenAI shows no thinking in chat completions, and its own provider package
+      // reads none.
       const shown = name === 'openai chat' ? undefined : 'I ponder this at length.';
       expect(await result.reasoningText).toBe(shown);
       expect(await result.text).toBe('Forty-two.');
@@ -369,7 +371,8 @@ describe.each(CLIENTS)(
             if (part.type === 'error') failed = true;
           }
         } catch {
-          // A broken connection may also end the iteration itself; both ways tell the client.
+          // A broken connection may also end the iteration itself; both ways tell the
+          // client.
           failed = true;
         }
         return { text, failed };

@@ -3,7 +3,8 @@ import { anthropicWire } from './anthropic.ts';
 import { reportFailure } from './failures.ts';
 import { callReply, textReply } from './model.ts';
 
-// Written by hand after Claude Code: results and the text of a hook in one user message; not a recording.
+// Written by hand after Claude Code: results and the text of a hook in one user message;
+// not a recording.
 const BODY = {
   model: 'claude-opus-5-5',
   stream: true,

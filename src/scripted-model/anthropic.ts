@@ -1,4 +1,5 @@
-// Anthropic Messages. Tool results come inside user messages: they are split off, so a text after them stands alone.
+// Anthropic Messages. Tool results come inside user messages: they are split off, so a
+// text after them stands alone.
 import type {
   Finish,
   ModelMessage,
@@ -78,7 +79,10 @@ export const anthropicWire: Wire = {
 const deferredListing =
   /deferred tools are now available via (\w+)\.[^\n]*\n((?:[\w.:-]+(?:\n|$))+)/gu;
 
-/** Claude Code lists the names of deferred tools in a system message. After a search for one it stands among the tools. */
+/**
+ * Claude Code lists the names of deferred tools in a system message. After a search for
+ * one it stands among the tools.
+ */
 function deferredTools(
   messages: readonly ModelMessage[],
   tools: readonly ToolOffer[],

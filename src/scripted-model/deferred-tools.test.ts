@@ -1,5 +1,6 @@
-// Claude Code names most of its tools and shows them only when the model searches for them. The small host in this file does
-// the same, with the message shapes of version 2.1.325.
+// Claude Code names most of its tools and shows them only when the model searches for
+// them. The small host in this file does the same, with the message shapes of version
+// 2.1.325.
 import { describe, expect, it } from 'vitest';
 import { anthropicWire } from './anthropic.ts';
 import { type Finish, isTraceless } from './model.ts';

@@ -1,7 +1,9 @@
 // How each vendor reports a failure.
 import type { ModelFailure, Protocol, WireEvent } from './model.ts';
 
-/** Status, the vendor's word (OpenAI: a type and perhaps a code), a colon, what it says. */
+/**
+ * Status, the vendor's word (OpenAI: a type and perhaps a code), a colon, what it says.
+ */
 const anthropic = {
   'invalid-request': '400 invalid_request_error: messages: invalid request',
   authentication: '401 authentication_error: invalid x-api-key',

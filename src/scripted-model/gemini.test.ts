@@ -3,7 +3,8 @@ import { reportFailure } from './failures.ts';
 import { geminiWire, writeSignature } from './gemini.ts';
 import { callReply, textReply } from './model.ts';
 
-// Written by hand after Gemini CLI: no ids, results paired by name and order; not a recording.
+// Written by hand after Gemini CLI: no ids, results paired by name and order; not a
+// recording.
 const BODY = {
   systemInstruction: { role: 'user', parts: [{ text: 'You are an agent.' }] },
   contents: [

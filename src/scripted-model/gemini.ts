@@ -1,4 +1,5 @@
-// Gemini generateContent. Calls may come back without ids, so results are paired with calls by name, in order.
+// Gemini generateContent. Calls may come back without ids, so results are paired with
+// calls by name, in order.
 import type {
   Finish,
   ModelMessage,

@@ -1,4 +1,5 @@
-// The scripted model for everyone who tests an agent: start the server, write a script, point any client at it.
+// The scripted model for everyone who tests an agent: start the server, write a script,
+// point any client at it.
 
 export type { Protocol } from './model.ts';
 export { type Script, type ScriptOptions, script } from './script.ts';

@@ -1,4 +1,5 @@
-// What a model is asked and how it answers, in words of no vendor, and the contract of the wires that translate them.
+// What a model is asked and how it answers, in words of no vendor, and the contract of
+// the wires that translate them.
 import type { FailureKind } from './failures.ts';
 import { joinTexts, recordOf, textOf } from './values.ts';
 
@@ -14,7 +15,10 @@ export type ToolCall = Readonly<{
 
 export type ToolResult = Readonly<{ id: string; text: string; isError: boolean }>;
 
-/** Results stand in `tool` messages, calls in `assistant` messages, whatever the wire says. */
+/**
+ * Results stand in `tool` messages, calls in `assistant` messages, whatever the wire
+ * says.
+ */
 export type ModelMessage = Readonly<{
   role: 'system' | 'user' | 'assistant' | 'tool';
   text: string;
@@ -29,7 +33,10 @@ export type ToolOffer = Readonly<{
   namespace?: string;
   /** Codex's code mode: the tool is reached by JavaScript given to this tool. */
   throughCode?: string;
-  /** Claude Code tells only the name of the tool: the model must search for it with this tool before it can call it. */
+  /**
+   * Claude Code tells only the name of the tool: the model must search for it with this
+   * tool before it can call it.
+   */
   foundBy?: string;
 }>;
 
@@ -43,7 +50,9 @@ export type ModelRequest = Readonly<{
   conversation?: string | undefined;
   /** Nothing but JSON is wanted; `schema` is undefined if none was named. */
   wantsJson?: Readonly<{ schema: unknown }> | undefined;
-  /** Chat completions stream usage only when asked; Anthropic caches only what is marked. */
+  /**
+   * Chat completions stream usage only when asked; Anthropic caches only what is marked.
+   */
   wantsUsage: boolean;
   marksCache: boolean;
 }>;
@@ -114,7 +123,10 @@ export type RenderContext = Readonly<{
 /** A wire opens no socket, keeps no state and decides nothing. */
 export interface Wire {
   readonly protocol: Protocol;
-  /** Must not throw: an odd body gives an odd request. Gemini names model and stream in the path. */
+  /**
+   * Must not throw: an odd body gives an odd request. Gemini names model and stream in
+   * the path.
+   */
   parseRequest(
     body: unknown,
     inPath: Readonly<{ model?: string; stream?: boolean }>,
@@ -142,7 +154,10 @@ export function requestOf(
   };
 }
 
-/** What a reply says, in order. The text of a call is its input as JSON; a string stands for input that is none. */
+/**
+ * What a reply says, in order. The text of a call is its input as JSON; a string stands
+ * for input that is none.
+ */
 export type Part = ToolCall &
   Readonly<{ kind: 'thinking' | 'text' | 'call'; text: string; index: number }>;
 
@@ -181,7 +196,10 @@ export function splitResults(
     : [...results, message(role, { text })];
 }
 
-/** One message for the results of one step, and for a reply that a protocol lists in pieces. */
+/**
+ * One message for the results of one step, and for a reply that a protocol lists in
+ * pieces.
+ */
 export function mergeNeighbours(
   messages: readonly ModelMessage[],
   ...roles: ModelMessage['role'][]

@@ -1,5 +1,6 @@
-// OpenAI's two protocols. Chat completions, thinking as `reasoning_content`, as compatible servers do it. Responses:
-// a flat list of items, and a memory on the server (`createStoredItems`) that clients refer to.
+// OpenAI's two protocols. Chat completions, thinking as `reasoning_content`, as
+// compatible servers do it. Responses: a flat list of items, and a memory on the server
+// (`createStoredItems`) that clients refer to.
 import type {
   Finish,
   ModelMessage,
@@ -48,7 +49,10 @@ function said(
   return message(role === 'system' || role === 'developer' ? 'system' : 'user', { text });
 }
 
-/** No mark on a failed result here: its first word has to do, or how hosts say that a call was cut off. */
+/**
+ * No mark on a failed result here: its first word has to do, or how hosts say that a call
+ * was cut off.
+ */
 const failed =
   /^\W*error\b|^.{0,80}\b(?:aborted|interrupted|cancelled by user|result was not recorded|no result provided)\b/is;
 
@@ -274,11 +278,17 @@ function offersOf(tool: JsonRecord): ModelRequest['tools'] {
   return declared.map((found) => ({ name: found, schema: undefined, throughCode: name }));
 }
 
-/** Codex's code mode: the description of `exec` declares the tools; we write and read one line of code for it. */
+/**
+ * Codex's code mode: the description of `exec` declares the tools; we write and read one
+ * line of code for it.
+ */
 const declaredTool = /declare const tools: \{ (\w+)/g;
 const writtenCall = /^const result = await tools\.(\w+)\((.*)\); text\(result\);$/s;
 
-/** An item begins as `empty`; events `name` write `text` into `field` of `part`, which `holder` holds, or of the item. */
+/**
+ * An item begins as `empty`; events `name` write `text` into `field` of `part`, which
+ * `holder` holds, or of the item.
+ */
 function outputOf(
   said: Part,
   { finish }: ModelReply,

@@ -1,5 +1,5 @@
-// Scripts played against a small client that keeps a history and a todo list, without HTTP: what survives trimming,
-// killing, restarting and telling the same story twice.
+// Scripts played against a small client that keeps a history and a todo list, without
+// HTTP: what survives trimming, killing, restarting and telling the same story twice.
 import { describe, expect, it } from 'vitest';
 import {
   after,
@@ -101,7 +101,10 @@ class Client {
     };
   }
 
-  /** One model call whose reply never reaches the history: the client was killed, or will try again. */
+  /**
+   * One model call whose reply never reaches the history: the client was killed, or will
+   * try again.
+   */
   peek(): ReturnType<typeof answerRequest> {
     this.#serial += 1;
     const answer = answerRequest(

@@ -1,5 +1,6 @@
-// Which script answers, and where it stands: the place is written into its tool call ids, which clients send back even
-// when they trim the history. What was said after the last call is replayed; memory holds what no history can show.
+// Which script answers, and where it stands: the place is written into its tool call ids,
+// which clients send back even when they trim the history. What was said after the last
+// call is replayed; memory holds what no history can show.
 import { createHash } from 'node:crypto';
 import type { ModelMessage, ModelReply, ModelRequest, ToolCall } from './model.ts';
 import { callReply, isTraceless, textReply } from './model.ts';
@@ -23,7 +24,10 @@ import { joinTexts, keepNewest, recordOf, textOf } from './values.ts';
 
 /** How a script is told apart and followed. */
 export type ScriptOptions = Readonly<{
-  /** Where the story stands: read off the messages (survives restarts), or counted (survives rewritten histories). */
+  /**
+   * Where the story stands: read off the messages (survives restarts), or counted
+   * (survives rewritten histories).
+   */
   cursor?: 'history' | 'server';
   /** Taken even if another family of todo tools is offered. */
   family?: FamilyName | undefined;
@@ -57,7 +61,10 @@ type Chosen = Readonly<{ script: Script; from: number }>;
 /** Ends in a letter or digit: the full stop of a sentence is no part of it. */
 const scriptMarker = /(?:SCENARIO:|\[script:)\s*([\w.-]*\w)/;
 
-/** The last one that a human message names (again: nothing starts anew), else named like the model, else the first. */
+/**
+ * The last one that a human message names (again: nothing starts anew), else named like
+ * the model, else the first.
+ */
 function chooseScript(
   scripts: readonly Script[],
   request: ModelRequest,
@@ -73,7 +80,10 @@ function chooseScript(
   return chosen ?? (fallback && { script: fallback, from: 0 });
 }
 
-/** The conversation is named with its first call; the position holds once the reply has been taken in. */
+/**
+ * The conversation is named with its first call; the position holds once the reply has
+ * been taken in.
+ */
 type Anchor = Readonly<{ conversation: string; serial: string; position: Position }>;
 
 const anchoredId = /^call_([0-9a-z]+)_([0-9a-z]+)_at-([0-9a-z-]*)_\d+$/;
@@ -160,7 +170,10 @@ export type ScriptMemory = Readonly<{
 
 /** A script of failures alone would be skipped for ever. */
 const mostSkipped = 1000;
-/** A killed client comes back without the last reply or two, one whose store was put back without dozens. */
+/**
+ * A killed client comes back without the last reply or two, one whose store was put back
+ * without dozens.
+ */
 const mostSnapshots = 100;
 
 function positionInHistory(steps: Step, moments: readonly Moment[]): Position {
@@ -348,7 +361,9 @@ const smallest: Readonly<Record<string, unknown>> = {
   null: null,
 };
 
-/** The smallest value that fits a JSON Schema or Gemini's dialect with upper-case types. */
+/**
+ * The smallest value that fits a JSON Schema or Gemini's dialect with upper-case types.
+ */
 function sampleOf(schema: unknown, depth = 0): unknown {
   if (schema === undefined && depth === 0) return calmAnswer;
   const { const: only, enum: choices, anyOf, oneOf, minimum } = recordOf(schema);

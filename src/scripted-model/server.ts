@@ -1,5 +1,6 @@
-// The HTTP server: the script says what to answer, the wire how it looks, and here it is sent at its pace and broken
-// where the script wants it. Only on 127.0.0.1, nothing on disk.
+// The HTTP server: the script says what to answer, the wire how it looks, and here it is
+// sent at its pace and broken where the script wants it. Only on 127.0.0.1, nothing on
+// disk.
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -66,7 +67,10 @@ export type LoggedRequest = ModelRequest &
 /** A server that runs. */
 export type ScriptedModel = Awaited<ReturnType<typeof startScriptedModel>>;
 
-/** Starts the server, which plays the scripts in the protocols of OpenAI, Anthropic and Gemini. */
+/**
+ * Starts the server, which plays the scripts in the protocols of OpenAI, Anthropic and
+ * Gemini.
+ */
 export async function startScriptedModel(options: ScriptedModelOptions) {
   const requests: LoggedRequest[] = [];
   const handler = createHandler(options, createLog(requests, options));
@@ -88,7 +92,9 @@ export async function startScriptedModel(options: ScriptedModelOptions) {
   });
   const { port } = server.address() as AddressInfo;
   return {
-    /** OpenAI and Anthropic clients of the AI SDK want `/v1` after it, Gemini's `/v1beta`. */
+    /**
+     * OpenAI and Anthropic clients of the AI SDK want `/v1` after it, Gemini's `/v1beta`.
+     */
     url: `http://127.0.0.1:${port}`,
     port,
     /** Newest last, bounded in number and bytes, without secrets. */
@@ -185,7 +191,10 @@ function modelsFor(
   };
 }
 
-/** By the ending: base URLs bring prefixes such as /v1 or a proxy's path. `count`: only tokens are asked for. */
+/**
+ * By the ending: base URLs bring prefixes such as /v1 or a proxy's path. `count`: only
+ * tokens are asked for.
+ */
 const endpoints: readonly (readonly [
   ending: RegExp,
   Wire,

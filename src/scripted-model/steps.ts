@@ -1,4 +1,5 @@
-// The words of the script language. Steps are pure and their whole state is the position, so a story can be replayed.
+// The words of the script language. Steps are pure and their whole state is the position,
+// so a story can be replayed.
 import { createHash } from 'node:crypto';
 import type {
   Breakage,
@@ -41,7 +42,10 @@ export type Situation = Readonly<{
   isContinued: boolean;
 }>;
 
-/** Empty at the beginning. Numbers and short lower-case words: it travels inside tool call ids. */
+/**
+ * Empty at the beginning. Numbers and short lower-case words: it travels inside tool call
+ * ids.
+ */
 export type Position = readonly (number | string)[];
 
 type Move = Readonly<{ reply: ModelReply; position: Position | 'over' }>;
@@ -178,7 +182,10 @@ export const slowly = (perEventMs: number, step: Step) =>
 export const after = (beforeMs: number, step: Step) =>
   changing(step, ({ delays }) => ({ delays: { ...delays, beforeMs } }));
 
-/** Clients show no trace of a failure: it happens so often per conversation and server, then the script goes on. */
+/**
+ * Clients show no trace of a failure: it happens so often per conversation and server,
+ * then the script goes on.
+ */
 type FailureOptions = Pick<ModelFailure, 'retryAfterSeconds' | 'message'> & {
   readonly times?: number;
 };
@@ -315,7 +322,9 @@ export const toggle = (todo: TodoReference = theNext) =>
     'toggled',
   );
 
-/** Writes a whole list, made from the known one. Single-call families say the differences. */
+/**
+ * Writes a whole list, made from the known one. Single-call families say the differences.
+ */
 export const rewriteList = (change: (todos: KnownTodos) => KnownTodos) =>
   lookingUp(hasNoList, (now) =>
     lastMove(express(now, { kind: 'write', todos: change(now.todos) })),
@@ -358,7 +367,9 @@ export function bulkClaim(...titles: string[]): Step {
 
 /** Looks the list up. */
 export const listTodos = () => onlyMove((now) => express(now, { kind: 'list' }));
-/** Asks the human by `todo_pause`; without such a tool the reason is said in plain text. */
+/**
+ * Asks the human by `todo_pause`; without such a tool the reason is said in plain text.
+ */
 export const pause = (reason: string) =>
   onlyMove((now) => express(now, { kind: 'pause', reason }) ?? textReply(reason));
 /** Asks for the checks of a todo, or of all. */
@@ -368,7 +379,10 @@ export const verify = (title?: string) =>
     return express(now, { kind: 'verify', todo });
   });
 
-/** The honest worker: these steps for each open todo, those added or reopened on the way too, until none is left. */
+/**
+ * The honest worker: these steps for each open todo, those added or reopened on the way
+ * too, until none is left.
+ */
 export function untilAllDone(perTodo: (title: string) => readonly Step[]): Step {
   // Short, since it travels in the position.
   const tokenOf = ({ title }: KnownTodo) =>
@@ -396,7 +410,9 @@ export function untilAllDone(perTodo: (title: string) => readonly Step[]): Step 
 export const callTool = (name: string, input: unknown = {}) =>
   callFirst([name], () => input);
 
-/** The first that is offered, else the first; `build` names arguments as its schema does. */
+/**
+ * The first that is offered, else the first; `build` names arguments as its schema does.
+ */
 function callFirst(
   names: readonly string[],
   build: (
@@ -416,7 +432,10 @@ function callFirst(
   });
 }
 
-/** Where a tool takes only absolute paths, they stand in the folder that the host told the model. */
+/**
+ * Where a tool takes only absolute paths, they stand in the folder that the host told the
+ * model.
+ */
 function inFolder(
   { messages }: ModelRequest,
   properties: object,

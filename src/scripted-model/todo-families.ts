@@ -1,4 +1,5 @@
-// How each family of todo tools says an intention, and what its results teach. Known todos are the model's own view.
+// How each family of todo tools says an intention, and what its results teach. Known
+// todos are the model's own view.
 import type { PlannedCall, ToolOffer, ToolResult } from './model.ts';
 import { jsonWithin, recordOf, recordsOf, textOf } from './values.ts';
 
@@ -39,7 +40,10 @@ export type FamilyName = 'untildone' | 'claude-tasks' | 'sql' | keyof typeof who
 
 type Offered = (baseName: string) => ToolOffer | undefined;
 type Calls = readonly PlannedCall[];
-/** What is left out cannot be said. Tools have base names: prefixes of MCP servers are put on afterwards. */
+/**
+ * What is left out cannot be said. Tools have base names: prefixes of MCP servers are put
+ * on afterwards.
+ */
 type Sayings = {
   readonly [Kind in Intention['kind']]?: (
     intention: Extract<Intention, { kind: Kind }>,
@@ -125,13 +129,17 @@ function readTodos(value: unknown): KnownTodos {
 /** Without an id by its title: the tool then says that it knows no such id. */
 const idOf = ({ id, title }: KnownTodo) => id ?? title;
 
-/** One tool writes the whole list: these families differ in names and status words only. */
+/**
+ * One tool writes the whole list: these families differ in names and status words only.
+ */
 type WholeList = Readonly<{
   tool: string;
   /** Default `todos` and `content`. */
   listKey?: string;
   titleKey?: string;
-  /** So many statuses are known; todos in others are left out (cancelled) or kept pending. */
+  /**
+   * So many statuses are known; todos in others are left out (cancelled) or kept pending.
+   */
   words: 3 | 4 | 5;
   extras?: (todo: KnownTodo) => object;
 }>;
@@ -247,7 +255,10 @@ const inTasks: Sayings = {
   list: () => [{ name: 'TaskList', input: {} }],
 };
 
-/** Copilot CLI's: a table that the model writes in SQL. It has no word for what was cancelled: such a todo is deleted. */
+/**
+ * Copilot CLI's: a table that the model writes in SQL. It has no word for what was
+ * cancelled: such a todo is deleted.
+ */
 function sqlCall(query: string): PlannedCall {
   return { name: 'sql', input: { description: 'Update the todos', query } };
 }
@@ -345,7 +356,10 @@ export function expressIntention(
 
 const searchPrefix = 'select:';
 
-/** The search that must be made before these calls; undefined: none. Todo tools are searched for together. */
+/**
+ * The search that must be made before these calls; undefined: none. Todo tools are
+ * searched for together.
+ */
 export function searchBefore(
   calls: Calls,
   tools: readonly ToolOffer[],

@@ -1,4 +1,5 @@
-// Reading JSON that others sent. An odd shape gives an empty value: a scripted model answers odd requests, too.
+// Reading JSON that others sent. An odd shape gives an empty value: a scripted model
+// answers odd requests, too.
 
 export type JsonRecord = Readonly<Record<string, unknown>>;
 
@@ -36,7 +37,10 @@ export function parseJson(text: string): unknown {
 /** A hostile text must not cost quadratic time. */
 const mostAttempts = 32;
 
-/** The first JSON value of a tool result, which hosts and MCP wrap in prose or lists of text parts. */
+/**
+ * The first JSON value of a tool result, which hosts and MCP wrap in prose or lists of
+ * text parts.
+ */
 export function jsonWithin(text: string): unknown {
   const start = text.search(/[[{]/);
   let end = start < 0 ? start : text.length;

@@ -1,4 +1,5 @@
-// How things stood before the first model call (V1), for our own agent and for `openSession` alike.
+// How things stood before the first model call (V1), for our own agent and for
+// `openSession` alike.
 import { couldNotStart, runCheck } from '../checks/run-check.ts';
 import type { Draft, Event, EventOf } from '../core/events.ts';
 import type { Policy } from '../core/policy.ts';
@@ -67,13 +68,16 @@ export function createBaseline(options: BaselineOptions) {
   const { clock, settings, onLooked, onSlow } = options;
   const baseline = {
     take,
-    /** Before anything that could disturb a look that still runs, or be disturbed by it. null: none does. */
+    /**
+     * Before anything that could disturb a look that still runs, or be disturbed by it.
+     * null: none does.
+     */
     end: null as (() => Promise<void>) | null,
   };
 
   /**
-   * Takes what is not known yet. The checks have `baselineSeconds` together: then none is begun, and the one that runs goes
-   * on beside the agent until `end`.
+   * Takes what is not known yet. The checks have `baselineSeconds` together: then none is
+   * begun, and the one that runs goes on beside the agent until `end`.
    */
   async function take(): Promise<void> {
     const { baseline: known, plan, work } = await options.state();
@@ -103,7 +107,8 @@ export function createBaseline(options: BaselineOptions) {
     const ended = () => {
       isLooking = false;
     };
-    // Safe: a check that could not be looked at is not in the baseline, and then only the files can show a change.
+    // Safe: a check that could not be looked at is not in the baseline, and then only the
+    // files can show a change.
     const looked = looking.catch(() => {}).then(ended);
     await unlessOver(looked, clock, seconds * 1000, signal);
     cancelSlow();

@@ -1,5 +1,6 @@
-// Begins a session of the library, or takes one up: owns it, freezes what it is judged by, hears the goal and looks how things
-// stand before the work (V1, V2). It decides nothing and answers no stop.
+// Begins a session of the library, or takes one up: owns it, freezes what it is judged
+// by, hears the goal and looks how things stand before the work (V1, V2). It decides
+// nothing and answers no stop.
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fingerprintMs } from '../checks/checker.ts';
@@ -66,7 +67,10 @@ export async function beginSession(options: OpenedOptions, whole: Store) {
   }
   let policy = await presentPolicy().catch(releasing);
   let state = known ?? createState(sessionId, clock.now());
-  /** Since the human spoke or resumed, or the agent was held; undefined: what was settled before it was opened still holds. */
+  /**
+   * Since the human spoke or resumed, or the agent was held; undefined: what was settled
+   * before it was opened still holds.
+   */
   let last: Decision | null | undefined;
   let isOpening = true;
   /** Of the texts, which are asked for within a transaction: told when it is over. */
@@ -121,7 +125,8 @@ export async function beginSession(options: OpenedOptions, whole: Store) {
       signal: () => signal,
     });
     await baseline.take();
-    // Nobody knows when the agent begins to write: a check that takes too long is not waited for.
+    // Nobody knows when the agent begins to write: a check that takes too long is not
+    // waited for.
     await baseline.end?.();
   }
 
@@ -131,12 +136,16 @@ export async function beginSession(options: OpenedOptions, whole: Store) {
     if (state.baseline === undefined) await takeBaseline();
   }
 
-  /** As it was begun with, whatever the files say now; checks that are named anew take the place of the earlier ones. */
+  /**
+   * As it was begun with, whatever the files say now; checks that are named anew take the
+   * place of the earlier ones.
+   */
   async function takeUp(frozen: Policy) {
     const taken = checks.length === 0 ? {} : takenUpChecks(frozen, policy, true);
     policy = { ...frozen, ...taken, settings: policy.settings };
     await record({ type: 'human-resumed', policyHash: null });
-    // What the agent wrote before it was killed is its work, also where checks are looked at anew.
+    // What the agent wrote before it was killed is its work, also where checks are looked
+    // at anew.
     const now = await fingerprint();
     if (now !== null) await record({ type: 'workspace-seen', fingerprint: now });
     const { goalChecks } = policy;
@@ -164,7 +173,10 @@ export async function beginSession(options: OpenedOptions, whole: Store) {
     return withNote(goal, state.plan.some(isOpen) ? state.plan : []);
   }
 
-  /** Said anew, a goal that is reached would find its checks passed before the agent began, and `done` become `claimed`. */
+  /**
+   * Said anew, a goal that is reached would find its checks passed before the agent
+   * began, and `done` become `claimed`.
+   */
   function stillHolds({ settled, humanMessageIds }: State, goalId: string): boolean {
     const isReached = settled?.outcome === 'done' || settled?.outcome === 'claimed';
     const isLast = humanMessageIds.at(-1)?.startsWith(goalId) === true;
@@ -178,7 +190,8 @@ export async function beginSession(options: OpenedOptions, whole: Store) {
     state: () => state,
     outcome(): Outcome | null {
       if (state.latch !== null || signal.aborted) {
-        // The event of the abort may still be on its way. An abort after the end of a turn changes nothing.
+        // The event of the abort may still be on its way. An abort after the end of a
+        // turn changes nothing.
         if (!isTurnOver(state)) return 'aborted';
         if (state.settled !== null) return state.settled.outcome;
       }
@@ -188,7 +201,10 @@ export async function beginSession(options: OpenedOptions, whole: Store) {
     },
     /** What the agent is to be told first. */
     words,
-    /** To be called before the agent is called again: how the turn ended before says nothing about what the agent does now. */
+    /**
+     * To be called before the agent is called again: how the turn ended before says
+     * nothing about what the agent does now.
+     */
     async goOn() {
       const { latch, pause } = state;
       // `human-resumed` would lift a stop or a pause of the human.
@@ -196,7 +212,10 @@ export async function beginSession(options: OpenedOptions, whole: Store) {
         await record({ type: 'human-resumed', policyHash: null, goesOn: true });
       last = null;
     },
-    /** A later message of the human: what holds now is what the work is judged by from here on (V2). */
+    /**
+     * A later message of the human: what holds now is what the work is judged by from
+     * here on (V2).
+     */
     async hear(text: string | null, messageId: string) {
       policy = await presentPolicy();
       await hear(text, messageId);
@@ -223,7 +242,10 @@ function notOurs({ id, descriptor: { host } }: State) {
   return new UntildoneError('usage', sentence);
 }
 
-/** A configuration that is broken or switched off would hold nobody, and say so nowhere: it is told here. */
+/**
+ * A configuration that is broken or switched off would hold nobody, and say so nowhere:
+ * it is told here.
+ */
 async function currentPolicy(options: OpenedOptions, { configuration }: Parts) {
   const { policy, checks, onNotice } = options;
   if (policy !== undefined) return withShellChecks(withoutStore(policy, options), checks);
@@ -269,12 +291,16 @@ async function tellDecision({ onDecision, onNotice }: OpenedOptions, decision: D
   try {
     await onDecision?.(decision);
   } catch (error) {
-    // Safe: the decision stands and is on the record; what the program makes of it is its own.
+    // Safe: the decision stands and is on the record; what the program makes of it is its
+    // own.
     onNotice(`onDecision: ${messageOf(error)}`);
   }
 }
 
-/** What is not known of the agent is what a plain one has: it may write, and nobody sees its tools. */
+/**
+ * What is not known of the agent is what a plain one has: it may write, and nobody sees
+ * its tools.
+ */
 function describeSession(directory: string, seesTools: boolean) {
   const place = { host: libraryHost, instance: `${libraryHost}:${directory}`, directory };
   const facts = {
@@ -292,7 +318,10 @@ function describeSession(directory: string, seesTools: boolean) {
   } as const;
 }
 
-/** The conversation begins anew: without the note the agent would know nothing of its plan. */
+/**
+ * The conversation begins anew: without the note the agent would know nothing of its
+ * plan.
+ */
 function withNote(words: string | null, plan: readonly Todo[]): string[] {
   const open = plan.filter(isOpen);
   const named =

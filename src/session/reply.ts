@@ -1,4 +1,5 @@
-// Reads what a call of someone's agent came back with: the AI SDK's results, streamed or not, our own small form, or a text.
+// Reads what a call of someone's agent came back with: the AI SDK's results, streamed or
+// not, our own small form, or a text.
 import { UntildoneError } from '../core/error.ts';
 import type { EventOf, StopEnd } from '../core/events.ts';
 import { excerpt } from '../core/problem.ts';
@@ -10,7 +11,10 @@ export type Reply = Readonly<{
   end: StopEnd;
   /** To be put behind those that the agent was called with. */
   messages: readonly unknown[];
-  /** It waits for the human: to approve a call, or to make one that the program has no code for. */
+  /**
+   * It waits for the human: to approve a call, or to make one that the program has no
+   * code for.
+   */
   asks: boolean;
   usage: Usage | null;
 }>;
@@ -18,7 +22,10 @@ export type Reply = Readonly<{
 const unreadable =
   'hold: the function must return what the agent answered: the result of generateText, streamText or an agent of the AI SDK, { text, messages }, or a text. An agent of another framework has an entry of its own: see docs/frameworks.';
 
-/** A streamed answer is read to its end. Rejects with what the stream failed with. `before`: what the agent was called with. */
+/**
+ * A streamed answer is read to its end. Rejects with what the stream failed with.
+ * `before`: what the agent was called with.
+ */
 export async function readReply(
   given: unknown,
   before: readonly unknown[] = [],

@@ -1,4 +1,5 @@
-// What the human does to a session of the library, and how it outlives the program that opened it.
+// What the human does to a session of the library, and how it outlives the program that
+// opened it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -389,7 +390,8 @@ describe('a session outlives its program', () => {
     expect(outcomes).toEqual([null, 'done', 'done', 'done', 'done', 'done']);
     // The agent that finds its work gone is sent on by the check.
     expect(during).toEqual([null, null, null, null]);
-    // Another goal, or the same one with other checks, is work anew, and so is the first goal after another.
+    // Another goal, or the same one with other checks, is work anew, and so is the first
+    // goal after another.
     for (const other of [{ checks: ['true'] }, { goal: 'else' }, {}]) {
       const session = await open({ ...options, ...other });
       expect(session.outcome).toBeNull();
@@ -425,7 +427,10 @@ type Line = Partial<
   Record<'found' | 'told', readonly string[]> & Record<'finished' | 'outcome', string>
 >;
 
-/** Starts the program and kills it so long after its first line of this kind, '' for its birth; null: it may end. */
+/**
+ * Starts the program and kills it so long after its first line of this kind, '' for its
+ * birth; null: it may end.
+ */
 async function liveUntil(
   store: string,
   directory: string,

@@ -1,4 +1,5 @@
-// What programs get wrong: each gets one sentence or the right outcome, and none holds nobody without a word.
+// What programs get wrong: each gets one sentence or the right outcome, and none holds
+// nobody without a word.
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';

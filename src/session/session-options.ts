@@ -1,5 +1,5 @@
-// What `openSession` can be given. Everything has a default; what is wrong is told in one sentence with its path, before
-// anything is opened.
+// What `openSession` can be given. Everything has a default; what is wrong is told in one
+// sentence with its path, before anything is opened.
 import { realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { validateConfig } from '../core/config.ts';
@@ -21,7 +21,10 @@ export interface AbortSignalLike {
   addEventListener(type: 'abort', listener: () => void): void;
 }
 
-/** What `openSession` can be given; what is wrong is told in one sentence, before anything is opened. */
+/**
+ * What `openSession` can be given; what is wrong is told in one sentence, before anything
+ * is opened.
+ */
 export interface SessionOptions {
   /** What is to be done, in the human's words. */
   readonly goal?: string;
@@ -31,15 +34,26 @@ export interface SessionOptions {
   readonly directory?: string;
   /** As in untildone.json, and stronger than it. */
   readonly settings?: PartialSettings;
-  /** A file of its own, or ':memory:'. Default: the store of this user, which `untildone status` shows. */
+  /**
+   * A file of its own, or ':memory:'. Default: the store of this user, which `untildone
+   * status` shows.
+   */
   readonly store?: Store | string;
-  /** A session with this id is taken up again, with its plan; if there is none, it begins. Default: a new id. */
+  /**
+   * A session with this id is taken up again, with its plan; if there is none, it begins.
+   * Default: a new id.
+   */
   readonly id?: string;
-  /** The human's stop: nothing more is asked of the agent, and the outcome is `aborted`. */
+  /**
+   * The human's stop: nothing more is asked of the agent, and the outcome is `aborted`.
+   */
   readonly signal?: AbortSignalLike;
   /** Each one: every continuation, wait and end. */
   readonly onDecision?: (decision: Decision) => void;
-  /** Your own words for a continuation; what must stay in them is checked. Default: ours, or those of the settings. */
+  /**
+   * Your own words for a continuation; what must stay in them is checked. Default: ours,
+   * or those of the settings.
+   */
   readonly texts?: OwnTexts;
   /** What the human should know. Default: a warning of the process. */
   readonly onNotice?: (sentence: string) => void;

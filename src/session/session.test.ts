@@ -1,4 +1,5 @@
-// `openSession` as a program sees it: the real store, the real checks, the real AI SDK, and a model that plays a script.
+// `openSession` as a program sees it: the real store, the real checks, the real AI SDK,
+// and a model that plays a script.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { streamText, ToolLoopAgent } from 'ai';
@@ -43,7 +44,8 @@ describe('the four lines', () => {
       'completed',
     ]);
     expect(requests).toHaveLength(7);
-    // The check passed before, and an agent that has only todo tools changed nothing (P46).
+    // The check passed before, and an agent that has only todo tools changed nothing
+    // (P46).
     expect(session.outcome).toBe('claimed');
   });
 

@@ -1,5 +1,6 @@
-// `openSession`: holds an agent that someone else's program runs. It keeps the plan, runs the checks and answers every stop
-// attempt; it calls no model. It judges as `untildone run` does (V1).
+// `openSession`: holds an agent that someone else's program runs. It keeps the plan, runs
+// the checks and answers every stop attempt; it calls no model. It judges as `untildone
+// run` does (V1).
 import { resolve } from 'node:path';
 import { allowedProposal } from '../core/check-specs.ts';
 import type { Decision, Outcome } from '../core/decision.ts';
@@ -43,13 +44,19 @@ export type { SessionOptions } from './session-options.ts';
 export interface SessionTool {
   readonly description: string;
   readonly inputSchema: ToolSchema;
-  /** What the model is told. Its mistakes are answers with an `error`; only a broken store rejects. */
+  /**
+   * What the model is told. Its mistakes are answers with an `error`; only a broken store
+   * rejects.
+   */
   execute(input: unknown, options?: unknown): Promise<Readonly<Record<string, unknown>>>;
 }
 
 /** What is known about the answer with which the agent wants to stop. */
 export type StopAttempt = Readonly<{
-  /** What the agent said last: a question, or nothing at all, is answered otherwise than a report. */
+  /**
+   * What the agent said last: a question, or nothing at all, is answered otherwise than a
+   * report.
+   */
   text?: string;
   /** How its answer ended. Default: by itself. */
   end?: StopEnd;
@@ -65,7 +72,10 @@ export type StopAnswer = Pick<Decision, 'reason' | 'sentence'> &
     outcome: Outcome | null;
   }>;
 
-/** What was decided last, with what was said to the agent and the checks that had failed by then (V6). */
+/**
+ * What was decided last, with what was said to the agent and the checks that had failed
+ * by then (V6).
+ */
 export type Explanation = Decision &
   Awaited<ReturnType<typeof explainDecision>> & { readonly at: number };
 
@@ -88,43 +98,64 @@ type IsLoose<Kind, Name extends keyof Kind> = null extends Kind[Name]
     ? true
     : false;
 
-/** What an agent's call comes back with: a result of the AI SDK, streamed or not, `{ text, messages }`, or a text. */
+/**
+ * What an agent's call comes back with: a result of the AI SDK, streamed or not, `{ text,
+ * messages }`, or a text.
+ */
 type AgentAnswer =
   | string
   | { readonly text: string | PromiseLike<string> }
   | { readonly messages: readonly unknown[] };
 type AgentCall = (messages: never[]) => AgentAnswer | PromiseLike<AgentAnswer>;
-/** Without the messages it never hears what is missing, and would be called again in vain. */
+/**
+ * Without the messages it never hears what is missing, and would be called again in vain.
+ */
 type Hears<Agent extends AgentCall> = Parameters<Agent>['length'] extends 0
   ? 'the function must take the messages'
   : unknown;
 
-/** Holds one agent: gives it todo tools, keeps its plan, runs the checks and answers when it wants to stop. */
+/**
+ * Holds one agent: gives it todo tools, keeps its plan, runs the checks and answers when
+ * it wants to stop.
+ */
 export interface Session {
   readonly id: string;
   /** The todo tools, by name. The AI SDK takes them as they are. */
   readonly tools: Readonly<Record<TodoToolName, SessionTool>>;
   /** What a model is told about the tools, for programs that call its API themselves. */
   toolsFor<Format extends ToolFormat>(format: Format): ToolFormats[Format][];
-  /** The same tools, with their calls seen: work is told from talk by them. Give it all that the agent has besides ours. */
+  /**
+   * The same tools, with their calls seen: work is told from talk by them. Give it all
+   * that the agent has besides ours.
+   */
   watch<Tools extends Readonly<Record<string, object>>>(tools: Tools): Tools;
   /**
-   * Calls the agent until it may stop, each time with the whole conversation, and resolves with its last answer. Rejects
-   * with what the agent rejects with. `messages` are of whatever type the agent's own are.
+   * Calls the agent until it may stop, each time with the whole conversation, and
+   * resolves with its last answer. Rejects with what the agent rejects with. `messages`
+   * are of whatever type the agent's own are.
    */
   hold<Agent extends AgentCall>(
     agent: Agent & Hears<Agent>,
   ): Promise<Awaited<ReturnType<Agent>>>;
   /** For loops of your own: the agent wants to stop. Waits for the checks. */
   stop(attempt?: StopAttempt): Promise<StopAnswer>;
-  /** Something happened that the session cannot see: `{ type: 'human-spoke', text: 'and the docs' }`. */
+  /**
+   * Something happened that the session cannot see: `{ type: 'human-spoke', text: 'and
+   * the docs' }`.
+   */
   tell(event: ToldEvent): Promise<void>;
   readonly plan: readonly Todo[];
-  /** null: it has not settled, or goes on. Of a session that is taken up: how it had settled, until it goes on. */
+  /**
+   * null: it has not settled, or goes on. Of a session that is taken up: how it had
+   * settled, until it goes on.
+   */
   readonly outcome: Outcome | null;
   /** null: the agent has not tried to stop. */
   why(): Promise<Explanation | null>;
-  /** Lifts a stop or a pause, as a human does. With the id of another session: leaves this one and takes that one up. */
+  /**
+   * Lifts a stop or a pause, as a human does. With the id of another session: leaves this
+   * one and takes that one up.
+   */
   resume(id?: string): Promise<Session>;
   /** The plan stays: `openSession({ id })` takes it up again. */
   close(): Promise<void>;
@@ -289,7 +320,10 @@ async function createSession(
     }
   }
 
-  /** Whoever forgot to pass the tools on sees only an agent that never plans. Work that is `done` needed none. */
+  /**
+   * Whoever forgot to pass the tools on sees only an agent that never plans. Work that is
+   * `done` needed none.
+   */
   async function tellUnused() {
     if (
       isUnusedTold ||
@@ -326,7 +360,8 @@ async function createSession(
           void recordLater({ type: 'tool-started', tool, access: 'unknown' }),
         async ended(tool, error) {
           toolError = error;
-          // Safe: the tool is the program's and did its work; the next stop tells what could not be recorded.
+          // Safe: the tool is the program's and did its work; the next stop tells what
+          // could not be recorded.
           await recordLater({ type: 'tool-ended', tool, access: 'unknown', error }).catch(
             () => {},
           );

@@ -1,4 +1,5 @@
-// Wraps tools of the AI SDK's shape, `{ execute }`, so that their calls are told. What they do is not touched.
+// Wraps tools of the AI SDK's shape, `{ execute }`, so that their calls are told. What
+// they do is not touched.
 import { messageOf, UntildoneError } from '../core/error.ts';
 import { excerpt } from '../core/problem.ts';
 

@@ -1,4 +1,5 @@
-// A host without a model: tests and examples say what happens in it, and it drives a real runtime over a real store.
+// A host without a model: tests and examples say what happens in it, and it drives a real
+// runtime over a real store.
 import type {
   AgentDescriptor,
   Event,
@@ -13,7 +14,10 @@ import type { OutgoingText, ToldHost } from '../engine/host.ts';
 import { createRuntime, type RuntimeOptions } from '../engine/runtime.ts';
 import { createIdentifiers, sha256, systemClock } from '../engine/system.ts';
 
-/** All but the store has a default: the system's clock, and the default settings without any check. */
+/**
+ * All but the store has a default: the system's clock, and the default settings without
+ * any check.
+ */
 export interface ScriptedHostOptions
   extends Omit<Partial<RuntimeOptions>, 'host' | 'store'>,
     Pick<RuntimeOptions, 'store'> {
@@ -37,7 +41,10 @@ type Stop = Omit<Happening<EventOf<'stop-attempted'>>, 'type'>;
 /** What `createScriptedHost` gives. */
 export type ScriptedHost = ReturnType<typeof createScriptedHost>;
 
-/** A host without a model: your test says what happens, and reads what was decided and sent. */
+/**
+ * A host without a model: your test says what happens, and reads what was decided and
+ * sent.
+ */
 export function createScriptedHost(options: ScriptedHostOptions) {
   const {
     mode,

@@ -1,4 +1,5 @@
-// A clock that moves only when told to. Wake-ups run in order of their time, never in real time.
+// A clock that moves only when told to. Wake-ups run in order of their time, never in
+// real time.
 import type { Clock, Identifiers } from '../engine/host.ts';
 
 /** A clock that a test moves. */

@@ -18,7 +18,9 @@ export function storePath(environment: Environment): string {
   return join(stateDirectory(environment), 'untildone.db');
 }
 
-/** Why what it holds may be somebody else's; null: nobody else's, or there is nothing yet. */
+/**
+ * Why what it holds may be somebody else's; null: nobody else's, or there is nothing yet.
+ */
 export function whyNotPrivate(
   directory: string,
   stats: FileStats | null = statsOf(directory),
@@ -33,7 +35,10 @@ export function whyNotPrivate(
   return `${directory} can be written by others (mode ${mode}), who could change what untildone runs and believes: chmod go-w ${directory}, ${help}`;
 }
 
-/** Why nothing can be kept there, with the way out; null: it can, or the folders can be made. It makes none. */
+/**
+ * Why nothing can be kept there, with the way out; null: it can, or the folders can be
+ * made. It makes none.
+ */
 export function whyNotWritable(directory: string): string | null {
   let there = directory;
   try {
@@ -60,7 +65,10 @@ export function holdsProgram(state: string): boolean {
   return process.argv[1]?.startsWith(join(state, 'bin', '/')) === true;
 }
 
-/** By the folder that we were started in: what the project's settings say is not known yet. */
+/**
+ * By the folder that we were started in: what the project's settings say is not known
+ * yet.
+ */
 function isInProject(state: string): boolean {
   const start = process.cwd();
   const within = join(findRepository(start)?.root ?? start, '/');
@@ -69,12 +77,15 @@ function isInProject(state: string): boolean {
   );
 }
 
-/** What is loaded from now on comes out of Node's cache of compiled code, beside the programs: its folder; null: none. */
+/**
+ * What is loaded from now on comes out of Node's cache of compiled code, beside the
+ * programs: its folder; null: none.
+ */
 export function useCompiledCode(environment: Environment): string | null {
   const state = stateDirectory(environment);
   const stats = statsOf(state);
-  // Compiled code is code: none is taken from where others can write, nor from the project that an agent works in, unless
-  // the program itself lies there (V10).
+  // Compiled code is code: none is taken from where others can write, nor from the
+  // project that an agent works in, unless the program itself lies there (V10).
   if (stats === null || whyNotPrivate(state, stats) !== null) return null;
   if (!holdsProgram(state) && isInProject(state)) return null;
   // Node makes the folders by the process's mask.

@@ -1,5 +1,6 @@
-// All todo tools, for every host and our own agent. A model's mistakes are values; only a broken store throws.
-// The session comes from the context, never from the model, and workers get no tools (M7).
+// All todo tools, for every host and our own agent. A model's mistakes are values; only a
+// broken store throws. The session comes from the context, never from the model, and
+// workers get no tools (M7).
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Refusal } from '../core/decision.ts';
 import { UntildoneError } from '../core/error.ts';
@@ -372,7 +373,10 @@ const todoWrite = defineTodoTool({
 
 const duplicates = new WeakSet<object>();
 
-/** The output of a todo_write that changed nothing, as a framework shows it in its stream (I5). */
+/**
+ * The output of a todo_write that changed nothing, as a framework shows it in its stream
+ * (I5).
+ */
 export const isDuplicateResult = (output: unknown) =>
   typeof output === 'object' && output !== null && duplicates.has(output);
 
@@ -554,9 +558,12 @@ export function createTodoTools(context: ToolCallContext) {
   }));
 }
 
-// How the model sees a todo: the fields of T1. Stored text is hostile, so controls are taken out.
+// How the model sees a todo: the fields of T1. Stored text is hostile, so controls are
+// taken out.
 
-/** The largest title a setting allows: a cut one could not be matched when it comes back. */
+/**
+ * The largest title a setting allows: a cut one could not be matched when it comes back.
+ */
 const longestTitle = 65_536;
 const longestNote = 2000;
 

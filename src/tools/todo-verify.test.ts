@@ -13,7 +13,10 @@ import { createTodoTools } from './todo-tools.ts';
 
 type Result = 'passed' | 'failed';
 
-/** A session with one todo that has a check; `answer` says what the check will say, and when. */
+/**
+ * A session with one todo that has a check; `answer` says what the check will say, and
+ * when.
+ */
 async function claimedTodo(answer: () => Promise<Result>, checkPatienceMs: number) {
   const clock = createSimulatedClock();
   const identifiers = createSequentialIdentifiers();

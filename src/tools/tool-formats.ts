@@ -4,7 +4,10 @@ import { excerpt } from '../core/problem.ts';
 import type { JsonSchema } from '../core/schema.ts';
 import { type TodoTool, todoToolsFor } from './todo-tools.ts';
 
-/** The formats of tools: as the API of OpenAI (chat completions), that of Anthropic, or MCP and most others want it. */
+/**
+ * The formats of tools: as the API of OpenAI (chat completions), that of Anthropic, or
+ * MCP and most others want it.
+ */
 export const toolFormats = ['openai', 'anthropic', 'json-schema'] as const;
 /** One of these formats. */
 export type ToolFormat = (typeof toolFormats)[number];
@@ -47,8 +50,9 @@ export function todoToolFormat<Format extends ToolFormat>(
 }
 
 /**
- * A JSON Schema that is a Standard Schema too, so that the AI SDK takes it as it is. Any value is valid: the tool tells the
- * model what is wrong with its input, in words that help it.
+ * A JSON Schema that is a Standard Schema too, so that the AI SDK takes it as it is. Any
+ * value is valid: the tool tells the model what is wrong with its input, in words that
+ * help it.
  */
 export type ToolSchema = JsonSchema & {
   readonly '~standard': {

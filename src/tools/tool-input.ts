@@ -1,4 +1,5 @@
-// Reads a model's input of a tool. Nothing is converted: a wrong value is answered with what to send.
+// Reads a model's input of a tool. Nothing is converted: a wrong value is answered with
+// what to send.
 import { refuse } from '../core/error.ts';
 import { excerpt, withFullStop } from '../core/problem.ts';
 import {

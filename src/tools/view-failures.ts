@@ -1,4 +1,5 @@
-// How the results of tools show failed checks to the model: how each ended, and the lines that say what failed.
+// How the results of tools show failed checks to the model: how each ended, and the lines
+// that say what failed.
 import {
   type CheckFailure,
   findSameOutput,
@@ -10,7 +11,10 @@ import { quoteForModel, stripTerminalControls } from '../core/safe-text.ts';
 const mostLines = 15;
 const longestLine = 300;
 
-/** One view for each failure. No output stands in a result twice: the later failure names the first with that output. */
+/**
+ * One view for each failure. No output stands in a result twice: the later failure names
+ * the first with that output.
+ */
 export function viewFailures(
   failures: readonly CheckFailure[],
 ): Readonly<{ failure?: string }>[] {

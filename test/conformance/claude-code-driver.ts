@@ -14,7 +14,8 @@ import { hookHost } from './hook-driver.ts';
 export const claudeCodeHost = hookHost({
   name: 'claude-code',
   host: { ...claudeCode, readList: () => null },
-  // The host itself would end a turn sooner than our own limits do; `init` sets its cap behind them.
+  // The host itself would end a turn sooner than our own limits do; `init` sets its cap
+  // behind them.
   environment: { CLAUDE_CODE_STOP_HOOK_BLOCK_CAP: '500' },
   common: (prompt, reads) => ({
     prompt_id: prompt ?? 'prompt-0',

@@ -1,4 +1,5 @@
-// Copilot CLI under the conformance suite, in its own words. Its list is a table that the model writes: here a fake one.
+// Copilot CLI under the conformance suite, in its own words. Its list is a table that the
+// model writes: here a fake one.
 import type { ListedTodo } from '../../src/core/reconcile.ts';
 import { copilotCli } from '../../src/hosts/copilot-cli/host.ts';
 import {

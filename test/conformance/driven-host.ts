@@ -1,10 +1,14 @@
-// What the conformance suite asks of a host: a driver implements it with the host's own payloads and decides nothing.
+// What the conformance suite asks of a host: a driver implements it with the host's own
+// payloads and decides nothing.
 
 import type { Outcome } from '../../src/core/decision.ts';
 import type { Settings } from '../../src/core/settings.ts';
 import type { HostCapabilities } from '../../src/hosts/hosts.ts';
 
-/** One conversation in the host. Every method resolves when the host has told us all that follows. */
+/**
+ * One conversation in the host. Every method resolves when the host has told us all that
+ * follows.
+ */
 export interface DrivenSession {
   says(text: string): Promise<void>;
   /** The model writes its plan with the host's own tool. */
@@ -18,7 +22,10 @@ export interface DrivenSession {
   stopsTwice(): Promise<string[]>;
   /** The model ends its turn, and the human speaks before anything follows. */
   stopsAndIsSpokenTo(text: string): Promise<string[]>;
-  /** The human interrupts the working model: the continuations that it receives all the same. */
+  /**
+   * The human interrupts the working model: the continuations that it receives all the
+   * same.
+   */
   aborts(): Promise<string[]>;
   /** The host shows a text of ours again, in its own way. */
   shows(text: string): Promise<void>;
@@ -26,7 +33,10 @@ export interface DrivenSession {
   /** The human answers: what the model receives thereupon. */
   humanAnswers(): Promise<string[]>;
   startsSubagent(): Promise<DrivenSession>;
-  /** The session is a subagent's, and is done: what the model of its parent receives thereupon. */
+  /**
+   * The session is a subagent's, and is done: what the model of its parent receives
+   * thereupon.
+   */
   ends(): Promise<string[]>;
   /** `untildone pause` in another terminal. */
   pauses(): Promise<void>;
@@ -60,7 +70,8 @@ export interface ConformanceBench {
 }
 
 /**
- * What a stop waited for has ended: a host that is told goes on by itself, one that is asked when it asks again.
+ * What a stop waited for has ended: a host that is told goes on by itself, one that is
+ * asked when it asks again.
  * @param received what the model got without another stop
  */
 export async function textsOnceFree(

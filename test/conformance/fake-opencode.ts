@@ -1,5 +1,6 @@
-// OpenCode without a process: keeps sessions, messages and todos, answers a plugin's calls, and tells it what happens in
-// the order and the shapes that were recorded from the real one. It has no model: whoever drives it says what it does.
+// OpenCode without a process: keeps sessions, messages and todos, answers a plugin's
+// calls, and tells it what happens in the order and the shapes that were recorded from
+// the real one. It has no model: whoever drives it says what it does.
 import type {
   HooksLike,
   PluginInputLike,

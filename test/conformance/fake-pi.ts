@@ -1,5 +1,6 @@
-// pi without a process: loads an extension, keeps one session, and tells what happens in the order and the shapes that were
-// recorded from the real one. It has no model: whoever drives it says what it does.
+// pi without a process: loads an extension, keeps one session, and tells what happens in
+// the order and the shapes that were recorded from the real one. It has no model: whoever
+// drives it says what it does.
 import type {
   ContextLike,
   ExtensionLike,

@@ -1,5 +1,5 @@
-// A host with hooks under the conformance suite: recorded payloads go through its translation and the hook, and what the host
-// would read from standard output comes back.
+// A host with hooks under the conformance suite: recorded payloads go through its
+// translation and the hook, and what the host would read from standard output comes back.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,16 +13,25 @@ import type { DrivenHost, DrivenSession, HostUnderTest } from './driven-host.ts'
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** What the host sends. The driver adds the session, the folder and whatever `common` says. */
+/**
+ * What the host sends. The driver adds the session, the folder and whatever `common`
+ * says.
+ */
 export interface SpokenHooks {
   readonly name: string;
   readonly host: AskedHost;
   readonly environment?: Readonly<Record<string, string>>;
-  /** In every payload. @param prompt a new one for each human message; null: none was said @param reads the agent must not write */
+  /**
+   * In every payload. @param prompt a new one for each human message; null: none was said
+   * @param reads the agent must not write
+   */
   common(prompt: string | null, reads: boolean): Fields;
   starts(): Fields;
   prompts(text: string): Fields;
-  /** One call or several that make the plan what it is now; none where the host refuses them. @param reads as above */
+  /**
+   * One call or several that make the plan what it is now; none where the host refuses
+   * them. @param reads as above
+   */
   writes(
     plan: readonly PlannedTodo[],
     changed: readonly PlannedTodo[],
@@ -41,7 +50,10 @@ export interface SpokenHooks {
     id: string,
     sessionId: string,
   ): Readonly<{ call: Fields; stop: Fields }> | null;
-  /** For a host that does not list its jobs at a stop: one begins in the background, and ends. */
+  /**
+   * For a host that does not list its jobs at a stop: one begins in the background, and
+   * ends.
+   */
   job?(id: string): Readonly<{ starts: Fields; ends: Fields }>;
 }
 export type PlannedTodo = Readonly<{
@@ -144,7 +156,8 @@ async function start(
         return received;
       },
       async aborts() {
-        // Nothing is told of it but what the host does next; most do nothing before the human speaks.
+        // Nothing is told of it but what the host does next; most do nothing before the
+        // human speaks.
         const after = spoken.afterAbort(next);
         if (after === null) return [];
         await prompt(after);
@@ -164,7 +177,8 @@ async function start(
         if (job !== undefined) await send(job.starts);
         return {
           ...(await open(reads)),
-          // Its todos land in the list of its parent; what a host does not show reaches nobody.
+          // Its todos land in the list of its parent; what a host does not show reaches
+          // nobody.
           async plans(...titles) {
             if (told !== null) await write(planned(titles), told.call);
           },

@@ -1,6 +1,7 @@
-// What every host keeps, as one suite: run it over each adapter. It speaks to a host through a thin driver and looks only
-// at the continuations that reach the model. What a host cannot do is read from its capabilities, and then the suite
-// holds it to the other thing; nothing is left out.
+// What every host keeps, as one suite: run it over each adapter. It speaks to a host
+// through a thin driver and looks only at the continuations that reach the model. What a
+// host cannot do is read from its capabilities, and then the suite holds it to the other
+// thing; nothing is left out.
 import { afterEach, describe, expect, it } from 'vitest';
 import {
   begin,

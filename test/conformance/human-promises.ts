@@ -1,4 +1,5 @@
-// What every host keeps towards its human: a stop is a stop, a pause holds, and whoever asks something else gets that.
+// What every host keeps towards its human: a stop is a stop, a pause holds, and whoever
+// asks something else gets that.
 import { describe, expect, it } from 'vitest';
 import { type ConformanceBench, textsOnceFree } from './driven-host.ts';
 

@@ -1,5 +1,6 @@
-// OpenCode under the conformance suite: its own plugin object, told what the real host was recorded to tell. Work that
-// the plugin does by itself takes real time (it looks at the workspace), so the clock moves until it has come to rest.
+// OpenCode under the conformance suite: its own plugin object, told what the real host
+// was recorded to tell. Work that the plugin does by itself takes real time (it looks at
+// the workspace), so the clock moves until it has come to rest.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -48,7 +49,10 @@ async function start(
   const host = await startFakeOpencode(plugin, directory, () => clock.now());
   let sessions = 0;
 
-  /** Until the plugin has taken in what it was told, however long its look at the workspace takes. */
+  /**
+   * Until the plugin has taken in what it was told, however long its look at the
+   * workspace takes.
+   */
   async function settle(sessionId: string): Promise<void> {
     let isDone = false;
     const flushed = host.flush(sessionId).then(() => {
@@ -129,7 +133,8 @@ async function start(
       },
       async stopsTwice() {
         await stop();
-        // As the host does: one idle, told as an idle and as a status, and each change of a message twice.
+        // As the host does: one idle, told as an idle and as a status, and each change of
+        // a message twice.
         await host.tells('session.status', { sessionID: id, status: { type: 'idle' } });
         return rest();
       },
@@ -144,7 +149,8 @@ async function start(
         await host.aborts(id);
         return rest();
       },
-      // Under another id, as after a restart: what it carries is all that tells whose it is.
+      // Under another id, as after a restart: what it carries is all that tells whose it
+      // is.
       async shows(text) {
         const part = {
           type: 'text',

@@ -1,5 +1,5 @@
-// What every host keeps beside the one conversation: subagents, agents that must not write, other sessions, and values
-// that nobody expected.
+// What every host keeps beside the one conversation: subagents, agents that must not
+// write, other sessions, and values that nobody expected.
 import { describe, expect, it } from 'vitest';
 import { begin, type ConformanceBench, textsOnceFree } from './driven-host.ts';
 

@@ -1,5 +1,5 @@
-// pi under the conformance suite: our own extension, told what the real one was recorded to tell. Each session is a pi of
-// its own over one store, as people run them.
+// pi under the conformance suite: our own extension, told what the real one was recorded
+// to tell. Each session is a pi of its own over one store, as people run them.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

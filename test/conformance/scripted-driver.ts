@@ -1,4 +1,5 @@
-// The scripted hosts under the conformance suite: no payloads to translate, so that what fails here is the engine's.
+// The scripted hosts under the conformance suite: no payloads to translate, so that what
+// fails here is the engine's.
 
 import {
   type Event,

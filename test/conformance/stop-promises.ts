@@ -1,4 +1,5 @@
-// What every host keeps at a stop: who goes on, with which words, how often, and who is let go.
+// What every host keeps at a stop: who goes on, with which words, how often, and who is
+// let go.
 import { describe, expect, it } from 'vitest';
 import { defaultSettings } from '../../src/core/settings.ts';
 import { continuationMarker } from '../../src/core/texts.ts';

@@ -14,7 +14,10 @@ import {
 import { dump, hash, save } from './dump.ts';
 import type { StoreUnderTest } from './store-contract.ts';
 
-/** A session that was last touched at `updatedAt`, with a row of everything and a plan that it left before. */
+/**
+ * A session that was last touched at `updatedAt`, with a row of everything and a plan
+ * that it left before.
+ */
 async function write(store: Store, id: string, updatedAt: number): Promise<void> {
   const own = { sessionId: id, planId: id, turnId: `turn of ${id}`, order: 1 };
   const old = { ...own, planId: `old plan of ${id}` };

@@ -1,5 +1,5 @@
-// Everything that a store shows of one session, as plain data, so that "as before" can be compared as a whole; and the
-// short way to write rows without an engine.
+// Everything that a store shows of one session, as plain data, so that "as before" can be
+// compared as a whole; and the short way to write rows without an engine.
 import type { Loaded, Saved, Store } from '../../src/engine/store.ts';
 import {
   aLedger,

@@ -1,4 +1,5 @@
-// Contract: what was committed is there when the store is opened again, for stores that outlive their process.
+// Contract: what was committed is there when the store is opened again, for stores that
+// outlive their process.
 import { describe, expect, it } from 'vitest';
 import { anEvent, aSession, aTodo } from '../support/builders.ts';
 import { dump, oneOfEverything, save } from './dump.ts';

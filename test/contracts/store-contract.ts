@@ -1,5 +1,6 @@
-// The contract that every store keeps, as one suite: run it over each implementation. It knows no implementation
-// and looks at a store only through its port, so that a store cannot pass it by accident of its layout.
+// The contract that every store keeps, as one suite: run it over each implementation. It
+// knows no implementation and looks at a store only through its port, so that a store
+// cannot pass it by accident of its layout.
 import { afterEach, beforeEach, describe } from 'vitest';
 import type { Store } from '../../src/engine/store.ts';
 import { describeArchive, describeForgetting } from './archive-contract.ts';
@@ -16,7 +17,10 @@ import { describeTranscript } from './transcript-contract.ts';
 
 export interface OpenedStore {
   readonly store: Store;
-  /** Closes the store and opens what it left behind; missing where nothing outlives the process. */
+  /**
+   * Closes the store and opens what it left behind; missing where nothing outlives the
+   * process.
+   */
   readonly reopen?: () => Promise<Store>;
   /** The same store as another process sees it; missing likewise. */
   readonly beside?: () => Promise<Store>;

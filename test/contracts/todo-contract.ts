@@ -1,4 +1,5 @@
-// Contract: the todo repository (T4): a plan is saved and loaded as one list, in its order.
+// Contract: the todo repository (T4): a plan is saved and loaded as one list, in its
+// order.
 import { describe, expect, it } from 'vitest';
 import type { Todo } from '../../src/core/todo.ts';
 import { aSession, aTodo } from '../support/builders.ts';

@@ -148,7 +148,8 @@ export function describeTransactions({ store }: StoreUnderTest): void {
           .then((state) => state?.epoch),
       );
       await writing;
-      // A reader may answer with the state before, or wait for the one after; never with half of it.
+      // A reader may answer with the state before, or wait for the one after; never with
+      // half of it.
       for (const epoch of await Promise.all(seen)) expect([1, 2]).toContain(epoch);
       expect((await store().state('session-1'))?.epoch).toBe(2);
     });

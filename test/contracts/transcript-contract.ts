@@ -1,4 +1,5 @@
-// Contract: the conversations of our own agent, and the tool calls whose step was never written down.
+// Contract: the conversations of our own agent, and the tool calls whose step was never
+// written down.
 import { describe, expect, it } from 'vitest';
 import type { CallRow } from '../../src/engine/host.ts';
 import { aSession } from '../support/builders.ts';

@@ -1,7 +1,9 @@
-// One of many processes that write the same session at once, for tests of the lock and of crashes:
+// One of many processes that write the same session at once, for tests of the lock and of
+// crashes:
 //   node writer-process.ts PATH WRITER COUNT
-// Each transaction does what the engine does: load, one event, one todo, one ledger entry, one decision, save.
-// Prints "ready" before it begins, then one line per committed transaction, so that a killer knows what must be there.
+// Each transaction does what the engine does: load, one event, one todo, one ledger
+// entry, one decision, save. Prints "ready" before it begins, then one line per committed
+// transaction, so that a killer knows what must be there.
 import { createHash } from 'node:crypto';
 import { writeSync } from 'node:fs';
 import { linkEntry } from '../../src/core/ledger.ts';

@@ -1,6 +1,7 @@
-// The crash matrix (V5): kills the victim with SIGKILL at every named point and at random moments, lets it run to
-// the end afterwards, and compares what the outside world saw with what the store says. In every fourth run the store is
-// put back to an earlier commit in between, or is gone (P43).
+// The crash matrix (V5): kills the victim with SIGKILL at every named point and at random
+// moments, lets it run to the end afterwards, and compares what the outside world saw
+// with what the store says. In every fourth run the store is put back to an earlier
+// commit in between, or is gone (P43).
 // Usage: npm run test:crash -- [KILLS] [SEED]
 import { spawn } from 'node:child_process';
 import {
@@ -141,7 +142,10 @@ function putBack(directory: string, random: number): void {
   }
 }
 
-/** Whatever is lost: what the agent planned and nobody saw finished is not called done, and the loss is told. */
+/**
+ * Whatever is lost: what the agent planned and nobody saw finished is not called done,
+ * and the loss is told.
+ */
 async function inspectPutBack(directory: string): Promise<string[]> {
   const store = await openSqliteStore({
     path: join(directory, 'store.db'),

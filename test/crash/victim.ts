@@ -1,6 +1,7 @@
-// The process that the crash matrix kills: a told or asked host without a model, on a real SQLite store. What the
-// outside world has seen (messages the host took, answers it got, changes it was told of) goes to files beside it. Its clock
-// steps at random (P42), and one check of the goal always passes.
+// The process that the crash matrix kills: a told or asked host without a model, on a
+// real SQLite store. What the outside world has seen (messages the host took, answers it
+// got, changes it was told of) goes to files beside it. Its clock steps at random (P42),
+// and one check of the goal always passes.
 // Usage: node victim.ts DIRECTORY told|asked POINT NTH TODOS SEED [copies]   (POINT "none": run to the end; copies: of the
 // store after each commit)
 import {
@@ -64,7 +65,10 @@ const clock: Clock = {
   wake: (at, callback) => systemClock.wake(at - skewMs, callback),
 };
 
-/** By −10 s to +2 h. A told host waits until its clock is where it was: it is set back seldom, or the matrix takes hours. */
+/**
+ * By −10 s to +2 h. A told host waits until its clock is where it was: it is set back
+ * seldom, or the matrix takes hours.
+ */
 function stepClock(): void {
   if (random.chance(10)) skewMs += random.below(7_200_000);
   else if (

@@ -1,6 +1,7 @@
-// What the pages tell people to type is typed here. The guides are played from top to bottom, each in an empty home:
-// their files are written, their commands are run with the program as it is shipped and a scripted model behind it.
-// Of all pages: settings are right, and every command and option exists.
+// What the pages tell people to type is typed here. The guides are played from top to
+// bottom, each in an empty home: their files are written, their commands are run with the
+// program as it is shipped and a scripted model behind it. Of all pages: settings are
+// right, and every command and option exists.
 import { execFileSync, spawn } from 'node:child_process';
 import {
   chmodSync,
@@ -192,7 +193,8 @@ async function play(page: string): Promise<Played[]> {
     'untildone',
     `exec "${process.execPath}" --no-warnings "${program}" "$@"`,
   );
-  // Stand-ins for the hosts: they print their version, and `claude -p` also plays one turn.
+  // Stand-ins for the hosts: they print their version, and `claude -p` also plays one
+  // turn.
   writeProgram(
     bin,
     'claude',
@@ -269,7 +271,8 @@ describe('the guides, played', () => {
     async (page) => {
       const played = await play(page);
       expect(played.length).toBeGreaterThan(0);
-      // These pages show options, not a story: a run may end with any outcome, but not in an error or as wrong usage.
+      // These pages show options, not a story: a run may end with any outcome, but not in
+      // an error or as wrong usage.
       expect(
         played.filter(({ code }) => code === null || [1, 2, 126, 127].includes(code)),
       ).toEqual([]);
@@ -338,7 +341,8 @@ describe('the guides, played', () => {
       ({ language }) => language === 'ts',
     );
     const folder = mkdtempSync(join(scratch, 'lines-'));
-    // Fails before the agent begins, and never again: this agent has nothing to mend it with.
+    // Fails before the agent begins, and never again: this agent has nothing to mend it
+    // with.
     writeFileSync(
       join(folder, 'package.json'),
       '{ "scripts": { "test": "test -f seen || (touch seen; exit 1)" } }',

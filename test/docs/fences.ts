@@ -1,4 +1,5 @@
-// Reads the fenced blocks of a page. "```json untildone.json" names the file that the block is the text of.
+// Reads the fenced blocks of a page. "```json untildone.json" names the file that the
+// block is the text of.
 export interface Fence {
   readonly language: string;
   readonly file: string | null;
@@ -17,7 +18,10 @@ export function blocksOf(markdown: string): Fence[] {
   }));
 }
 
-/** Relative links and pictures of a page, without their anchors. A link in an example is no link. */
+/**
+ * Relative links and pictures of a page, without their anchors. A link in an example is
+ * no link.
+ */
 export function linksOf(markdown: string): string[] {
   const prose = markdown.replace(/```[\s\S]*?```/g, '').replace(/`[^`\n]*`/g, '');
   return [...prose.matchAll(/(?:\]\(|\b(?:src|srcset|href)=")([^)"#\s]+)/g)]

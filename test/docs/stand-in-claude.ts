@@ -1,5 +1,6 @@
-// Stands in for Claude Code if a page types `claude -p`: it calls the hooks that `init` wrote, as the host would, for one
-// turn that writes a file without a plan. Like the host, it prints nothing of what the hooks say.
+// Stands in for Claude Code if a page types `claude -p`: it calls the hooks that `init`
+// wrote, as the host would, for one turn that writes a file without a plan. Like the
+// host, it prints nothing of what the hooks say.
 import { execSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { promptPayload, stopPayload, toolPayload } from '../support/payload-cases.ts';

@@ -1,4 +1,5 @@
-// A process that asks for a check of the goal and waits for it, as a hook does. Usage: node asker.js SESSION FOLDER
+// A process that asks for a check of the goal and waits for it, as a hook does. Usage:
+// node asker.js SESSION FOLDER
 import { createChecker, startRunner } from '../../src/checks/checker.ts';
 import { createState } from '../../src/core/state.ts';
 import { createIdentifiers, systemClock } from '../../src/engine/system.ts';

@@ -1,5 +1,5 @@
-// Edits of the store behind the system's back, with SQLite's own tools, as a process of the same user could make them.
-// Naive ones: nobody here rebuilds a chain or a hash.
+// Edits of the store behind the system's back, with SQLite's own tools, as a process of
+// the same user could make them. Naive ones: nobody here rebuilds a chain or a hash.
 import { DatabaseSync } from 'node:sqlite';
 
 type Body = Record<string, unknown>;
@@ -24,7 +24,10 @@ const keyColumns: Readonly<Record<Table, readonly string[]>> = {
   ledger: ['plan_id', 'sequence'],
 };
 
-/** Columns that repeat a field of the body: an edit of one without the other would be found for the wrong reason. */
+/**
+ * Columns that repeat a field of the body: an edit of one without the other would be
+ * found for the wrong reason.
+ */
 const mirrored: Readonly<Record<Table, Readonly<Record<string, string>>>> = {
   todos: { status: 'status', plan_id: 'planId' },
   sessions: { plan_id: 'planId' },

@@ -1,4 +1,5 @@
-// The long form of the proofs of the issue "Evidence": prints counts, and exits with 1 if a promise was broken.
+// The long form of the proofs of the issue "Evidence": prints counts, and exits with 1 if
+// a promise was broken.
 // Usage: node evidence.ts [HONEST] [RANDOM] [PROCESSES]; 0 leaves a proof out.
 import { honestFault } from './honest-runs.ts';
 import {
@@ -12,7 +13,9 @@ import { forEachSeed } from './random.ts';
 import { randomFaults } from './random-agents.ts';
 
 const [honest = 1000, random = 300, processes = 50] = process.argv.slice(2).map(Number);
-/** More would only wait for each other: a run is mostly small files and short processes. */
+/**
+ * More would only wait for each other: a run is mostly small files and short processes.
+ */
 const atOnce = 3;
 let broken = 0;
 

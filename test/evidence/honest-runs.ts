@@ -1,5 +1,6 @@
-// Random honest agents: they do all the work, in any order, with either family of todo tools, and tick as they go or at
-// the end. None of them may be reopened or challenged (issue "Evidence", must hold 1).
+// Random honest agents: they do all the work, in any order, with either family of todo
+// tools, and tick as they go or at the end. None of them may be reopened or challenged
+// (issue "Evidence", must hold 1).
 import type { CheckSetting } from '../../src/core/check-specs.ts';
 import {
   callTool,
@@ -63,7 +64,8 @@ export async function honestFault(seed: number, most = 12): Promise<string | nul
   const run = await tell(story);
   const { outcome, texts } = told(run);
   const reopened = run.ledger.filter(({ change }) => change === 'check-failed').length;
-  // Whoever works for long before there is a list meets the budget of calls without one (S2): that is no challenge.
+  // Whoever works for long before there is a list meets the budget of calls without one
+  // (S2): that is no challenge.
   const scolded = texts.filter(
     (kind) => kind !== 'standard' && kind !== 'iteration-budget',
   );
@@ -94,7 +96,8 @@ function createGoal(random: Random, parts: readonly Part[]): CheckSetting {
 function workOn(random: Random, parts: readonly Part[]): Step[] {
   const all = parts.map(({ title }) => title);
   const end = say('All of it is done.');
-  // Work first and the finished list afterwards, or one call for all of them: neither is a bulk claim (V4, P39).
+  // Work first and the finished list afterwards, or one call for all of them: neither is
+  // a bulk claim (V4, P39).
   if (random.chance(15))
     return [...doParts(random, parts), written(all, 'completed'), end];
   if (random.chance(15))

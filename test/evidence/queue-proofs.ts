@@ -1,4 +1,5 @@
-// What the queue of checks promises, with real processes: each proof gives the promises that were broken, in words.
+// What the queue of checks promises, with real processes: each proof gives the promises
+// that were broken, in words.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { acceptProject } from '../support/accept-project.ts';
@@ -110,7 +111,10 @@ export const killedAsker: Proof = onStage(1, async (stage) => {
   return resultIn(stage);
 });
 
-/** A runner is nobody's child: it survives the end of everything that its starter belongs to. */
+/**
+ * A runner is nobody's child: it survives the end of everything that its starter belongs
+ * to.
+ */
 export const killedGroup: Proof = onStage(1, async (stage) => {
   const asker = stage.start('asker', ['session', stage.folder], { detached: true });
   if (!(await waitUntil(() => stage.starts() === 1))) return ['nobody began the check'];

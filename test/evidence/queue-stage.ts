@@ -1,5 +1,6 @@
-// Where the proofs of the queue happen: a folder, a store with a policy of one check that counts its own starts, and
-// programs bundled from the sources, because fifty of those start three times as fast.
+// Where the proofs of the queue happen: a folder, a store with a policy of one check that
+// counts its own starts, and programs bundled from the sources, because fifty of those
+// start three times as fast.
 import { type ChildProcess, spawn } from 'node:child_process';
 import {
   existsSync,

@@ -1,5 +1,6 @@
-// Agents that call tools at random, with a liking for what could deceive the gate. Whatever they did: if the run ended
-// done, the human's checks pass on what is there now (issue "Evidence", must hold 3).
+// Agents that call tools at random, with a liking for what could deceive the gate.
+// Whatever they did: if the run ended done, the human's checks pass on what is there now
+// (issue "Evidence", must hold 3).
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -40,7 +41,10 @@ const checks = {
   narrow: { command: 'grep -qx good src/narrow.txt', files: ['src/**'] },
 };
 
-/** The same conditions in words of our own: this is what is asked when a run says that it is done. */
+/**
+ * The same conditions in words of our own: this is what is asked when a run says that it
+ * is done.
+ */
 const conditions: Readonly<Record<string, (root: string) => boolean>> = {
   alpha: (root) => read(root, 'alpha.txt')?.split('\n').includes('good') ?? false,
   beta: (root) => read(root, 'beta.txt')?.replace(/\n+$/u, '') === 'good',
@@ -94,7 +98,10 @@ function randomStory(seed: number): EvidenceStory {
   };
 }
 
-/** The human's checks that fail now although the run is called done; empty: it may be called that. */
+/**
+ * The human's checks that fail now although the run is called done; empty: it may be
+ * called that.
+ */
 export async function randomFaults(
   seed: number,
 ): Promise<{ run: Told; faults: string[] }> {
@@ -110,7 +117,8 @@ export async function randomFaults(
 function faultsOf({ todos, session }: Told, { root }: Stage): string[] {
   const { turn } = session;
   const touched = turn?.touchedPlan === true || turn?.touchedWorkspace === true;
-  // V1: a turn that touched nothing has nothing to answer for, whatever stood there before.
+  // V1: a turn that touched nothing has nothing to answer for, whatever stood there
+  // before.
   if (!touched) return [];
   const own = todos
     .filter(({ status }) => status === 'completed')

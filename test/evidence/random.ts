@@ -1,4 +1,5 @@
-// Random numbers from a seed: the same seed is the same story, so that one that went wrong can be told again.
+// Random numbers from a seed: the same seed is the same story, so that one that went
+// wrong can be told again.
 
 export interface Random {
   /** Whole, from 0 to below `end`. */

@@ -1,5 +1,6 @@
-// The bench of the evidence: the real `run` command in this process, over a real SQLite file and real checks, with the
-// scripted model behind real HTTP. It knows nothing of a test framework, so that the long proofs can use it too.
+// The bench of the evidence: the real `run` command in this process, over a real SQLite
+// file and real checks, with the scripted model behind real HTTP. It knows nothing of a
+// test framework, so that the long proofs can use it too.
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

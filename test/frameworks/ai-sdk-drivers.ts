@@ -1,4 +1,5 @@
-// The AI SDK in each of its ways: held from outside (`session.hold`), and within one call (`untildone/ai-sdk`).
+// The AI SDK in each of its ways: held from outside (`session.hold`), and within one call
+// (`untildone/ai-sdk`).
 import { createOpenAI } from '@ai-sdk/openai';
 import { generateText, isLoopFinished, streamText, ToolLoopAgent } from 'ai';
 import { untilDone } from '../../src/frameworks/ai-sdk/index.ts';

@@ -1,5 +1,6 @@
-// What must hold with every framework (issue 15): one suite, driven by the real package against the scripted model. A
-// framework brings a driver; what the agent was told is read from what the model received.
+// What must hold with every framework (issue 15): one suite, driven by the real package
+// against the scripted model. A framework brings a driver; what the agent was told is
+// read from what the model received.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -23,7 +24,10 @@ import { toolSchema } from '../../src/tools/tool-formats.ts';
 import { createLibraryStage } from '../support/library-stage.ts';
 
 export interface FrameworkWork {
-  /** Of a server that speaks the protocols of OpenAI, Anthropic and Gemini; any model name plays the story. */
+  /**
+   * Of a server that speaks the protocols of OpenAI, Anthropic and Gemini; any model name
+   * plays the story.
+   */
   readonly url: string;
   readonly goal: string;
   /** Those of the test, besides the session's own. */
@@ -43,7 +47,10 @@ async function startStory(...steps: Step[]) {
   return server;
 }
 
-/** Every continuation that the model was sent, once; some put words of their own before it. */
+/**
+ * Every continuation that the model was sent, once; some put words of their own before
+ * it.
+ */
 function continuations(requests: readonly LoggedRequest[]): string[] {
   const sent = requests.flatMap(({ body }) =>
     textsOf(body).flatMap((text) => {

@@ -1,4 +1,5 @@
-// LangChain and deepagents: agents with our middleware, which brings our todo tools or reads the list of theirs.
+// LangChain and deepagents: agents with our middleware, which brings our todo tools or
+// reads the list of theirs.
 import { ChatOpenAI } from '@langchain/openai';
 import { createDeepAgent } from 'deepagents';
 import { createAgent, todoListMiddleware, tool } from 'langchain';

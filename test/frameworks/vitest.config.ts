@@ -1,4 +1,5 @@
-// The tests with the real frameworks, which take a while to load: not among those that everyone runs after each edit.
+// The tests with the real frameworks, which take a while to load: not among those that
+// everyone runs after each edit.
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 

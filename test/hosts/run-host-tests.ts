@@ -1,6 +1,7 @@
-// `npm run test:hosts [-- HOST…] [--only=TEXT]`: installs the pinned hosts and runs the tests of each in a network of its
-// own, three hosts at a time; without a name, every host. The last line counts. A skipped test is a failure as well, and so
-// is a host that tried to reach anything but loopback.
+// `npm run test:hosts [-- HOST…] [--only=TEXT]`: installs the pinned hosts and runs the
+// tests of each in a network of its own, three hosts at a time; without a name, every
+// host. The last line counts. A skipped test is a failure as well, and so is a host that
+// tried to reach anything but loopback.
 //   --sample    what CI has time for: the stories that are marked so, and the files that are quick
 //   --latest    the newest published version of the hosts that are named, in a folder of its own
 //   --record    writes docs/hosts/results.json, from which the tables in docs/hosts are made
@@ -26,14 +27,18 @@ import {
 import { isolated, whyNotIsolated } from './harness/loopback.ts';
 import type { HostResult } from './harness/run-one-host.ts';
 
-/** More than there are cores: a host waits for the model, for hooks and for countdowns most of its time. */
+/**
+ * More than there are cores: a host waits for the model, for hooks and for countdowns
+ * most of its time.
+ */
 const atOnce = 3;
 const resultsFile = fileURLToPath(
   new URL('../../docs/hosts/results.json', import.meta.url),
 );
 const runner = fileURLToPath(new URL('harness/run-one-host.ts', import.meta.url));
 
-// Every folder with tests; the others serve them. Those with most files begin, so that none of them is left over at the end.
+// Every folder with tests; the others serve them. Those with most files begin, so that
+// none of them is left over at the end.
 const files = globSync('*/*.test.ts', { cwd: import.meta.dirname }).map((file) =>
   dirname(file),
 );

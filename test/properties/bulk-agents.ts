@@ -1,10 +1,13 @@
-// Agents that end their todos honestly or not, in hosts that see more or less of it: for V4, which challenges the
-// lazy ones once per human message and leaves the others alone.
+// Agents that end their todos honestly or not, in hosts that see more or less of it: for
+// V4, which challenges the lazy ones once per human message and leaves the others alone.
 import { mayHaveMoved } from '../../src/core/work.ts';
 import type { Random } from '../evidence/random.ts';
 import { type CoreDriver, createCoreDriver } from './core-driver.ts';
 
-/** When the host looks at the workspace: as `run` does, as hooks do, as hooks that sometimes run out of time, never. */
+/**
+ * When the host looks at the workspace: as `run` does, as hooks do, as hooks that
+ * sometimes run out of time, never.
+ */
 type Looks = 'always' | 'at-stops' | 'at-some-stops' | 'never';
 
 interface Scene {

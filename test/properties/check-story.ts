@@ -1,4 +1,5 @@
-// Stories about checks, for the tests of core: a plan, its results, the end of a final run.
+// Stories about checks, for the tests of core: a plan, its results, the end of a final
+// run.
 import { type CoreDriver, createCoreDriver, type DriverOptions } from './core-driver.ts';
 
 export const own = { checks: ['own'] };

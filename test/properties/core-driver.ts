@@ -1,5 +1,6 @@
-// Drives decide() the way the engine does, synchronously and without a store, so that a test of core
-// reads as a story. It performs no command: a test says what became of each one.
+// Drives decide() the way the engine does, synchronously and without a store, so that a
+// test of core reads as a story. It performs no command: a test says what became of each
+// one.
 import { decide } from '../../src/core/decide.ts';
 import type {
   AnswerCommand,
@@ -89,7 +90,10 @@ export function createCoreDriver(options: DriverOptions = {}): CoreDriver {
   const trees = createSeenTrees();
   let count = 0;
   const nextId = (): string => `id-${++count}`;
-  /** Hosts tell of the call that changed the plan, too; the first is enough to know that they do. */
+  /**
+   * Hosts tell of the call that changed the plan, too; the first is enough to know that
+   * they do.
+   */
   const told = (tool: string) => {
     if (!driver.state.work.heard)
       driver.happens({ type: 'tool-ended', tool, access: 'todo', error: null });
@@ -217,7 +221,10 @@ export function answerOf(step: Step): AnswerCommand | null {
   return step.commands.find((command) => command.type === 'answer') ?? null;
 }
 
-/** The text that a continuation carries, however the host gets it; null when the step continued nothing. */
+/**
+ * The text that a continuation carries, however the host gets it; null when the step
+ * continued nothing.
+ */
 export function textOf(step: Step): string | null {
   const answer = answerOf(step);
   return injectionOf(step)?.text ?? (answer?.answer === 'continue' ? answer.text : null);

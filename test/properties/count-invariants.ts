@@ -1,5 +1,5 @@
-// The invariants about numbers: the counts of the plan equal its todos, ranks rise, and the three counters move only
-// as G6 says.
+// The invariants about numbers: the counts of the plan equal its todos, ranks rise, and
+// the three counters move only as G6 says.
 import { countPlan, type PlanCounts } from '../../src/core/state.ts';
 import type { Todo } from '../../src/core/todo.ts';
 import { type Moment, must } from './moment.ts';
@@ -68,7 +68,10 @@ function countRows(todos: readonly Todo[]): PlanCounts {
   return counts;
 }
 
-/** G6: zeroed by a genuine human message and by progress, counted up by continuations, and by nothing else. */
+/**
+ * G6: zeroed by a genuine human message and by progress, counted up by continuations, and
+ * by nothing else.
+ */
 export function checkCounters(moment: Moment, continued: boolean): void {
   const { reference, seen, before, step } = moment;
   const { counters } = step.state;
@@ -114,7 +117,9 @@ export function checkCounters(moment: Moment, continued: boolean): void {
   if (continued) reference.continuationOpen = added === 1;
 }
 
-/** A process that died before the agent's next stop takes its continuation with it, once. */
+/**
+ * A process that died before the agent's next stop takes its continuation with it, once.
+ */
 function takenBack({ reference, before, event }: Moment): number {
   const died = event.type === 'session-opened' && event.resumed === true;
   const cut = died && reference.continuationOpen && before.counters.stagnant > 0;

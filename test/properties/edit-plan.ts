@@ -1,4 +1,5 @@
-// One change of a plan that a test made up, without the rest of a life: what the tools get back and what became of it.
+// One change of a plan that a test made up, without the rest of a life: what the tools
+// get back and what became of it.
 import type { PlanReply } from '../../src/core/decision.ts';
 import type { EventOf } from '../../src/core/events.ts';
 import { editPlan } from '../../src/core/plan-edit.ts';

@@ -1,6 +1,7 @@
-// Turns a list of numbers into a life of a session: each number becomes one event that refers to real todos, timers
-// and requests, so that random sequences reach the interesting states. 0 is the plainest stop, so that a failing
-// sequence shrinks towards something a person can read. It promises no order: events come late, twice, or never.
+// Turns a list of numbers into a life of a session: each number becomes one event that
+// refers to real todos, timers and requests, so that random sequences reach the
+// interesting states. 0 is the plainest stop, so that a failing sequence shrinks towards
+// something a person can read. It promises no order: events come late, twice, or never.
 import {
   type AgentDescriptor,
   type Event,
@@ -23,7 +24,10 @@ export interface World {
   readonly descriptor: SessionDescriptor;
   readonly agent: AgentDescriptor;
   readonly goalChecks: readonly string[];
-  /** Most of what happens leads towards an outcome; else few sequences would ever see one that is good. */
+  /**
+   * Most of what happens leads towards an outcome; else few sequences would ever see one
+   * that is good.
+   */
   readonly closing: boolean;
 }
 
@@ -161,7 +165,10 @@ const written = [
   'odd',
 ] as const;
 
-/** The list as it is, with something done to it: left out, reworded, ticked off, repeated, added. */
+/**
+ * The list as it is, with something done to it: left out, reworded, ticked off, repeated,
+ * added.
+ */
 function write(digits: Digits, world: World): Happening {
   const items = world.state.plan.slice(0, 24).flatMap((todo, index) => {
     const what = digits(6);
@@ -373,7 +380,10 @@ function asking(digits: Digits) {
   return digits(2) === 0 ? {} : { about };
 }
 
-/** Ends what holds the session up, if anything does; else the agent works: random sequences would mostly wait. */
+/**
+ * Ends what holds the session up, if anything does; else the agent works: random
+ * sequences would mostly wait.
+ */
 function moveOn(digits: Digits, world: World): Happening {
   const { state } = world;
   const { recovering, compacting, permissions, questions } = state.waits;
@@ -573,7 +583,9 @@ const table: readonly Maker[] = makers.flatMap(([weight, maker]) =>
   Array<Maker>(weight).fill(maker),
 );
 
-/** Milliseconds that pass before an event; a negative one is an event that arrives late. */
+/**
+ * Milliseconds that pass before an event; a negative one is an event that arrives late.
+ */
 const pauses = [
   ...[0, 0, 0, 0, 100, 100, 400, 1000, 1000, 2500, 2500, 5000, 30_000, 700_000],
   ...[-500, -3000],

@@ -1,5 +1,6 @@
-// What must hold after every event, whatever happened: each has a name, and a broken one says what was seen.
-// The expectations come from reference.ts, from the rows and from the requirements; none is asked of src/core.
+// What must hold after every event, whatever happened: each has a name, and a broken one
+// says what was seen. The expectations come from reference.ts, from the rows and from the
+// requirements; none is asked of src/core.
 import type { AnswerCommand, Command, InjectCommand } from '../../src/core/decision.ts';
 import { stopRules } from '../../src/core/rules.ts';
 import type { Todo } from '../../src/core/todo.ts';
@@ -145,7 +146,8 @@ function checkContinuation(
   );
   const waitEnds =
     (reference.waitedSince ?? event.at) + settings.backgroundWaitMinutes * 60_000;
-  // An agent whose calls were cut is at work: it is asked to take stock, whatever runs beside it.
+  // An agent whose calls were cut is at work: it is asked to take stock, whatever runs
+  // beside it.
   const subagent =
     reference.stopEnd !== 'iteration-budget' &&
     [...reference.jobs.values()].includes('subagent');
@@ -185,7 +187,10 @@ function checkContinuation(
   afterContinuation(moment, continuation.epoch);
 }
 
-/** G2: cancelled, refused and filtered steps are never pressed; an error only once its limit was waited for. */
+/**
+ * G2: cancelled, refused and filtered steps are never pressed; an error only once its
+ * limit was waited for.
+ */
 function checkEnding({ reference, event }: Moment): void {
   const { stopEnd } = reference;
   const pressed =
@@ -234,8 +239,9 @@ function checkBudgets({
 }
 
 /**
- * Nothing is open: only a failed goal check, a bulk challenge that is due, or late checks justify going on. An agent
- * whose calls were cut did not stop by itself: it is asked to take stock.
+ * Nothing is open: only a failed goal check, a bulk challenge that is due, or late checks
+ * justify going on. An agent whose calls were cut did not stop by itself: it is asked to
+ * take stock.
  */
 function isUnproved({
   reference,
@@ -247,7 +253,8 @@ function isUnproved({
 }: Moment): boolean {
   const isRun = descriptor.judgesGoal === true;
   if (reference.stopEnd === 'iteration-budget') return true;
-  // Said once, since no plan and no check would say it: it goes round in circles, its answer was empty, its job runs.
+  // Said once, since no plan and no check would say it: it goes round in circles, its
+  // answer was empty, its job runs.
   if (reference.loop.alarms > 0 && !reference.loop.told && todos.length === 0)
     return true;
   if (isRun && todos.length === 0 && reference.stopEnd === 'empty' && emptyAnswers === 1)
@@ -271,7 +278,10 @@ function hasRunningCheck(reference: Reference, todos: readonly Todo[]): boolean 
   return todos.some(({ verification }) => verification === 'running');
 }
 
-/** V4: three or more, fewer other calls, nothing that can have changed the workspace since the human's message. */
+/**
+ * V4: three or more, fewer other calls, nothing that can have changed the workspace since
+ * the human's message.
+ */
 function dueChallenge(reference: Reference, todos: readonly Todo[], seesTools: boolean) {
   const { tree, heard, message } = reference;
   const { ended, challenged, calls, treeThen, unlooked } = message;
@@ -358,7 +368,10 @@ const cancels: ReadonlySet<string> = new Set([
   'session-deleted',
 ]);
 
-/** A stop attempt that waits is never forgotten: something ends its wait, or something cancelled it. */
+/**
+ * A stop attempt that waits is never forgotten: something ends its wait, or something
+ * cancelled it.
+ */
 function checkWaiting({ reference, before, event, step }: Moment): void {
   const { state, decision } = step;
   const forgotten = before.parked !== null && state.parked === null && decision === null;
@@ -399,7 +412,10 @@ function checkSettled({ reference, step: { decision, state } }: Moment): void {
   must(due === null, 'no bulk claim is settled before it was challenged', decision);
 }
 
-/** V1: what a run calls done was seen: nothing open, every check passed on the final state, something changed. */
+/**
+ * V1: what a run calls done was seen: nothing open, every check passed on the final
+ * state, something changed.
+ */
 function checkDone({ reference, policy, step: { decision, state } }: Moment): void {
   if (decision?.outcome !== 'done') return;
   const { plan, leftOver, descriptor } = state;

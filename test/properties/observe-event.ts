@@ -1,5 +1,6 @@
-// Folds one event, and what became of it, into the account of reference.ts: the human's will, waits and limits.
-// It reads requirements, not src/core: where the two differ, one of them is wrong.
+// Folds one event, and what became of it, into the account of reference.ts: the human's
+// will, waits and limits. It reads requirements, not src/core: where the two differ, one
+// of them is wrong.
 
 import type { Step } from '../../src/core/decision.ts';
 import type { Event, EventOf, Job } from '../../src/core/events.ts';
@@ -50,7 +51,8 @@ export function observe(
   }
   hold(reference, before, event, step);
   waits(reference, event);
-  // A call that ended proves that the model answers: what came before is not in a row. An open circuit stays open.
+  // A call that ended proves that the model answers: what came before is not in a row. An
+  // open circuit stays open.
   if (
     event.type === 'tool-ended' &&
     reference.sameErrors < policy.settings.circuitAfter
@@ -58,7 +60,8 @@ export function observe(
     reference.sameErrors = 0;
     reference.signature = null;
   }
-  // A call that ended breaks a row of errors, unless the row was long enough to open the circuit.
+  // A call that ended breaks a row of errors, unless the row was long enough to open the
+  // circuit.
   if (
     event.type === 'tool-ended' &&
     reference.sameErrors < policy.settings.circuitAfter

@@ -1,5 +1,5 @@
-// Folds work into the account of reference.ts: tool calls, fingerprints, changed rows, results of checks; and says
-// what of it was progress (G7).
+// Folds work into the account of reference.ts: tool calls, fingerprints, changed rows,
+// results of checks; and says what of it was progress (G7).
 import type { Step } from '../../src/core/decision.ts';
 import type { Event } from '../../src/core/events.ts';
 import type { State } from '../../src/core/state.ts';
@@ -13,7 +13,10 @@ const isFinal = (todo: Todo | undefined): boolean =>
 const isOpen = (todo: Todo): boolean =>
   todo.status === 'pending' || todo.status === 'in_progress';
 
-/** Tool calls and fingerprints; true: a tree that nobody saw before, after a call that can write (any, where none is seen). */
+/**
+ * Tool calls and fingerprints; true: a tree that nobody saw before, after a call that can
+ * write (any, where none is seen).
+ */
 export function work(reference: Reference, event: Event, human: boolean): boolean {
   const { message } = reference;
   if (event.type === 'session-opened') reference.blind = !event.descriptor.seesTools;
@@ -107,7 +110,10 @@ export function rowsChanged(
   return { strong, weak };
 }
 
-/** What checks leave behind is no work, if there was none before; who sees no calls knows it from now on. */
+/**
+ * What checks leave behind is no work, if there was none before; who sees no calls knows
+ * it from now on.
+ */
 function leave(reference: Reference, left: string | null): void {
   const { baseline, tree, treeWrites, writesEver, blind } = reference;
   if (left === null) return;

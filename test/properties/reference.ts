@@ -1,6 +1,7 @@
-// A second, small account of what happened to a session, kept from the events and the rows alone: who holds it, what
-// it waits for, what was progress, what was sent. It shares no code with src/core, so that the two can disagree.
-// This is its shape; observe-event.ts keeps it.
+// A second, small account of what happened to a session, kept from the events and the
+// rows alone: who holds it, what it waits for, what was progress, what was sent. It
+// shares no code with src/core, so that the two can disagree. This is its shape;
+// observe-event.ts keeps it.
 import type { Todo } from '../../src/core/todo.ts';
 
 interface Birth {
@@ -14,7 +15,10 @@ interface SinceMessage {
   readonly ended: Map<string, 'claims' | 'ends'>;
   readonly challenged: Set<'claims' | 'ends'>;
   calls: number;
-  /** Calls that can write: one ended, how many run, one ended since the last look at the workspace. */
+  /**
+   * Calls that can write: one ended, how many run, one ended since the last look at the
+   * workspace.
+   */
   wrote: boolean;
   running: number;
   unlooked: boolean;

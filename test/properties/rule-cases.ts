@@ -1,5 +1,5 @@
-// For every rule: when it answers, what it answers, and when it has nothing to say. The test of the rules reads this
-// one table; a rule without a case fails there.
+// For every rule: when it answers, what it answers, and when it has nothing to say. The
+// test of the rules reads this one table; a rule without a case fails there.
 import { limitCases } from './limit-rule-cases.ts';
 import { planCases } from './plan-rule-cases.ts';
 import type { RuleCase } from './rule-case.ts';

@@ -1,5 +1,5 @@
-// A stop attempt that no rule answers, and small changes to it. Tests of single rules start from here, so that each
-// names only what its rule looks at.
+// A stop attempt that no rule answers, and small changes to it. Tests of single rules
+// start from here, so that each names only what its rule looks at.
 
 import type { SessionDescriptor } from '../../src/core/events.ts';
 import type { StopContext, Undelivered } from '../../src/core/rules.ts';
@@ -25,7 +25,10 @@ const turn: Turn = {
 };
 const noCounts = countPlan([]);
 
-/** One todo is open in a turn that took the plan up; an asked host with a human at the terminal. */
+/**
+ * One todo is open in a turn that took the plan up; an asked host with a human at the
+ * terminal.
+ */
 export function stopContext(...patches: Patch[]): StopContext {
   const fresh = createState('session-1', driverStart);
   const state: State = {

@@ -1,5 +1,5 @@
-// Lives through one random sequence: numbers become events, events go through decide(), and after each one every
-// invariant is looked at.
+// Lives through one random sequence: numbers become events, events go through decide(),
+// and after each one every invariant is looked at.
 
 import { decide } from '../../src/core/decide.ts';
 import type { Decision, Step } from '../../src/core/decision.ts';

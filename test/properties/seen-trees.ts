@@ -1,5 +1,5 @@
-// The workspace fingerprints that a session has seen: the engine keeps them in a table and says with each event
-// whether it knows the one in it. Here they are a set.
+// The workspace fingerprints that a session has seen: the engine keeps them in a table
+// and says with each event whether it knows the one in it. Here they are a set.
 import type { Event } from '../../src/core/events.ts';
 import type { State } from '../../src/core/state.ts';
 

@@ -1,4 +1,5 @@
-// One attempt of an agent to get more than its human gave it, as a row of the table in docs/permissions.md.
+// One attempt of an agent to get more than its human gave it, as a row of the table in
+// docs/permissions.md.
 
 export interface Row {
   readonly way:

@@ -1,5 +1,6 @@
-// Attempts by commands of untildone, run from the shell of an agent that may run everything (--auto): even it must not
-// approve, lift a stop, or speak for its human. Each has a victim of its own, so that none hides behind another.
+// Attempts by commands of untildone, run from the shell of an agent that may run
+// everything (--auto): even it must not approve, lift a stop, or speak for its human.
+// Each has a victim of its own, so that none hides behind another.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +12,10 @@ interface CommandAttempt {
   readonly way: 'commands' | 'terminals';
   readonly attempt: string;
   readonly host?: VictimHost;
-  /** A line for the shell; `call` is how untildone is called, `out` a file for what it says. */
+  /**
+   * A line for the shell; `call` is how untildone is called, `out` a file for what it
+   * says.
+   */
   line(call: string, victim: string, out: string): string;
 }
 
@@ -36,7 +40,10 @@ const resumed = (attempt: string, words: (victim: string) => string): CommandAtt
   },
 });
 
-/** With nothing in its environment, as a daemon has it: what it held at its start stays to be seen in /proc. */
+/**
+ * With nothing in its environment, as a daemon has it: what it held at its start stays to
+ * be seen in /proc.
+ */
 const python = (body: string): string => `env -i PATH="$PATH" python3 -c ${quote(body)}`;
 
 /** What Claude Code gives its hook when a human writes. */
@@ -162,7 +169,9 @@ export const commandAttempts: readonly CommandAttempt[] = [
   },
 ];
 
-/** A command of untildone at a terminal that no agent started. Returns what it printed. */
+/**
+ * A command of untildone at a terminal that no agent started. Returns what it printed.
+ */
 export function sayAsHuman(stage: Stage, words: string): string {
   const out = `out-human-${words.replace(/\W+/gu, '-').slice(0, 80)}.txt`;
   const ran = spawnSync('sh', ['-c', daemon(`${stage.untildone} ${words}`, out)], {
@@ -173,7 +182,10 @@ export function sayAsHuman(stage: Stage, words: string): string {
   return ran.stdout;
 }
 
-/** The last of them, made by nobody's agent: it must work, or the refusals above would prove nothing. */
+/**
+ * The last of them, made by nobody's agent: it must work, or the refusals above would
+ * prove nothing.
+ */
 export async function runControl(stage: Stage): Promise<Row> {
   await stage.addVictim('control');
   const output = sayAsHuman(stage, 'approve control --request ask-control --yes');
@@ -230,7 +242,10 @@ function describeConfigGain(stage: Stage, attempt: string, index: number): strin
 const saidByHook = (output: string): string =>
   `Refused: ${output.replace(/^.*untildone: /su, '').replace(/".*$/su, '')}`;
 
-/** The same from the shell of Claude Code's own agent, which has these variables (those of 2.1.325). */
+/**
+ * The same from the shell of Claude Code's own agent, which has these variables (those of
+ * 2.1.325).
+ */
 export const hostShell = (victim: string) => ({
   ...{
     CLAUDECODE: '1',

@@ -1,5 +1,6 @@
-// Attempts by tool arguments and by files of the workspace: an agent that may write files and run one command (npm test)
-// tries to run another one. Whatever it runs would leave a file `raised-…` behind.
+// Attempts by tool arguments and by files of the workspace: an agent that may write files
+// and run one command (npm test) tries to run another one. Whatever it runs would leave a
+// file `raised-…` behind.
 import {
   existsSync,
   mkdirSync,

@@ -1,5 +1,5 @@
-// Attempts by `stop` and `pause`: an agent that types them does not speak as the human. It pauses its own session, and no
-// other session changes (V12, P52).
+// Attempts by `stop` and `pause`: an agent that types them does not speak as the human.
+// It pauses its own session, and no other session changes (V12, P52).
 import { spawnSync } from 'node:child_process';
 import { runCommand, say } from '../../src/scripted-model/index.ts';
 import { type Row, sentenceOf } from './attempt.ts';
@@ -7,7 +7,10 @@ import { daemon, hostShell, inFile } from './command-attempts.ts';
 import type { Stage } from './stage.ts';
 
 const commands = ['stop', 'pause'] as const;
-/** `from`: how the table names the origin; `line`: the shell line that makes the attempt and prints the file `out`. */
+/**
+ * `from`: how the table names the origin; `line`: the shell line that makes the attempt
+ * and prints the file `out`.
+ */
 type Origin = readonly [from: string, line: (command: string, out: string) => string];
 
 const origins: readonly Origin[] = [

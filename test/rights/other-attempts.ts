@@ -1,5 +1,6 @@
-// Attempts through others: a worker, a check of the human that runs the workspace's code, and the store itself. The last
-// cannot be prevented where the agent runs as the same user; there the record must show it.
+// Attempts through others: a worker, a check of the human that runs the workspace's code,
+// and the store itself. The last cannot be prevented where the agent runs as the same
+// user; there the record must show it.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -17,7 +18,10 @@ import { editStore } from '../evidence/edit-store.ts';
 import { type Row, sentenceOf } from './attempt.ts';
 import { describeGain, type Stage } from './stage.ts';
 
-/** In the name of the worker: the same script plays both, told apart by the tools that each has. */
+/**
+ * In the name of the worker: the same script plays both, told apart by the tools that
+ * each has.
+ */
 const asWorker = (worker: Step, supervisor: Step): Step =>
   react(({ request }) =>
     request.tools.some((tool) => tool.name === 'delegate') ? supervisor : worker,
@@ -58,7 +62,10 @@ const unseen =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the claim is that none of these is left
   /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2066-\u2069]/u;
 
-/** The command hides a part of itself behind an escape sequence, or is written over by its own end. */
+/**
+ * The command hides a part of itself behind an escape sequence, or is written over by its
+ * own end.
+ */
 export async function runHiddenAttempt(stage: Stage): Promise<Row> {
   const shown: string[] = [];
   for (const command of hiding) {

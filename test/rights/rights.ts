@@ -1,5 +1,6 @@
-// Runs every attempt of an agent to raise its own rights, for real, and prints what happened as the table of
-// docs/permissions.md. Fails when one succeeds that must not, or when the page says something else.
+// Runs every attempt of an agent to raise its own rights, for real, and prints what
+// happened as the table of docs/permissions.md. Fails when one succeeds that must not, or
+// when the page says something else.
 // Usage: npm run test:rights [-- --write]
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -26,7 +27,9 @@ const between = /(<!-- attempts -->\n)[\s\S]*(\n<!-- end of attempts -->)/u;
 const bundle = mkdtempSync(join(tmpdir(), 'untildone-rights-program-'));
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** Each in a folder of its own: what one leaves behind must not help or hinder another. */
+/**
+ * Each in a folder of its own: what one leaves behind must not help or hinder another.
+ */
 async function onStage(
   program: string,
   work: (stage: Stage) => Promise<readonly Row[]>,

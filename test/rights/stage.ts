@@ -1,5 +1,6 @@
-// Where the attempts are made: a folder, a home and a state directory of their own, the real program, a scripted model
-// that plays an agent which wants more than it may, and victims: sessions that a human stopped and that ask for something.
+// Where the attempts are made: a folder, a home and a state directory of their own, the
+// real program, a scripted model that plays an agent which wants more than it may, and
+// victims: sessions that a human stopped and that ask for something.
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -55,7 +56,10 @@ export interface Stage {
   }>;
   /** The same on a terminal of its own, where Enter is pressed when it asks. */
   onTerminal(...argv: string[]): Promise<{ readonly out: string }>;
-  /** A session with a permission and a human check that wait. `stopped`, the default: its human stopped it. */
+  /**
+   * A session with a permission and a human check that wait. `stopped`, the default: its
+   * human stopped it.
+   */
   addVictim(
     id: string,
     host?: VictimHost,

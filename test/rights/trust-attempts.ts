@@ -1,5 +1,6 @@
-// Attempts by what a repository brings and an agent may edit (V10): the project's file, the settings of a host, the plan
-// file, and names of programs in git's configuration. Each has a folder of its own. Whatever is run leaves `raised` behind.
+// Attempts by what a repository brings and an agent may edit (V10): the project's file,
+// the settings of a host, the plan file, and names of programs in git's configuration.
+// Each has a folder of its own. Whatever is run leaves `raised` behind.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +24,10 @@ import type { Stage } from './stage.ts';
 interface TrustAttempt {
   readonly way: Row['way'];
   readonly attempt: string;
-  /** What the human was told, or who refused it; null: nothing, which is a failure as well. */
+  /**
+   * What the human was told, or who refused it; null: nothing, which is a failure as
+   * well.
+   */
   make(stage: Stage): Promise<string | null> | string | null;
 }
 
@@ -124,7 +128,10 @@ const trustCommand = (
   },
 });
 
-/** In a folder beneath an accepted file, whose check never passes. `tells`: the file there differs from then on. */
+/**
+ * In a folder beneath an accepted file, whose check never passes. `tells`: the file there
+ * differs from then on.
+ */
 const switchOff = (
   attempt: string,
   work: (project: string, sub: string) => void,

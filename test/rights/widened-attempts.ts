@@ -1,5 +1,6 @@
-// Attempts beneath a lasting yes: the human said "always" to one command, and the agent gives it other arguments, which
-// make it run code of the agent's choice. Whatever is run so leaves a file `raised-…` behind.
+// Attempts beneath a lasting yes: the human said "always" to one command, and the agent
+// gives it other arguments, which make it run code of the agent's choice. Whatever is run
+// so leaves a file `raised-…` behind.
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCommand, say } from '../../src/scripted-model/index.ts';

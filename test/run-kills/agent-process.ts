@@ -1,6 +1,7 @@
-// The process that is killed: our own agent on a SQLite store. A session that the store knows is resumed, as
-// `untildone run --resume` does it; otherwise the run is begun. It prints a line for every event of the run. Its clock is set
-// by a file, and one check on the goal passes as soon as there is work.
+// The process that is killed: our own agent on a SQLite store. A session that the store
+// knows is resumed, as `untildone run --resume` does it; otherwise the run is begun. It
+// prints a line for every event of the run. Its clock is set by a file, and one check on
+// the goal passes as soon as there is work.
 // Usage: node agent-process.ts DIRECTORY URL [WORKER,WORKER…]
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -48,7 +49,8 @@ const store = await openSqliteStore({
 const isKnown = (await store.state(sessionId)) !== null;
 const ended = await runScriptedAgent({
   url,
-  // Of the four protocols the one that marks a failed call: the model must see which one was interrupted.
+  // Of the four protocols the one that marks a failed call: the model must see which one
+  // was interrupted.
   api: 'anthropic',
   store,
   directory: work,

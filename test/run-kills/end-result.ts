@@ -1,5 +1,6 @@
-// What a run leaves behind, for comparing a killed run with an undisturbed one, and what must hold of its record:
-// no call with a recorded result was made twice, and no interrupted call was passed over in silence.
+// What a run leaves behind, for comparing a killed run with an undisturbed one, and what
+// must hold of its record: no call with a recorded result was made twice, and no
+// interrupted call was passed over in silence.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';

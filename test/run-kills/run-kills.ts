@@ -1,6 +1,8 @@
-// Kills our own agent with SIGKILL at random moments of a run, resumes it each time, and compares the end with that
-// of a run that nobody disturbed (V5). The scripted model lives here and survives the kills. The clock steps by -10 s to +2 h
-// meanwhile (P42), and in every third run a kill is followed by a store that is put back, which is never called done (P43).
+// Kills our own agent with SIGKILL at random moments of a run, resumes it each time, and
+// compares the end with that of a run that nobody disturbed (V5). The scripted model
+// lives here and survives the kills. The clock steps by -10 s to +2 h meanwhile (P42),
+// and in every third run a kill is followed by a store that is put back, which is never
+// called done (P43).
 // Usage: npm run test:run-kills -- [KILLS] [SEED] [workers]
 import { spawn } from 'node:child_process';
 import {
@@ -64,7 +66,10 @@ const afterEvent = (type: string, number: number, milliseconds: number): KillMom
   number,
   milliseconds,
 });
-/** While the process starts, some time after the run began, and soon after one of these events. */
+/**
+ * While the process starts, some time after the run began, and soon after one of these
+ * events.
+ */
 const moments: readonly ((random: () => number) => KillMoment)[] = [
   (random) => ({ from: 'birth', milliseconds: upTo(random, 1000) }),
   (random) => ({ from: 'start', milliseconds: upTo(random, 1200) }),
@@ -112,7 +117,8 @@ export async function runKills({
       const run = await disturbedRun(directory, work, { random, goesBack }, (already) => {
         if (already >= killsPerRun || killed + already >= kills) return null;
         const draw = drawn[Math.floor(random() * drawn.length)];
-        // The very first moment is always hit: a session exists and its goal must not be lost.
+        // The very first moment is always hit: a session exists and its goal must not be
+        // lost.
         const moment =
           runs === 1 && already === 0 ? firstEvent : (draw?.(random) ?? firstEvent);
         chosen.push(moment);
@@ -157,7 +163,10 @@ function describe(moment: KillMoment): string {
   return `${moment.milliseconds} ms after ${after}`;
 }
 
-/** What was lost proves nothing: claimed at best, or as the run ends anyway where that is no success (P43). */
+/**
+ * What was lost proves nothing: claimed at best, or as the run ends anyway where that is
+ * no success (P43).
+ */
 function isHonest({ exitCode, said }: EndResult, expected: EndResult): boolean {
   return (
     exitCode !== 0 && (said.includes('"outcome":"claimed"') || said === expected.said)
@@ -226,7 +235,9 @@ function copyStore(from: string, to: string): void {
   }
 }
 
-/** To the store after an earlier kill, or to none at all. True: something is lost by it. */
+/**
+ * To the store after an earlier kill, or to none at all. True: something is lost by it.
+ */
 function putStoreBack(directory: string, to: number): boolean {
   const before = countEvents(directory);
   copyStore(join(directory, to === 0 ? 'none' : `copy-${to - 1}`), directory);

@@ -1,6 +1,7 @@
-// The work that is done while the agent is killed: one file and one line of an append-only log for each todo, and a
-// stop after each. The model behaves as one that reads its history: what was interrupted, or what the history does not
-// show because the agent died before the call began, it does again.
+// The work that is done while the agent is killed: one file and one line of an
+// append-only log for each todo, and a stop after each. The model behaves as one that
+// reads its history: what was interrupted, or what the history does not show because the
+// agent died before the call began, it does again.
 import {
   complete,
   listTodos,
@@ -36,8 +37,9 @@ const numberOf = (title: string): string => title.slice(-2);
 
 export function killedStory(todos: number): Script {
   let calls = 0;
-  // No two calls write the same line, so that the log tells which of them were made, and how often. The line is there
-  // a while before the call ends: a kill in between is the case that matters most.
+  // No two calls write the same line, so that the log tells which of them were made, and
+  // how often. The line is there a while before the call ends: a kill in between is the
+  // case that matters most.
   const append = (number: string): Step =>
     react(() => runCommand(`echo ${number}-${calls++} >> ${logName}; sleep 0.04`));
   const write = (number: string): Step =>
@@ -70,7 +72,8 @@ export function killedStory(todos: number): Script {
         ),
       ),
       complete(title, `notes/${numberOf(title)}.md is written`),
-      // Whether an interrupted completion took effect only the list can tell; an open todo is then worked on again.
+      // Whether an interrupted completion took effect only the list can tell; an open
+      // todo is then worked on again.
       whenToolFailed(listTodos()),
       lookAgain,
       say('This one is done.'),

@@ -1,5 +1,6 @@
-// Twelve todos over three workers, one of which cannot do one of its todos (issue Agent, must hold 1). The agent that
-// delegates reads its history: what was interrupted it hands over again, what failed twice it leaves blocked.
+// Twelve todos over three workers, one of which cannot do one of its todos (issue Agent,
+// must hold 1). The agent that delegates reads its history: what was interrupted it hands
+// over again, what failed twice it leaves blocked.
 import {
   callTool,
   complete,
@@ -47,7 +48,10 @@ function briefOf({ request }: Situation): string {
 const numberIn = (situation: Situation): string =>
   /part (\d\d)/.exec(briefOf(situation))?.[1] ?? '00';
 
-/** The scripts of the agent that delegates and of its workers, whose models have their names. */
+/**
+ * The scripts of the agent that delegates and of its workers, whose models have their
+ * names.
+ */
 export function workerScripts(): Script[] {
   let calls = 0;
   const append: Step = react((situation) =>
@@ -64,7 +68,8 @@ export function workerScripts(): Script[] {
       const known = todos.find((todo) => todo.title === title);
       return callTool('delegate', { todoId: known?.id ?? title });
     });
-  // Words that a history shows: what leaves no trace there would happen once in all, not once for each worker.
+  // Words that a history shows: what leaves no trace there would happen once in all, not
+  // once for each worker.
   const cannot = when(
     (situation) => briefOf(situation).includes(hopeless),
     refuse('I cannot do that.'),

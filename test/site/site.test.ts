@@ -1,4 +1,5 @@
-// The docs site: it is built from a copy of docs/, then read as files and looked at in Chromium.
+// The docs site: it is built from a copy of docs/, then read as files and looked at in
+// Chromium.
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -130,7 +131,10 @@ describe('the site in Chromium', () => {
     return { page: await context.newPage(), requests };
   }
 
-  /** The menu is the same on every page: it is looked at once, with the start page and its neighbour. */
+  /**
+   * The menu is the same on every page: it is looked at once, with the start page and its
+   * neighbour.
+   */
   async function violations(page: Page, path: string, rules: string): Promise<string[]> {
     const part =
       path === 'index.html' || path === 'words.html' ? 'document' : "'#VPContent'";

@@ -1,5 +1,5 @@
-// The docs site as people see it: built once, then looked at in a real browser. Not part of `npm test`, because it
-// needs Chromium.
+// The docs site as people see it: built once, then looked at in a real browser. Not part
+// of `npm test`, because it needs Chromium.
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 

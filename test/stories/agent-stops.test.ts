@@ -1,4 +1,5 @@
-// Our own agent does not speak as the human: if it types `untildone stop` or `pause`, it pauses itself (V12, P52).
+// Our own agent does not speak as the human: if it types `untildone stop` or `pause`, it
+// pauses itself (V12, P52).
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';

@@ -1,5 +1,6 @@
-// How a model is asked, read from the bodies that reach it in the four protocols: reasoning effort, output limit and
-// temperature of our own agent and of a worker (C1, S4), and what is said where a model does not take one of them.
+// How a model is asked, read from the bodies that reach it in the four protocols:
+// reasoning effort, output limit and temperature of our own agent and of a worker (C1,
+// S4), and what is said where a model does not take one of them.
 import { describe, expect, it } from 'vitest';
 import type { PartialSettings } from '../../src/core/settings.ts';
 import {
@@ -33,7 +34,10 @@ const title = 'Look around';
 const isWorker = ({ messages }: Pick<LoggedRequest, 'messages'>) =>
   messages.find(({ role }) => role === 'user')?.text.includes(title) ?? false;
 
-/** The real names of models decide what the packages send; so both play one script, and the worker reports at once. */
+/**
+ * The real names of models decide what the packages send; so both play one script, and
+ * the worker reports at once.
+ */
 const steps: readonly Step[] = [
   react((situation) =>
     briefOf(situation).includes(title)
@@ -116,7 +120,8 @@ const rows: readonly Row[] = [
   {
     protocol: anthropic,
     model: 'claude-sonnet-4-5',
-    // Of its 64,000 tokens a tenth for thinking, which Anthropic counts among those of the answer.
+    // Of its 64,000 tokens a tenth for thinking, which Anthropic counts among those of
+    // the answer.
     agent: { thinking: { type: 'enabled', budget_tokens: 6400 }, max_tokens: 8400 },
     worker: { thinking: { type: 'disabled' }, max_tokens: 2000, temperature: 0.5 },
     // It wants a limit in every request: its package names the model's own.

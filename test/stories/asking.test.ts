@@ -1,4 +1,5 @@
-// Agents that ask, refuse or are blocked: the human is asked where a human is needed, and nobody is pressed.
+// Agents that ask, refuse or are blocked: the human is asked where a human is needed, and
+// nobody is pressed.
 import { describe, expect, it } from 'vitest';
 import {
   ask,

@@ -1,5 +1,6 @@
-// The command line as a human has it: child processes in a folder of their own, with a scripted model behind the
-// variables that users set. It waits for what is printed, never for a fixed time.
+// The command line as a human has it: child processes in a folder of their own, with a
+// scripted model behind the variables that users set. It waits for what is printed, never
+// for a fixed time.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -26,7 +27,10 @@ export interface Running {
   err(): string;
   /** The events printed so far by `--json`. */
   events(): readonly AgentEvent[];
-  /** Resolves with the first event that fits, printed already or not; fails when the process ends without one. */
+  /**
+   * Resolves with the first event that fits, printed already or not; fails when the
+   * process ends without one.
+   */
   sees(fits: (event: AgentEvent) => boolean): Promise<AgentEvent>;
   readonly ended: Promise<number | null>;
 }

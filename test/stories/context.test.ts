@@ -1,5 +1,6 @@
-// What the model is sent: the plan at the end of every call, the request always in the window, pairs of calls and
-// results never split, and the history bounded however long the run (S3, S5).
+// What the model is sent: the plan at the end of every call, the request always in the
+// window, pairs of calls and results never split, and the history bounded however long
+// the run (S3, S5).
 import { describe, expect, it } from 'vitest';
 import {
   complete,
@@ -50,12 +51,14 @@ describe.each(protocols)('$name', (protocol) => {
     expect(played.requests.length).toBe(37);
     let done = 0;
     for (const [index, request] of played.requests.entries()) {
-      // S5: one provider joins neighbours, so that the bound is on what is sent, not on what is kept.
+      // S5: one provider joins neighbours, so that the bound is on what is sent, not on
+      // what is kept.
       expect(
         request.messages.filter(({ role }) => role !== 'system').length,
       ).toBeLessThanOrEqual(maxMessages + 1);
       expect(hasWholePairs(request)).toBe(true);
-      // S3: the request of the human is the first thing that the model reads, in every call.
+      // S3: the request of the human is the first thing that the model reads, in every
+      // call.
       expect(userTexts(request)[0]).toContain(goal);
       // S3: the plan is the last thing, and it is the plan of this moment.
       if (index === 0) continue;

@@ -26,7 +26,10 @@ export function delegate(title: string, instructions?: string): Step {
   });
 }
 
-/** What an honest supervisor does: each todo to its worker, marked if it was done, looked up if it was not. */
+/**
+ * What an honest supervisor does: each todo to its worker, marked if it was done, looked
+ * up if it was not.
+ */
 export function delegateAll(): Step {
   return untilAllDone((title) => [
     delegate(title),

@@ -1,5 +1,5 @@
-// Agents that make the plan look better than the work is, each beside the honest agent that looks alike and must not
-// be challenged.
+// Agents that make the plan look better than the work is, each beside the honest agent
+// that looks alike and must not be challenged.
 import { describe, expect, it } from 'vitest';
 import {
   blockTodo,

@@ -1,5 +1,5 @@
-// Stopping too early, and the honest agents beside it: what the system answers to "done" while todos are open, and
-// that it answers nothing where nothing is open.
+// Stopping too early, and the honest agents beside it: what the system answers to "done"
+// while todos are open, and that it answers nothing where nothing is open.
 import { describe, expect, it } from 'vitest';
 import {
   blockTodo,
@@ -50,7 +50,8 @@ describe.each(protocols)('$name', (protocol) => {
     expect(continuations(played)).toEqual(['standard']);
     expect(continuationText(played, 0)).toContain('“Write beta”');
     expect(continuationText(played, 0)).not.toContain('Write alpha');
-    // The request after the early "done" is the one that carries it, and nothing is asked after the end.
+    // The request after the early "done" is the one that carries it, and nothing is asked
+    // after the end.
     expect(played.requests.indexOf(continuedRequests(played)[0]!)).toBe(4);
     expect(played.requests).toHaveLength(7);
     expect(shownText(played)).toBe('Both are written.');

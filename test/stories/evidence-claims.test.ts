@@ -1,5 +1,6 @@
-// Claims against checks, through the real `run`: each agent that says more than it did stands beside the honest one
-// that looks alike (issue "Evidence": P2, P3, P6, P7, P28, P31).
+// Claims against checks, through the real `run`: each agent that says more than it did
+// stands beside the honest one that looks alike (issue "Evidence": P2, P3, P6, P7, P28,
+// P31).
 import { describe, expect, it } from 'vitest';
 import {
   blockTodo,

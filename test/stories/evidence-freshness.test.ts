@@ -1,5 +1,6 @@
-// What evidence holds for, through the real `run`: it goes stale with the files, a flaky check proves nothing, a slow
-// one is waited for, a human is not answered for, and nothing that the agent edits changes what is checked (V1, V2).
+// What evidence holds for, through the real `run`: it goes stale with the files, a flaky
+// check proves nothing, a slow one is waited for, a human is not answered for, and
+// nothing that the agent edits changes what is checked (V1, V2).
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

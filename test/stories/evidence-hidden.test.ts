@@ -1,5 +1,5 @@
-// An agent that ignores a file hides nothing, through the real `run`: the ignore rules are those of the human's last
-// message, and files that are ignored since are told (V2).
+// An agent that ignores a file hides nothing, through the real `run`: the ignore rules
+// are those of the human's last message, and files that are ignored since are told (V2).
 import { execFileSync } from 'node:child_process';
 import { dirname } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';

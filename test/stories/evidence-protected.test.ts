@@ -1,5 +1,5 @@
-// P27 through the real `run`: agents that change what the work is measured by, in every way that the tools allow, and
-// the same agents once they have put it back.
+// P27 through the real `run`: agents that change what the work is measured by, in every
+// way that the tools allow, and the same agents once they have put it back.
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -122,7 +122,8 @@ describe('P27: protected paths', () => {
     const run = await tell({ files, config, steps });
     expect(told(run)).toMatchObject({ outcome: 'done', code: 0 });
     expect(told(run).texts[0]).toBe('failed-check');
-    // What it proved on the changed tests was void: the check ran again on the restored ones.
+    // What it proved on the changed tests was void: the check ran again on the restored
+    // ones.
     const sums = run.evidence.filter(
       ({ check, todoId }) => check === 'sum' && todoId !== null,
     );

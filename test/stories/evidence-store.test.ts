@@ -1,5 +1,6 @@
-// V4 through the real `run`: rows of the store are edited while the agent works, each edit aimed at making unfinished
-// work look finished. None leads to done, and each is found.
+// V4 through the real `run`: rows of the store are edited while the agent works, each
+// edit aimed at making unfinished work look finished. None leads to done, and each is
+// found.
 import { describe, expect, it } from 'vitest';
 import { lookAtFiles } from '../../src/checks/fingerprint.ts';
 import { countPlan, type PlanCounts } from '../../src/core/state.ts';
@@ -33,7 +34,10 @@ interface Damage extends EvidenceStory {
   readonly edit: (editor: StoreEditor, state: string) => void;
 }
 
-/** Plays the story with the edit, and asks the record afterwards; `state` is the fingerprint of the files at first. */
+/**
+ * Plays the story with the edit, and asks the record afterwards; `state` is the
+ * fingerprint of the files at first.
+ */
 async function damaged({
   before,
   edit,
@@ -70,7 +74,10 @@ const isBeta = (body: Record<string, unknown>): boolean => body['title'] === 'Wr
 const anything = (): boolean => true;
 
 const noCounts = countPlan([]);
-/** Counts in the session, as 0.1.0 kept them and as they would be with both todos completed and passed. */
+/**
+ * Counts in the session, as 0.1.0 kept them and as they would be with both todos
+ * completed and passed.
+ */
 const allPassed: PlanCounts = { ...noCounts, completed: 2, passed: 2 };
 const setCounts = (editor: StoreEditor, counts: PlanCounts): void =>
   editor.change('sessions', anything, (body) => ({ ...body, counts }));
@@ -232,7 +239,8 @@ describe('V4: with work that was proved and then broken', () => {
           evidence: [{ check: 'alpha', fingerprint: state, flaky: false }],
         })),
     });
-    // The process that works keeps its plan: it runs the check again, which fails, and writes the row anew.
+    // The process that works keeps its plan: it runs the check again, which fails, and
+    // writes the row anew.
     expect(run.ended.outcome).toBe('stagnant');
   });
 
@@ -349,7 +357,8 @@ describe('V4: with all work done, an edit that only hides something', () => {
       before: 4,
       edit: (editor) => setBeta(editor, { checks: ['alpha'] }),
     });
-    // The process that works keeps its plan: the check that was there fails, and the row is written anew.
+    // The process that works keeps its plan: the check that was there fails, and the row
+    // is written anew.
     expect(run.ended.outcome).toBe('stagnant');
   });
 

@@ -1,5 +1,6 @@
-// The ways to exit code 0, as one table (V1): agent × checks × resume × plan file × scope. 0 only where every check that
-// the human gave passes on the final state, something changed, and nothing is open. The oracle looks at the files itself.
+// The ways to exit code 0, as one table (V1): agent × checks × resume × plan file ×
+// scope. 0 only where every check that the human gave passes on the final state,
+// something changed, and nothing is open. The oracle looks at the files itself.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

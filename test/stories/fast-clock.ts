@@ -1,8 +1,12 @@
-// A clock on which a minute is over in a blink: real time, counted faster. Waits keep their order and their length
-// in the clock's own time, so that a test can see that a wait was kept without sitting through it.
+// A clock on which a minute is over in a blink: real time, counted faster. Waits keep
+// their order and their length in the clock's own time, so that a test can see that a
+// wait was kept without sitting through it.
 import type { Clock } from '../../src/engine/host.ts';
 
-/** A second takes 25 ms: long waits are short, and a busy machine's hiccups still do not look like minutes. */
+/**
+ * A second takes 25 ms: long waits are short, and a busy machine's hiccups still do not
+ * look like minutes.
+ */
 const usualSpeed = 40;
 
 export function createFastClock(speed = usualSpeed): Clock {

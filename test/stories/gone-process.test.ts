@@ -1,5 +1,6 @@
-// A process that is killed leaves its session in the middle of its work (C3, V5). `status` and `attach` say so and name the
-// command that resumes it; a process that only sleeps is not taken for dead. Real processes and signals.
+// A process that is killed leaves its session in the middle of its work (C3, V5).
+// `status` and `attach` say so and name the command that resumes it; a process that only
+// sleeps is not taken for dead. Real processes and signals.
 import { hostname } from 'node:os';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { AgentEvent } from '../../src/agent/agent-event.ts';

@@ -1,5 +1,5 @@
-// The in-turn guard in the real loop: what is held, what passes at once, what the human sees and what only the model
-// sees (I1–I9).
+// The in-turn guard in the real loop: what is held, what passes at once, what the human
+// sees and what only the model sees (I1–I9).
 import { describe, expect, it } from 'vitest';
 import type { HumanControl } from '../../src/agent/run-agent.ts';
 import {
@@ -114,7 +114,8 @@ describe('the guard in the loop', () => {
         ...[...alpha.slice(0, 2), complete('Write beta'), say('Written.')],
       ],
     });
-    // The third stop has seen a change, the fourth none since the third: its snapshot is the newest plan (I4).
+    // The third stop has seen a change, the fourth none since the third: its snapshot is
+    // the newest plan (I4).
     expect(levels(played)).toEqual([1, 2, 1, 2]);
     const isFirmer = [0, 1, 2, 3].map((index) =>
       continuationText(played, index).includes(
@@ -130,7 +131,8 @@ describe('the guard in the loop', () => {
       protocol,
       steps: [plan('Write alpha'), say('Done.'), look, say('Done again.'), ...alpha],
     });
-    // Each of both stops is held back, with a retry of its own, although the first had used its one up.
+    // Each of both stops is held back, with a retry of its own, although the first had
+    // used its one up.
     expect(eventsOf(played, 'text-held-back').map(({ text }) => text)).toEqual([
       'Done.',
       'Done again.',
@@ -273,7 +275,8 @@ describe('the guard in the loop', () => {
     const hints = third.requests.flatMap((request) =>
       userTexts(request).filter((text) => text.includes('This request has')),
     );
-    // One for each of the three messages: none says that an earlier one was worked on without a plan.
+    // One for each of the three messages: none says that an earlier one was worked on
+    // without a plan.
     expect(hints.map((text) => text.includes(hint))).toEqual([true, true, true]);
   });
 
@@ -332,7 +335,8 @@ describe('the guard in the loop', () => {
     const order = played.events
       .filter(({ type }) => type === 'step-started' || type === 'continuation')
       .map(({ type }) => type);
-    // Step 2 holds the empty answer and its retry; the answer to that retry is abandoned work.
+    // Step 2 holds the empty answer and its retry; the answer to that retry is abandoned
+    // work.
     expect(order.slice(0, 5)).toEqual([
       'step-started',
       'step-started',

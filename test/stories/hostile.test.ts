@@ -1,5 +1,6 @@
-// Hostile material in the workspace: paths that lead outside, output that speaks to the terminal or to the plan. The
-// plan, the terminal and everything outside the workspace stay as they were (must hold 6).
+// Hostile material in the workspace: paths that lead outside, output that speaks to the
+// terminal or to the plan. The plan, the terminal and everything outside the workspace
+// stay as they were (must hold 6).
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -53,7 +54,9 @@ function prepareOutside(root: string): void {
   symlinkSync(join(outside, 'secret.txt'), join(root, 'linked.txt'));
 }
 
-/** Control characters other than the line break, C1 and the marks that turn text around. */
+/**
+ * Control characters other than the line break, C1 and the marks that turn text around.
+ */
 function hostileCharacters(text: string): readonly string[] {
   return Array.from(text).filter((character) => {
     const code = character.codePointAt(0) ?? 0;

@@ -1,5 +1,6 @@
-// The human's hand on a running agent, with real processes and signals: Ctrl-C once and twice, pause, resume and stop
-// from another terminal, and going on afterwards (C3, G4); questions that are answered there, and words (S7, T3).
+// The human's hand on a running agent, with real processes and signals: Ctrl-C once and
+// twice, pause, resume and stop from another terminal, and going on afterwards (C3, G4);
+// questions that are answered there, and words (S7, T3).
 import { spawn } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -391,7 +392,8 @@ describe('words from another terminal', () => {
     );
     await running.sees(startsShell);
     const said = await line.runOnTerminal('say', 'Use tabs.');
-    // The step runs until the message was seen, however long that takes on a busy machine.
+    // The step runs until the message was seen, however long that takes on a busy
+    // machine.
     await running.sees((event) => event.type === 'human-message');
     writeFileSync(join(line.project, 'said'), '');
     expect(said.out).toContain('The agent reads it after its running step.');

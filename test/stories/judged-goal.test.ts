@@ -1,5 +1,6 @@
-// What `run` calls done (V1): the checks that the human gave are always due, and how they stood before the first model
-// call is known. Real checks, a real store, the scripted model.
+// What `run` calls done (V1): the checks that the human gave are always due, and how they
+// stood before the first model call is known. Real checks, a real store, the scripted
+// model.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -16,7 +17,9 @@ import { checkResults, type PlanRun, setPlanStage } from './plan-file-stage.ts';
 
 const talk = say('I fixed it.');
 const inThreeSeconds = (step: Step) => model.after(3000, step);
-/** A check that is slow before the work alone: what comes later need not be waited for. */
+/**
+ * A check that is slow before the work alone: what comes later need not be waited for.
+ */
 const slowOnce = (slow: string, then: string) =>
   `test -e ../began || { touch ../began; ${slow}; }; ${then}`;
 

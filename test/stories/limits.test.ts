@@ -1,5 +1,6 @@
-// Limits in the real loop: tokens, cost, time, context, steps in a row. Each ends the run with a word that says which
-// one it was, also while the agent never stops by itself (S2, G8, G10).
+// Limits in the real loop: tokens, cost, time, context, steps in a row. Each ends the run
+// with a word that says which one it was, also while the agent never stops by itself (S2,
+// G8, G10).
 import { describe, expect, it } from 'vitest';
 import {
   callTool,

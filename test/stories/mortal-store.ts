@@ -1,5 +1,5 @@
-// A store that stops answering at a given write, as a killed process would: what was committed stays, what was asked
-// for later never happens, and nobody gets an error.
+// A store that stops answering at a given write, as a killed process would: what was
+// committed stays, what was asked for later never happens, and nobody gets an error.
 import type { Store } from '../../src/engine/store.ts';
 
 export interface MortalStore extends Store {
@@ -22,7 +22,10 @@ const writing: ReadonlySet<string> = new Set([
   'archive',
 ] satisfies (keyof Store)[]);
 
-/** Dies at write `at` (from 1), before it is committed or right after, when only the answer is lost. */
+/**
+ * Dies at write `at` (from 1), before it is committed or right after, when only the
+ * answer is lost.
+ */
 export function createMortalStore(store: Store, at: number, death: Death): MortalStore {
   let writes = 0;
   let isDead = false;
@@ -52,7 +55,8 @@ export function createMortalStore(store: Store, at: number, death: Death): Morta
     close: async () => {},
   };
   return new Proxy(own as MortalStore, {
-    // It must not look like a promise: an async function that gives it back would wait for it.
+    // It must not look like a promise: an async function that gives it back would wait
+    // for it.
     get: (target, name: keyof Store | 'then') =>
       name === 'then' || name in target
         ? target[name as keyof Store]

@@ -1,5 +1,6 @@
-// Being told elsewhere: a command, an address and the bell of the human's own, at the end of a run and when it asks. What
-// a project, a model or a broken address does, the run and its exit code are the same.
+// Being told elsewhere: a command, an address and the bell of the human's own, at the end
+// of a run and when it asks. What a project, a model or a broken address does, the run
+// and its exit code are the same.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';

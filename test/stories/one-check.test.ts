@@ -1,5 +1,6 @@
-// One check that is given in several places is one check (V1). Each run of it writes a line into a log, between marks for
-// the parts of the story. Real checks, a real store, the scripted model.
+// One check that is given in several places is one check (V1). Each run of it writes a
+// line into a log, between marks for the parts of the story. Real checks, a real store,
+// the scripted model.
 import { chmodSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// The system dies in the middle and goes on: one stop gets one continuation, no call with a result is made again, and
-// the end is the same (P24, V5).
+// The system dies in the middle and goes on: one stop gets one continuation, no call with
+// a result is made again, and the end is the same (P24, V5).
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -22,7 +22,10 @@ const steps = [
   say('Both are written.'),
 ];
 
-/** The continuations that the model sees in its whole history at the end, one for each early stop. */
+/**
+ * The continuations that the model sees in its whole history at the end, one for each
+ * early stop.
+ */
 function seenContinuations({ requests }: Played): number {
   const texts = requests.at(-1)?.messages.map(({ text }) => text) ?? [];
   return texts.join('\n').split(marker).length - 1;
@@ -41,7 +44,8 @@ async function writesAroundTheStop(): Promise<readonly number[]> {
     },
   });
   const [from = 0, to = 0] = [places[5], places[6]];
-  // The start of a call is on record twice before it is shown; from there on it is another story.
+  // The start of a call is on record twice before it is shown; from there on it is
+  // another story.
   return Array.from({ length: to - 2 - from }, (_, index) => from + 1 + index);
 }
 
@@ -138,7 +142,8 @@ describe('a run that dies', () => {
     }
     const played = await stage.run({ goal: null, resume: true });
     expect(ending(played)).toMatchObject({ outcome: 'claimed', reason: 'nothing-open' });
-    // Each death cost one continuation, and the bounds that do not ask for progress have counted them all.
+    // Each death cost one continuation, and the bounds that do not ask for progress have
+    // counted them all.
     expect(played.session.counters.total).toBe(4);
   });
 });

@@ -1,5 +1,5 @@
-// Who may take a session up again, with real processes (V5, P41): not a second process beside a living one, and not
-// `run` where the session belongs to another program.
+// Who may take a session up again, with real processes (V5, P41): not a second process
+// beside a living one, and not `run` where the session belongs to another program.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -79,7 +79,8 @@ describe('P41: one owner', () => {
       .toMatch(/^\d+$/u);
     first.child.kill('SIGKILL');
     await first.ended;
-    // Signal 0 asks whether it is there, and throws if not: nobody ended it with its owner.
+    // Signal 0 asks whether it is there, and throws if not: nobody ended it with its
+    // owner.
     process.kill(Number(readFileSync(pidFile, 'utf8')), 0);
     const second = line.start('run', '--resume', '--auto', '--json');
     await second.sees(startsShell);

@@ -1,5 +1,5 @@
-// What a configuration says about our own agent, which goes by the name `run`, and about what it may cost: through the
-// real command line.
+// What a configuration says about our own agent, which goes by the name `run`, and about
+// what it may cost: through the real command line.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,6 @@
-// A user's own words reach the agent and the people, and stay on the record: through a model that plays a script, a program
-// with an event bus, the settings of a project, and a replay.
+// A user's own words reach the agent and the people, and stay on the record: through a
+// model that plays a script, a program with an event bus, the settings of a project, and
+// a replay.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ToolLoopAgent } from 'ai';

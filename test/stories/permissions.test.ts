@@ -1,5 +1,5 @@
-// Permissions that ask: the question is on the record, the automation waits, and the answer counts wherever and
-// whenever it was given (S7, P9).
+// Permissions that ask: the question is on the record, the automation waits, and the
+// answer counts wherever and whenever it was given (S7, P9).
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,6 @@
-// `run --plan` with an agent that edits the plan file instead of working: ticks are claims, checks stay, lines that are
-// gone are dropped. Each stands beside the same edit by an agent that did the work.
+// `run --plan` with an agent that edits the plan file instead of working: ticks are
+// claims, checks stay, lines that are gone are dropped. Each stands beside the same edit
+// by an agent that did the work.
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,6 @@
-// The bench of the plan file: the real `run --plan` in this process, over a real store, real checks and the scripted
-// model behind real HTTP. What a human does meanwhile happens between two printed events.
+// The bench of the plan file: the real `run --plan` in this process, over a real store,
+// real checks and the scripted model behind real HTTP. What a human does meanwhile
+// happens between two printed events.
 import {
   mkdirSync,
   mkdtempSync,
@@ -48,7 +49,10 @@ export interface PlanStage {
   requests(): readonly LoggedRequest[];
   write(path: string, text: string): void;
   read(path: string): string;
-  /** `run` with these arguments; `watch` sees every event as it is printed. `cwd`: where the human stands. */
+  /**
+   * `run` with these arguments; `watch` sees every event as it is printed. `cwd`: where
+   * the human stands.
+   */
   run(
     argv: readonly string[],
     watch?: (event: AgentEvent) => void,
@@ -64,7 +68,10 @@ export interface PlanStory {
   readonly mode?: 'auto' | 'read-only';
 }
 
-/** Line ends, odd spaces and boxes that are none, so that a byte that is touched by mistake is seen. */
+/**
+ * Line ends, odd spaces and boxes that are none, so that a byte that is touched by
+ * mistake is seen.
+ */
 export const document = [
   '---',
   'title: Two files',
@@ -82,7 +89,10 @@ export const document = [
   'The end, without a line end',
 ].join('\r\n');
 export const ticked = document.replaceAll('* [ ]', '* [x]');
-/** What is said of one item alone: then nothing depends on which of two checks is finished first. */
+/**
+ * What is said of one item alone: then nothing depends on which of two checks is finished
+ * first.
+ */
 export const single = document.replace(/\* \[ \] Write beta\r\n.*\r\n/, '');
 
 export const runPlan = ['--plan', 'PLAN.md'];
@@ -173,7 +183,8 @@ export async function setPlanStage({
       agentAbove: async () => null,
       agentSessions: async () => [],
     };
-    // An agent that repeats itself is known after its first reminder; three would only take longer.
+    // An agent that repeats itself is known after its first reminder; three would only
+    // take longer.
     const patience = afterwards === undefined ? [] : ['--max-stagnant=1'];
     const may = argv.includes('--read-only') ? [] : [`--${mode}`];
     const code = await main(

@@ -1,4 +1,5 @@
-// `run --plan` with a file that is no plan: one sentence that says what to do, and nothing is started.
+// `run --plan` with a file that is no plan: one sentence that says what to do, and
+// nothing is started.
 import { existsSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,6 @@
-// `run --plan`: the agent works through a human's Markdown file. The file follows the work, and the human may edit it
-// at any time. What an agent gains by editing it (nothing) is in plan-file-edits.test.ts.
+// `run --plan`: the agent works through a human's Markdown file. The file follows the
+// work, and the human may edit it at any time. What an agent gains by editing it
+// (nothing) is in plan-file-edits.test.ts.
 import { readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -47,7 +48,8 @@ describe('an honest agent', () => {
     expect(
       told.ledger.filter(({ change }) => change === 'created').map(({ actor }) => actor),
     ).toEqual(['file', 'file']);
-    // Our own ticks are no edit and make nothing stale: what was checked last is not checked again.
+    // Our own ticks are no edit and make nothing stale: what was checked last is not
+    // checked again.
     expect(
       checkResults(told).filter((line) => line.endsWith('beta.txt: passed')),
     ).toHaveLength(1);
@@ -97,7 +99,8 @@ describe('an honest agent', () => {
   });
 
   it('C3: so it is after Ctrl-C, and --resume goes on with the file', async () => {
-    // The runner of the checks is then a process, as people have it: it outlives the run and leaves no lease behind.
+    // The runner of the checks is then a process, as people have it: it outlives the run
+    // and leaves no lease behind.
     const [, started = ''] = process.argv;
     process.argv[1] = fileURLToPath(new URL('../../src/cli/bin.ts', import.meta.url));
     onTestFinished(() => {

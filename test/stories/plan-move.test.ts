@@ -1,5 +1,5 @@
-// A plan goes from one agent to the next (V7): hooks of Claude Code, OpenCode's plugin and `untildone run` over one store,
-// and a human who moves the plan on a terminal.
+// A plan goes from one agent to the next (V7): hooks of Claude Code, OpenCode's plugin
+// and `untildone run` over one store, and a human who moves the plan on a terminal.
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -110,7 +110,8 @@ describe('V7: one plan, several agents', () => {
     onTestFinished(() => opencode.hooks.dispose?.());
     await opencode.open('ses_1', null, 'build');
     await opencode.says('ses_1', 'go on');
-    // The message reaches the model with the plan behind it, and the human sees what was taken up.
+    // The message reaches the model with the plan behind it, and the human sees what was
+    // taken up.
     expect(opencode.injected('ses_1')[0]).toContain(
       'Your human moved a plan to this session',
     );

@@ -1,5 +1,6 @@
-// The test bench of the stories: a scripted model behind real HTTP, the real provider packages, a real SQLite file,
-// the whole loop. A story is played to its end, and everything that reached the model or the human comes back.
+// The test bench of the stories: a scripted model behind real HTTP, the real provider
+// packages, a real SQLite file, the whole loop. A story is played to its end, and
+// everything that reached the model or the human comes back.
 import { createHash } from 'node:crypto';
 import {
   mkdirSync,
@@ -37,7 +38,8 @@ import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { createFastClock } from './fast-clock.ts';
 import type { StoryProtocol } from './protocols.ts';
 
-// The model of the stories has no name that the packages know; their remarks about that are not the point.
+// The model of the stories has no name that the packages know; their remarks about that
+// are not the point.
 (globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;
 
 export interface Story extends ScriptOptions {
@@ -57,7 +59,9 @@ export interface Story extends ScriptOptions {
   /** Of the story's clock; the more, the less exact. */
   readonly speed?: number;
   readonly acceptClaims?: boolean;
-  /** Workers by their type, with what their model does; each has a model of its own name. */
+  /**
+   * Workers by their type, with what their model does; each has a model of its own name.
+   */
   readonly workers?: Readonly<Record<string, readonly Step[]>>;
 }
 

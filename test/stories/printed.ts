@@ -1,4 +1,5 @@
-// A run as the human reads it: the real printer, without colour, on a terminal of 80 columns or into a file.
+// A run as the human reads it: the real printer, without colour, on a terminal of 80
+// columns or into a file.
 import type { AgentEvent } from '../../src/agent/agent-event.ts';
 import { createLinePrinter } from '../../src/cli/show/lines.ts';
 

@@ -1,10 +1,13 @@
-// The four wire protocols in which every story is played, each through the provider package that users get for it.
+// The four wire protocols in which every story is played, each through the provider
+// package that users get for it.
 import type { ModelProvider } from '../../src/core/settings.ts';
 
 export interface StoryProtocol {
   /** For the name of a test. */
   readonly name: string;
-  /** The provider's name decides about special options: `openai` gets those of the vendor. */
+  /**
+   * The provider's name decides about special options: `openai` gets those of the vendor.
+   */
   readonly provider: string;
   readonly api: NonNullable<ModelProvider['api']>;
   readonly path: string;

@@ -1,5 +1,6 @@
-// Trouble with the provider: limits, overload, broken streams, contexts that overflow. Waiting is visible and counts
-// as nothing; failing again and again ends the run with a sentence.
+// Trouble with the provider: limits, overload, broken streams, contexts that overflow.
+// Waiting is visible and counts as nothing; failing again and again ends the run with a
+// sentence.
 import { describe, expect, it } from 'vitest';
 import {
   complete,
@@ -27,7 +28,10 @@ import {
 } from './seen.ts';
 
 const alpha = [writeFile('alpha.txt', 'a'), complete('Write alpha'), say('Written.')];
-/** The scripted model knows the conversation by its mark although its beginning is summarised away. */
+/**
+ * The scripted model knows the conversation by its mark although its beginning is
+ * summarised away.
+ */
 const marked = 'Do the work. [conversation: long]';
 
 describe.each(protocols)('$name', (protocol) => {

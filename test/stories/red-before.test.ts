@@ -1,5 +1,5 @@
-// A check of the project failed before the agent began (P51): the agent is told so and how it may stop, and the human is
-// told too.
+// A check of the project failed before the agent began (P51): the agent is told so and
+// how it may stop, and the human is told too.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// What a session is taken up with (V1, V2, P40): the checks that the human gave stay, whatever is said or written
-// meanwhile, until the human names others.
+// What a session is taken up with (V1, V2, P40): the checks that the human gave stay,
+// whatever is said or written meanwhile, until the human names others.
 import { existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -154,7 +154,8 @@ describe('P40: a check that appears in the plan file later', () => {
     expect(second.ended?.leftOver).toEqual([]);
     expect(second.ended?.outcome).toBe('claimed');
     expect(stage.read('PLAN.md')).toContain('- [x] Write alpha');
-    // The next resume has it from the record, and one with the file finds nothing new in it.
+    // The next resume has it from the record, and one with the file finds nothing new in
+    // it.
     for (const words of [['--resume'], ['--resume', ...runPlan]])
       expect(
         (await stage.run(words)).todos.map(({ title, checks }) => [title, checks]),

@@ -1,4 +1,5 @@
-// What the tests look at in a story that was played: short names for the questions that many of them ask.
+// What the tests look at in a story that was played: short names for the questions that
+// many of them ask.
 import type { AgentEvent } from '../../src/agent/agent-event.ts';
 import type { LoggedRequest } from '../../src/scripted-model/index.ts';
 import type { Played } from './play.ts';
@@ -36,7 +37,9 @@ export function continuedRequests({
   });
 }
 
-/** All that was said to the model since it last spoke; the plan at the end is left out. */
+/**
+ * All that was said to the model since it last spoke; the plan at the end is left out.
+ */
 export function heard({ messages }: LoggedRequest): string {
   const last = messages.findLastIndex(({ role }) => role === 'assistant');
   const texts = messages.slice(last + 1).filter(({ role }) => role === 'user');

@@ -1,5 +1,5 @@
-// A command that names no session takes the one that runs here, not one that ended later (C3). Real processes; the choice
-// at a terminal is played in test/view/attach.test.ts.
+// A command that names no session takes the one that runs here, not one that ended later
+// (C3). Real processes; the choice at a terminal is played in test/view/attach.test.ts.
 import { describe, expect, it } from 'vitest';
 import type { AgentEvent } from '../../src/agent/agent-event.ts';
 import { firstOf, plan, runCommand, say } from '../../src/scripted-model/index.ts';

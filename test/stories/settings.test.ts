@@ -1,4 +1,5 @@
-// Settings in the real loop: per agent, switched off, observed, read-only; and every decision on the record (C1–C4).
+// Settings in the real loop: per agent, switched off, observed, read-only; and every
+// decision on the record (C1–C4).
 import { describe, expect, it } from 'vitest';
 import {
   callTool,

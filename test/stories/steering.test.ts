@@ -1,4 +1,5 @@
-// Speaking to an agent while it works: the words join the turn between two steps, and nothing of them is lost (T3, C3).
+// Speaking to an agent while it works: the words join the turn between two steps, and
+// nothing of them is lost (T3, C3).
 import { describe, expect, it } from 'vitest';
 import type { AgentEvent } from '../../src/agent/agent-event.ts';
 import type { HumanControl } from '../../src/agent/run-agent.ts';

@@ -1,4 +1,5 @@
-// The calls of one answer: in which order they are made, and what a model hears about one that cannot be made.
+// The calls of one answer: in which order they are made, and what a model hears about one
+// that cannot be made.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

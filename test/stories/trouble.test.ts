@@ -1,5 +1,6 @@
-// Trouble that is nobody's fault or hides in the work: failing tools, cut answers, background jobs, loops, work that
-// the plan does not show. Each ends bounded, and honest work goes through.
+// Trouble that is nobody's fault or hides in the work: failing tools, cut answers,
+// background jobs, loops, work that the plan does not show. Each ends bounded, and honest
+// work goes through.
 import { describe, expect, it } from 'vitest';
 import {
   callTool,
@@ -29,7 +30,8 @@ describe.each(protocols)('$name', (protocol) => {
       protocol,
       steps: [plan('Write alpha'), ...rounds, complete('Write alpha'), say('Ready.')],
     });
-    // Five stops would be stagnant after three; each new state of the workspace takes that back.
+    // Five stops would be stagnant after three; each new state of the workspace takes
+    // that back.
     expect(ending(played)).toEqual({
       outcome: 'claimed',
       reason: 'nothing-open',

@@ -1,5 +1,5 @@
-// Workers as a human meets them on the command line: `run` has them, `status` lists them, `transcript` shows what each
-// of them said and did (S4, C3, I7).
+// Workers as a human meets them on the command line: `run` has them, `status` lists them,
+// `transcript` shows what each of them said and did (S4, C3, I7).
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -28,7 +28,8 @@ const steps = [
 
 describe('workers on the command line', () => {
   it('S4 C3 I7: a run has them, status lists them, transcript shows theirs and no reminder', async () => {
-    // The worker's model tells the same story from its start; without todo tools it can only say so.
+    // The worker's model tells the same story from its start; without todo tools it can
+    // only say so.
     const line = await openCommandLine({ steps });
     const ran = await line.run(...run);
     expect(ran.code).toBe(3);

@@ -247,7 +247,8 @@ describe('a run that dies while a worker is at work', () => {
   }
 
   it('V5: a worker whose report was written down before the crash is not sent again', async () => {
-    // Which write that is depends on how a run begins: the first death that leaves just that state behind.
+    // Which write that is depends on how a run begins: the first death that leaves just
+    // that state behind.
     for (let at = 18; ; at += 1) {
       const stage = await setStage({ protocol, steps: supervisor, workers: { coder } });
       const mortal = createMortalStore(stage.store, at, 'after');
@@ -264,7 +265,8 @@ describe('a run that dies while a worker is at work', () => {
     }
   });
 
-  // Between them these writes hit the delegation's start, the worker's session, its calls, its end and its report.
+  // Between them these writes hit the delegation's start, the worker's session, its
+  // calls, its end and its report.
   it.each([
     ['before', 10],
     ['after', 10],

@@ -1,5 +1,6 @@
-// A plan of twelve todos over three workers, one of which cannot do one of its todos, with the real loop, a SQLite
-// store and the scripted model; and the same work interrupted at every kind of moment (S4, S6, V5).
+// A plan of twelve todos over three workers, one of which cannot do one of its todos,
+// with the real loop, a SQLite store and the scripted model; and the same work
+// interrupted at every kind of moment (S4, S6, V5).
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +18,8 @@ import {
   workerTodos,
 } from '../run-kills/worker-story.ts';
 
-// The models of the story have no names that the packages know; their remarks about that are not the point.
+// The models of the story have no names that the packages know; their remarks about that
+// are not the point.
 (globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;
 
 async function playAll() {
@@ -77,7 +79,8 @@ it('S4 S6: twelve todos over three workers, one of which fails twice: eleven don
     workerTodos.map(({ title }) => title),
   );
 
-  // Each got its own worker, the hopeless one two; every one is on the record with a session of its own.
+  // Each got its own worker, the hopeless one two; every one is on the record with a
+  // session of its own.
   const ends = events.filter((event) => event.type === 'worker-ended');
   expect(ends).toHaveLength(13);
   expect(ends.filter(({ result }) => result === 'refused')).toHaveLength(2);

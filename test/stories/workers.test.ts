@@ -1,4 +1,5 @@
-// Delegation through the real loop and the wire: todos go to workers, one after the other, and come back (S4, S6).
+// Delegation through the real loop and the wire: todos go to workers, one after the
+// other, and come back (S4, S6).
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// A new user's first mistakes, with real processes: each is one sentence that says what to do, without a stack trace
-// and without a key (must hold 7).
+// A new user's first mistakes, with real processes: each is one sentence that says what
+// to do, without a stack trace and without a key (must hold 7).
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { complete, fail, plan, say, writeFile } from '../../src/scripted-model/index.ts';

@@ -1,5 +1,6 @@
-// Builds todos, sessions, events and rows for tests: valid as they are, every field can be overridden.
-// Ids count up from one in the order of the calls, so that a failing test fails the same way again.
+// Builds todos, sessions, events and rows for tests: valid as they are, every field can
+// be overridden. Ids count up from one in the order of the calls, so that a failing test
+// fails the same way again.
 import type { Decision } from '../../src/core/decision.ts';
 import type { EventOf, EventType } from '../../src/core/events.ts';
 import {
@@ -12,7 +13,10 @@ import { createState, type State } from '../../src/core/state.ts';
 import { normaliseTitle, type Todo } from '../../src/core/todo.ts';
 import type { OutboxRow, StoredDecision, UsageRow } from '../../src/engine/store.ts';
 
-/** The time of everything that is built, unless a test says otherwise: 2026-01-01T00:00:00Z. */
+/**
+ * The time of everything that is built, unless a test says otherwise:
+ * 2026-01-01T00:00:00Z.
+ */
 export const builtAt = 1_767_225_600_000;
 
 let built = 0;
@@ -173,7 +177,8 @@ type Details<T extends EventType> = Omit<EventOf<T>, 'id' | 'sessionId' | 'at' |
 function eventBuilder<T extends EventType>(type: T, defaults: Details<T>) {
   return (overrides: Partial<Omit<EventOf<T>, 'type'>> = {}): EventOf<T> => {
     const id = overrides.id ?? nextTestId();
-    // One generic shape for every event type: the compiler checks `defaults` at each call below.
+    // One generic shape for every event type: the compiler checks `defaults` at each call
+    // below.
     return {
       id,
       sessionId: 'session-1',

@@ -5,7 +5,10 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { bundledPackages } from '../../scripts/bundled-packages.ts';
 
-/** The program as it is shipped, from the sources as they are now: it starts three times as fast as those. */
+/**
+ * The program as it is shipped, from the sources as they are now: it starts three times
+ * as fast as those.
+ */
 export async function bundleProgram(outdir: string): Promise<string> {
   const root = fileURLToPath(new URL('../..', import.meta.url));
   await build({
@@ -26,8 +29,8 @@ export async function bundleProgram(outdir: string): Promise<string> {
 }
 
 /**
- * The same one for all files of one run of the tests, whose temporary folder it goes with (temporary-root.ts). Whoever
- * needs it first makes it.
+ * The same one for all files of one run of the tests, whose temporary folder it goes with
+ * (temporary-root.ts). Whoever needs it first makes it.
  */
 export async function sharedProgram(): Promise<string> {
   const folder = join(tmpdir(), 'program');

@@ -1,5 +1,6 @@
-// Payloads as Codex 0.166.0 wrote them, shortened; every field can be overridden. For tests only. That of PermissionRequest
-// follows the schema in the program: headless it asks nobody.
+// Payloads as Codex 0.166.0 wrote them, shortened; every field can be overridden. For
+// tests only. That of PermissionRequest follows the schema in the program: headless it
+// asks nobody.
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
-// For tests: runs commands in process over a real store that scripted hosts filled, and keeps what they print.
-// It touches nothing outside its own temporary directory.
+// For tests: runs commands in process over a real store that scripted hosts filled, and
+// keeps what they print. It touches nothing outside its own temporary directory.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

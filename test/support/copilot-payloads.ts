@@ -1,4 +1,5 @@
-// Payloads as Copilot CLI 1.0.102 wrote them, shortened; every field can be overridden. For tests only.
+// Payloads as Copilot CLI 1.0.102 wrote them, shortened; every field can be overridden.
+// For tests only.
 
 export const sessionId = 'a8ba9160-5cfd-486b-8bb5-65fdc5b72039';
 export const agentId = '9a01690b-9dab-4057-b327-5f80ef016abd';

@@ -1,5 +1,6 @@
-// For tests: random Markdown documents of which the todos are known beforehand, and soups of fragments of which
-// nothing is known. Blocks are parted by headings, so that none reaches into the next.
+// For tests: random Markdown documents of which the todos are known beforehand, and soups
+// of fragments of which nothing is known. Blocks are parted by headings, so that none
+// reaches into the next.
 import fc from 'fast-check';
 
 export interface ExpectedTodo {
@@ -65,7 +66,9 @@ const extra = fc.constantFrom(
   '- check: unit',
 );
 
-/** Bounded by hand: a list of lists grows faster than the bounds of fast-check hold it. */
+/**
+ * Bounded by hand: a list of lists grows faster than the bounds of fast-check hold it.
+ */
 function treeOf(levels: number): fc.Arbitrary<Tree> {
   return fc.record({
     marker,
@@ -78,7 +81,10 @@ function treeOf(levels: number): fc.Arbitrary<Tree> {
   });
 }
 
-/** Every line below an item is indented by more than its mark is wide and by less than code would be. */
+/**
+ * Every line below an item is indented by more than its mark is wide and by less than
+ * code would be.
+ */
 function listBlock({
   marker: mark,
   gap: space,

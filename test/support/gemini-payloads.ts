@@ -1,4 +1,5 @@
-// Payloads as Gemini CLI 0.61.0 wrote them, shortened; every field can be overridden. For tests only.
+// Payloads as Gemini CLI 0.61.0 wrote them, shortened; every field can be overridden. For
+// tests only.
 
 export const sessionId = 'e596f4e6-ece4-43b5-908d-d9108952f6f1';
 

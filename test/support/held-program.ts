@@ -1,5 +1,6 @@
-// A program that holds an agent of five todos: it finishes one each time it is called and then claims that all is done. It
-// prints what it found, was told and finished, so that whoever kills it knows what must be there afterwards (V5).
+// A program that holds an agent of five todos: it finishes one each time it is called and
+// then claims that all is done. It prints what it found, was told and finished, so that
+// whoever kills it knows what must be there afterwards (V5).
 // Usage: node held-program.ts STORE DIRECTORY [MILLISECONDS that the agent works on after each todo]
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

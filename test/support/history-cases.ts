@@ -1,4 +1,5 @@
-// For tests: random histories as a run of our agent leaves them, and the rule that every one of them keeps.
+// For tests: random histories as a run of our agent leaves them, and the rule that every
+// one of them keeps.
 import type { ModelMessage, ToolCallPart, ToolResultPart } from 'ai';
 import fc from 'fast-check';
 import { syntheticMessage } from '../../src/agent/context/history.ts';
@@ -66,7 +67,10 @@ export function histories(mostSteps: number): fc.Arbitrary<ModelMessage[]> {
     ]);
 }
 
-/** Every result follows its call, every call is followed by its result, before anything else is said. */
+/**
+ * Every result follows its call, every call is followed by its result, before anything
+ * else is said.
+ */
 export function hasWholePairs(messages: readonly ModelMessage[]): boolean {
   let open: string[] = [];
   for (const { role, content } of messages) {

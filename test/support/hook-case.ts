@@ -1,5 +1,6 @@
-// A host without a process, for tests: each payload is translated and performed over a store in memory, with a clock
-// that moves only when told to. What a host would read from stdout comes back.
+// A host without a process, for tests: each payload is translated and performed over a
+// store in memory, with a clock that moves only when told to. What a host would read from
+// stdout comes back.
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -42,7 +43,8 @@ export function createHookCase(options: HookCaseOptions = {}) {
   const checker = options.checker ?? { run: async () => {} };
 
   /**
-   * @param brokenOffMs the host ends the call so long after it began; null: it lets it answer
+   * @param brokenOffMs the host ends the call so long after it began; null: it lets it
+   * answer
    * @param own what this hook has of its own
    */
   async function send(

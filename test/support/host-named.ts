@@ -1,4 +1,5 @@
-// A row of the table of hosts, for tests that know that it is there, and the names of all.
+// A row of the table of hosts, for tests that know that it is there, and the names of
+// all.
 import { type HostRow, hostOf, hosts } from '../../src/hosts/hosts.ts';
 
 /** As sentences name them all. */

@@ -1,5 +1,5 @@
-// Texts that would act on a terminal if they were let through, and a way to put them into every field of an event, for
-// the tests of whatever shows a run.
+// Texts that would act on a terminal if they were let through, and a way to put them into
+// every field of an event, for the tests of whatever shows a run.
 
 const ESC = '\u001b';
 export const attacks: Readonly<Record<string, string>> = {

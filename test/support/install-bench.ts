@@ -1,5 +1,6 @@
-// For tests: a fresh home and a fresh project, `init` and `doctor` over them with stand-ins for the programs, and a
-// picture of every file, to see what changed. It touches nothing outside its own temporary directory.
+// For tests: a fresh home and a fresh project, `init` and `doctor` over them with
+// stand-ins for the programs, and a picture of every file, to see what changed. It
+// touches nothing outside its own temporary directory.
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
@@ -34,7 +35,10 @@ export interface InstallBench {
   /** Writes a file below the root, with its folders. */
   write(path: string, text: string): string;
   read(path: string): string;
-  /** Every file of home and project with its content and mode; the state directory and git's own files are left out. */
+  /**
+   * Every file of home and project with its content and mode; the state directory and
+   * git's own files are left out.
+   */
   picture(): Record<string, string>;
   /** Puts a program of this name on PATH that prints `text`. */
   addProgram(name: string, text: string): void;
@@ -59,7 +63,8 @@ export function createInstallBench(options: {
   const programs = join(root, 'programs');
   for (const folder of [home, project, shipped, programs])
     mkdirSync(folder, { recursive: true });
-  // As the real ones do, so that `doctor` finds them working: one makes a store, the other answers a client.
+  // As the real ones do, so that `doctor` finds them working: one makes a store, the
+  // other answers a client.
   const makesStore =
     "const { mkdirSync, writeFileSync } = require('node:fs'); const home = process.env.UNTILDONE_HOME; if (home) { mkdirSync(home, { recursive: true }); writeFileSync(home + '/untildone.db', ''); }";
   writeFileSync(

@@ -1,4 +1,5 @@
-// What tests of `init` and `doctor` do again and again: install, uninstall, look at hooks, and ask what is wrong.
+// What tests of `init` and `doctor` do again and again: install, uninstall, look at
+// hooks, and ask what is wrong.
 import { parse } from 'jsonc-parser';
 import { expect } from 'vitest';
 import type { InstallBench } from './install-bench.ts';

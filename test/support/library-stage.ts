@@ -1,5 +1,5 @@
-// For tests of the library: a folder to work in, a place for what the user keeps, and a scripted model with a client of the
-// AI SDK.
+// For tests of the library: a folder to work in, a place for what the user keeps, and a
+// scripted model with a client of the AI SDK.
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

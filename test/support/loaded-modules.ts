@@ -1,5 +1,6 @@
-// What Node really loads when a program runs: every module, and who asked for it by which name. A hook of Node's loader
-// sees static and late imports alike; Node's own modules that are fetched with getBuiltinModule() pass it by.
+// What Node really loads when a program runs: every module, and who asked for it by which
+// name. A hook of Node's loader sees static and late imports alike; Node's own modules
+// that are fetched with getBuiltinModule() pass it by.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

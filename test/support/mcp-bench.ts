@@ -1,5 +1,5 @@
-// A server process without its process: the real engine and tools over a store in memory, the clock of the test, and
-// the hook that binds receipts. For tests only.
+// A server process without its process: the real engine and tools over a store in memory,
+// the clock of the test, and the hook that binds receipts. For tests only.
 import { defaultSettings, type Settings } from '../../src/core/settings.ts';
 import type { Todo } from '../../src/core/todo.ts';
 import type { Clock } from '../../src/engine/host.ts';

@@ -1,4 +1,5 @@
-// A store that ends with the test: the real one, in memory. Made at once, opened while its first call waits.
+// A store that ends with the test: the real one, in memory. Made at once, opened while
+// its first call waits.
 import type { Store } from '../../src/engine/store.ts';
 import { migrate, migrations } from '../../src/store/sqlite/migrate.ts';
 import {
@@ -26,7 +27,10 @@ type Copied = Database & {
   deserialize?(bytes: Uint8Array): void;
 };
 
-/** With its tables, which take longer to make than most tests that use them; null: not made yet. */
+/**
+ * With its tables, which take longer to make than most tests that use them; null: not
+ * made yet.
+ */
 let empty: Uint8Array | null = null;
 
 async function openInMemory(): Promise<Store> {

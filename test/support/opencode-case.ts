@@ -1,5 +1,5 @@
-// A plugin in a host without a process, for the tests beside it: the recorded order of events, a store in memory and a
-// clock that moves when it is told to.
+// A plugin in a host without a process, for the tests beside it: the recorded order of
+// events, a store in memory and a clock that moves when it is told to.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -115,7 +115,10 @@ export const todo = (content: string, status = 'pending') => ({
   priority: 'medium',
 });
 
-/** The parts of a plugin whose store is never there: what is known at once is all that it knows. */
+/**
+ * The parts of a plugin whose store is never there: what is known at once is all that it
+ * knows.
+ */
 export function createWaitingPlugin(
   calls: Partial<HostCalls> = {},
   openStore = (): Promise<Store> => new Promise(() => {}),

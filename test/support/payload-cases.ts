@@ -1,4 +1,5 @@
-// Payloads as Claude Code 2.1.325 wrote them, shortened; every field can be overridden. For tests only.
+// Payloads as Claude Code 2.1.325 wrote them, shortened; every field can be overridden.
+// For tests only.
 
 export const sessionId = 'dfe1636e-49cc-4ea2-95e5-b1e1e5c9f9d2';
 export const promptId = '77616aa1-2b4c-4289-adfb-cdde71eb0676';

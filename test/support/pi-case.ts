@@ -1,5 +1,5 @@
-// The extension in a pi without a process, for the tests beside it: the recorded order of events, a store in memory and a
-// clock that moves when it is told to.
+// The extension in a pi without a process, for the tests beside it: the recorded order of
+// events, a store in memory and a clock that moves when it is told to.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +16,10 @@ import { createMemoryStore } from './memory-store.ts';
 
 export const sessionId = 'session-1';
 
-/** Until the extension has taken in what it was told: a command of the human's waits behind all of it. */
+/**
+ * Until the extension has taken in what it was told: a command of the human's waits
+ * behind all of it.
+ */
 export async function settlePi(pi: FakePi, clock: SimulatedClock): Promise<void> {
   let isDone = false;
   const flushed = Promise.all([pi.sent(), pi.types('untildone-why')]).then(() => {

@@ -1,5 +1,6 @@
-// How much of one call to a model stands unchanged at the beginning of the next one: what a provider's cache can
-// reuse (V9). A measurement, in characters of the serialised call; it changes nothing.
+// How much of one call to a model stands unchanged at the beginning of the next one: what
+// a provider's cache can reuse (V9). A measurement, in characters of the serialised call;
+// it changes nothing.
 
 export interface CallParts {
   readonly system: unknown;
@@ -29,7 +30,10 @@ export function median(values: readonly number[]): number | null {
   return low === undefined || high === undefined ? null : (low + high) / 2;
 }
 
-/** Every message ends in a line of its own: a longer list is a continuation of the shorter one. */
+/**
+ * Every message ends in a line of its own: a longer list is a continuation of the shorter
+ * one.
+ */
 function serialise({ system, tools, messages }: CallParts): string {
   return [system, tools, ...messages]
     .map((part) => `${JSON.stringify(part ?? null, withoutMarks)}\n`)

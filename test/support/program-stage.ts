@@ -1,5 +1,6 @@
-// A program with an event bus, for tests: sessions with a list and messages, in which only happens what a test says.
-// What is injected appears as a user's message and is told on the bus, as a real program would.
+// A program with an event bus, for tests: sessions with a list and messages, in which
+// only happens what a test says. What is injected appears as a user's message and is told
+// on the bus, as a real program would.
 
 import {
   createEnforcer,

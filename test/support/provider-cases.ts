@@ -1,5 +1,5 @@
-// For tests: the ways to reach one server by every provider package, as a user would set them up. Environment
-// variables and configuration only; nothing here opens a connection.
+// For tests: the ways to reach one server by every provider package, as a user would set
+// them up. Environment variables and configuration only; nothing here opens a connection.
 
 import type { ModelSources } from '../../src/agent/models/resolve-model.ts';
 import { mergeSettings } from '../../src/core/config.ts';

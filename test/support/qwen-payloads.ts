@@ -1,4 +1,5 @@
-// Payloads as Qwen Code 0.24.4 wrote them, shortened; every field can be overridden. For tests only.
+// Payloads as Qwen Code 0.24.4 wrote them, shortened; every field can be overridden. For
+// tests only.
 
 export const qwenSession = '4daea7ef-ab83-43f4-8d50-7b479b924c74';
 
@@ -50,7 +51,10 @@ export const qwenPrompt = (text: string): Fields => ({
   ...{ ...qwenContinued(text), submitted_prompt: text },
 });
 
-/** What the host sends to the model by itself: nothing after a tool call, and the reason of a stop that was blocked. */
+/**
+ * What the host sends to the model by itself: nothing after a tool call, and the reason
+ * of a stop that was blocked.
+ */
 export const qwenContinued = (prompt: string): Fields => ({
   ...{ ...prompted, hook_event_name: 'UserPromptSubmit', prompt },
 });

@@ -1,5 +1,5 @@
-// A made-up run with every type of event, for the tests of what a run prints. Its clock is local time, so that
-// what is printed does not depend on the time zone.
+// A made-up run with every type of event, for the tests of what a run prints. Its clock
+// is local time, so that what is printed does not depend on the time zone.
 import type { AgentEvent, TodoView, UsageView } from '../../src/agent/agent-event.ts';
 
 const workerId = '0198c7f0';

@@ -1,5 +1,6 @@
-// A language model from the SDK's own test kit, scripted step by step, with or without pauses between its events: for
-// the tests of the guard only. It notes when its last event left and whether its call was aborted.
+// A language model from the SDK's own test kit, scripted step by step, with or without
+// pauses between its events: for the tests of the guard only. It notes when its last
+// event left and whether its call was aborted.
 import { MockLanguageModelV4 } from 'ai/test';
 
 type DoStream = MockLanguageModelV4['doStream'];

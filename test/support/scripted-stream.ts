@@ -1,5 +1,6 @@
-// Streams written by hand, and callers that write down what they were asked: for the tests of the guard only. A caller
-// makes its attempts as our loop does, each through `modelParts` and a guard of its own. Nothing here sleeps.
+// Streams written by hand, and callers that write down what they were asked: for the
+// tests of the guard only. A caller makes its attempts as our loop does, each through
+// `modelParts` and a guard of its own. Nothing here sleeps.
 
 import { type EndPart, modelParts, unlessAborted } from '../../src/agent/loop/step.ts';
 import {
@@ -68,7 +69,10 @@ export interface Attempts<Part extends PartLike>
   readonly signal?: AbortSignal;
 }
 
-/** One stop attempt: a call of the model, and a second one with the reminder if the first is sent back. */
+/**
+ * One stop attempt: a call of the model, and a second one with the reminder if the first
+ * is sent back.
+ */
 export async function* attempts<Part extends PartLike>(
   caller: Attempts<Part>,
 ): AsyncGenerator<SeenPart<Part>, Result, undefined> {
@@ -195,7 +199,9 @@ export async function collect<Part>(
   }
 }
 
-/** The parts as short words: text in brackets, so that a whole stream reads as one line. */
+/**
+ * The parts as short words: text in brackets, so that a whole stream reads as one line.
+ */
 export function line(parts: readonly SeenPart<ScriptPart>[]): string {
   return parts
     .filter(

@@ -1,5 +1,6 @@
-// Sets the clock of the process that it is called in: a file says by how many milliseconds, read anew each time. Timers
-// run on, as they do when a machine's clock is set.
+// Sets the clock of the process that it is called in: a file says by how many
+// milliseconds, read anew each time. Timers run on, as they do when a machine's clock is
+// set.
 import { readFileSync } from 'node:fs';
 
 export function setClock(file: string): void {

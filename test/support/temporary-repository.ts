@@ -1,4 +1,5 @@
-// For tests: a folder of its own that is removed with the test, a repository if wanted, and the git of the machine.
+// For tests: a folder of its own that is removed with the test, a repository if wanted,
+// and the git of the machine.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,10 +1,14 @@
-// A temporary folder for one run of the tests, in which all their temporary folders lie and with which they go: a test
-// that is killed in the middle, or a process that outlives its test, leaves nothing behind either.
+// A temporary folder for one run of the tests, in which all their temporary folders lie
+// and with which they go: a test that is killed in the middle, or a process that outlives
+// its test, leaves nothing behind either.
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Vitest calls it before it starts the processes of the tests, which inherit the environment. */
+/**
+ * Vitest calls it before it starts the processes of the tests, which inherit the
+ * environment.
+ */
 export function setup(): () => void {
   const before = process.env['TMPDIR'];
   const root = mkdtempSync(join(tmpdir(), 'ud-'));

@@ -1,4 +1,5 @@
-// For tests: a workspace in a temporary folder with a folder beside it that nothing may touch.
+// For tests: a workspace in a temporary folder with a folder beside it that nothing may
+// touch.
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

@@ -1,5 +1,5 @@
-// A told host for tests: one session with open todos, on a simulated clock, over any store. A "process" can die without
-// a word; the next one opens the same store.
+// A told host for tests: one session with open todos, on a simulated clock, over any
+// store. A "process" can die without a word; the next one opens the same store.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -46,7 +46,10 @@ export interface ToldStage {
   readonly clock: SimulatedClock;
   readonly store: Store;
   start(options?: StageOptions): Promise<ToldProcess>;
-  /** A process in which a human has asked, a plan of two todos exists and the agent has worked. */
+  /**
+   * A process in which a human has asked, a plan of two todos exists and the agent has
+   * worked.
+   */
   startWorking(options?: StageOptions): Promise<ToldProcess>;
   session(): Promise<Session>;
 }

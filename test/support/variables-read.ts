@@ -1,4 +1,5 @@
-// Finds words that look like names of environment variables in the sources of hooks and of the programs that hooks start.
+// Finds words that look like names of environment variables in the sources of hooks and
+// of the programs that hooks start.
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,5 +1,6 @@
-// Speaks MCP to a server, line by line, and keeps every line that came back: to the real process, or to the same
-// server within this process, which starts faster. For tests only.
+// Speaks MCP to a server, line by line, and keeps every line that came back: to the real
+// process, or to the same server within this process, which starts faster. For tests
+// only.
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { PassThrough, type Readable, type Writable } from 'node:stream';

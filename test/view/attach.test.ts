@@ -1,5 +1,6 @@
-// `untildone attach` on sessions of hosts: a told one in its countdown, an asked one whose hooks only append, a question
-// of our own agent; in a real terminal, and as NDJSON where there is none.
+// `untildone attach` on sessions of hosts: a told one in its countdown, an asked one
+// whose hooks only append, a question of our own agent; in a real terminal, and as NDJSON
+// where there is none.
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { defaultSettings } from '../../src/core/settings.ts';
 import type { Store } from '../../src/engine/store.ts';

@@ -1,5 +1,5 @@
-// A run of three seconds whose live view breaks after one: what it tells from then on must come as lines. Started in a
-// terminal by the tests.
+// A run of three seconds whose live view breaks after one: what it tells from then on
+// must come as lines. Started in a terminal by the tests.
 import { processIo } from '../../src/cli/io.ts';
 import { openLiveView, openRunView } from '../../src/cli/show/live-view.ts';
 import { drawLiving } from '../../src/cli/show/view.ts';

@@ -1,4 +1,5 @@
-// The demo in a real terminal of 80 by 24: it plays by itself, and a person who is there may take part in it (C3).
+// The demo in a real terminal of 80 by 24: it plays by itself, and a person who is there
+// may take part in it (C3).
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openCommandLine } from '../stories/command-line.ts';
 import { openTerminal, type Terminal } from './terminal.ts';

@@ -1,5 +1,5 @@
-// The program as a human has it: `untildone run` and `untildone attach` in a real terminal, with a scripted model, and
-// the terminal clean after every way of ending (C3).
+// The program as a human has it: `untildone run` and `untildone attach` in a real
+// terminal, with a scripted model, and the terminal clean after every way of ending (C3).
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';

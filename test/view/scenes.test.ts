@@ -1,4 +1,5 @@
-// Every state of the live view in a real terminal: what is drawn, and that the terminal is clean afterwards.
+// Every state of the live view in a real terminal: what is drawn, and that the terminal
+// is clean afterwards.
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Scene, scenes } from './scenes.ts';
@@ -106,7 +107,8 @@ describe('the live view in a real terminal', () => {
       [80, 24],
     ] as const) {
       terminal.resize(columns, rows);
-      // Both in one look: a terminal that is looked at twice may be in the middle of a drawing the second time.
+      // Both in one look: a terminal that is looked at twice may be in the middle of a
+      // drawing the second time.
       const rule = new RegExp(`^─{${columns - 1}}\nplan \\[`, 'mu');
       const lines = (await terminal.sees(rule)).split('\n');
       expect(lines.filter((line) => line.startsWith('plan ['))).toHaveLength(1);

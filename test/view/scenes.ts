@@ -1,5 +1,5 @@
-// The states of the live view, as events to play and what must then be on the screen. The tests read the screen; the
-// pictures in docs/view are taken of it.
+// The states of the live view, as events to play and what must then be on the screen. The
+// tests read the screen; the pictures in docs/view are taken of it.
 import type { AgentEvent, TodoView, UsageView } from '../../src/agent/agent-event.ts';
 import type { ViewEvent } from '../../src/cli/show/events.ts';
 

@@ -1,4 +1,5 @@
-// Setting up in a real terminal: what is found is shown and asked for, and a bare Enter leaves everything as it is.
+// Setting up in a real terminal: what is found is shown and asked for, and a bare Enter
+// leaves everything as it is.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';

@@ -1,5 +1,6 @@
-// Plays one scene to the live view on the terminal that it is started in, and holds it until Ctrl-C or q. What keys
-// asked for is printed as a notice. Usage: node test/view/stage.ts SCENE [--breaks]
+// Plays one scene to the live view on the terminal that it is started in, and holds it
+// until Ctrl-C or q. What keys asked for is printed as a notice. Usage: node
+// test/view/stage.ts SCENE [--breaks]
 import { processIo } from '../../src/cli/io.ts';
 import type { ViewAct } from '../../src/cli/show/keys.ts';
 import { openLiveView } from '../../src/cli/show/live-view.ts';

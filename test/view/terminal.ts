@@ -1,5 +1,6 @@
-// A real terminal for the tests and pictures of the live view: a tmux of its own, keys sent, screen read. It waits for
-// what is on the screen, never for a fixed time, and ends its own server only.
+// A real terminal for the tests and pictures of the live view: a tmux of its own, keys
+// sent, screen read. It waits for what is on the screen, never for a fixed time, and ends
+// its own server only.
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 
@@ -18,7 +19,9 @@ export interface Terminal {
   press(...keys: readonly string[]): void;
   /** Letters, as they are. */
   type(text: string): void;
-  /** As a terminal pastes: between the marks of a paste, if the program asked for them. */
+  /**
+   * As a terminal pastes: between the marks of a paste, if the program asked for them.
+   */
   paste(text: string): void;
   /** What is on the screen now. */
   screen(): string;

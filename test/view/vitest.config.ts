@@ -1,4 +1,5 @@
-// The tests of the live view in a real terminal: one after the other, because each wants a core for itself.
+// The tests of the live view in a real terminal: one after the other, because each wants
+// a core for itself.
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 

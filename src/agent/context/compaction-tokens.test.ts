@@ -8,8 +8,9 @@ import {
 } from './history.ts';
 
 describe('G8: an estimate of tokens', () => {
-  // The figures are by rule of thumb (a word or four letters, a mark, a CJK character each about one token); what
-  // counts is that an estimate is never below them: that would let a prompt overflow.
+  // The figures are by rule of thumb (a word or four letters, a mark, a CJK character
+  // each about one token); what counts is that an estimate is never below them: that
+  // would let a prompt overflow.
   it.each([
     [
       'English',

@@ -1,4 +1,5 @@
-// The conversation of an agent: what is kept, who said what, where it may be cut (S5), what it costs in tokens.
+// The conversation of an agent: what is kept, who said what, where it may be cut (S5),
+// what it costs in tokens.
 import type { ModelMessage } from 'ai';
 import type { Clock, MessageKind } from '../../engine/host.ts';
 import type { Store } from '../../engine/store.ts';
@@ -114,7 +115,8 @@ export function leftOutBy(message: ModelMessage) {
 export function markedHistory(rows: readonly TranscriptMessage[]): Messages {
   return rows.map(({ kind, message }) => {
     if (asSynthetic(kind) === null || syntheticKind(message) !== null) return message;
-    // A transcript's note is any word of the system; a marked one stands for lost messages.
+    // A transcript's note is any word of the system; a marked one stands for lost
+    // messages.
     const mark = {
       synthetic: kind === 'summary' ? 'summary' : 'continuation',
       leftOut: 0,
@@ -130,10 +132,16 @@ export function transcriptKind(message: ModelMessage): MessageKind {
 }
 
 const fixedMessages = 3;
-/** More forgets more at once, less changes the prompt's beginning more often, which costs the whole cache. */
+/**
+ * More forgets more at once, less changes the prompt's beginning more often, which costs
+ * the whole cache.
+ */
 const stepShare = 0.7;
 
-/** Keeps the request and the last human message. The rest goes in steps: so the cache stays warm (V9). */
+/**
+ * Keeps the request and the last human message. The rest goes in steps: so the cache
+ * stays warm (V9).
+ */
 export function trimHistory(messages: Messages, maxMessages: number) {
   if (messages.length <= maxMessages) return messages;
   const window = Math.max(1, maxMessages - fixedMessages);
@@ -150,7 +158,10 @@ export function trimHistory(messages: Messages, maxMessages: number) {
   return parts.lost.length === 0 ? messages : joinHistory(parts);
 }
 
-/** No place parts a call from its result, an approval from its answer. Servers may number calls anew from zero. */
+/**
+ * No place parts a call from its result, an approval from its answer. Servers may number
+ * calls anew from zero.
+ */
 export function cutPlaces(messages: Messages) {
   const places = Array.from({ length: messages.length + 1 }, () => true);
   const open = new Map<string, number>();
@@ -175,7 +186,10 @@ export function cutPlaces(messages: Messages) {
 
 export type HistoryParts = ReturnType<typeof cutHistory>;
 
-/** `request`, `lastHuman`, `summary` stay, though before the place. `leftOut`: all that ever went. */
+/**
+ * `request`, `lastHuman`, `summary` stay, though before the place. `leftOut`: all that
+ * ever went.
+ */
 export function cutHistory(messages: Messages, place: number) {
   const gone = messages.slice(0, place);
   const request = gone.find(isHuman) ?? null;

@@ -1,5 +1,6 @@
-// What the model sees (S1, S3, V9), the most stable first, which keeps the cache warm: system prompt, history, plan.
-// When the window fills, a summary replaces the older conversation (S5, G8, P23); without one a note does.
+// What the model sees (S1, S3, V9), the most stable first, which keeps the cache warm:
+// system prompt, history, plan. When the window fills, a summary replaces the older
+// conversation (S5, G8, P23); without one a note does.
 import { generateText, type LanguageModelUsage, type ModelMessage } from 'ai';
 import { oneLine, quoteForModel, stripTerminalControls } from '../../core/safe-text.ts';
 import type { AskedSettings } from '../../core/settings.ts';
@@ -59,7 +60,9 @@ export const neverAnOrder =
 export const describeWorkspace = (root: string, platform: string) =>
   `Workspace: ${quoteForModel(root, 400)}, on ${platform}. Paths are relative to it and cannot leave it.`;
 
-/** At most `limit` todos; null: none is open. `delegate`: the tool for a worker's todo. */
+/**
+ * At most `limit` todos; null: none is open. `delegate`: the tool for a worker's todo.
+ */
 export function planMessage(
   plan: readonly Todo[],
   limit: number,
@@ -110,8 +113,8 @@ export function cacheOptions(family: AgentOptions['model']['family'], sessionId:
   }
   // Others cache by themselves or may refuse an unknown field.
   if (family !== 'openai') return { system: null, message: null, call: null };
-  // Not stored there: a reference to it could dangle on resume.
-  // Nobody reads a summary of its thoughts, and OpenAI gives one to verified organisations only.
+  // Not stored there: a reference to it could dangle on resume. Nobody reads a summary of
+  // its thoughts, and OpenAI gives one to verified organisations only.
   const call = {
     openai: {
       promptCacheKey: sessionId.slice(0, 64),
@@ -303,7 +306,10 @@ const resultLength = 1000;
 /** A small budget is not spent on one. */
 const messagesPerBudget = 4;
 
-/** An earlier summary, then what fits of the latest. Quoted: tool output is strangers' text. */
+/**
+ * An earlier summary, then what fits of the latest. Quoted: tool output is strangers'
+ * text.
+ */
 export function quoteHistory(
   summary: ModelMessage | null,
   messages: readonly ModelMessage[],

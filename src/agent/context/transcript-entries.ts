@@ -1,4 +1,5 @@
-// The conversation that history.ts keeps, as entries for people: who said what, which tools were called, what came of it.
+// The conversation that history.ts keeps, as entries for people: who said what, which
+// tools were called, what came of it.
 import type { MessageKind, MessageRow } from '../../engine/host.ts';
 import { isFailedCommand } from '../workspace/shell.ts';
 
@@ -36,7 +37,10 @@ export function transcriptEntries(
     );
 }
 
-/** A compaction writes what it keeps once more, in one go, behind the row that begins the window anew. */
+/**
+ * A compaction writes what it keeps once more, in one go, behind the row that begins the
+ * window anew.
+ */
 function withoutCopies(rows: readonly MessageRow[]): MessageRow[] {
   let copiedAt: number | null = null;
   return rows.filter(({ body, at, kind }) => {

@@ -1,5 +1,6 @@
-// What every run does, whoever the agent is: it begins or is taken up, hears the human, asks the engine at a stop attempt,
-// waits as it is told, and says at the end what came of it. Decides nothing.
+// What every run does, whoever the agent is: it begins or is taken up, hears the human,
+// asks the engine at a stop attempt, waits as it is told, and says at the end what came
+// of it. Decides nothing.
 import { endMarkedProcesses, sessionVariable } from '../../checks/process.ts';
 import { type Decision, exitCodes } from '../../core/decision.ts';
 import type { EventOf, Job, SessionDescriptor } from '../../core/events.ts';
@@ -73,7 +74,10 @@ export function showWords(run: AnyRun) {
   });
 }
 
-/** In the transcript first, for a run that is killed. An answer behind it means it was heard. */
+/**
+ * In the transcript first, for a run that is killed. An answer behind it means it was
+ * heard.
+ */
 export async function hearHuman(run: AnyRun, transcript: Transcript) {
   const last = transcript.messages().at(-1);
   const messageId = last && humanMessageId(last);
@@ -156,7 +160,10 @@ export async function askToStop(
   );
 }
 
-/** What the agent is told to go on with; `ended`: it may stop; `heard`: the human spoke while it waited. */
+/**
+ * What the agent is told to go on with; `ended`: it may stop; `heard`: the human spoke
+ * while it waited.
+ */
 export async function followAnswer(
   run: AnyRun,
   first: Handled,
@@ -194,7 +201,8 @@ export async function summariseRun(
       ? stored.decision
       : null;
   const { outcome, reason } = settlementOf(state, last);
-  // V1: never flaky checks, edited protected paths, a broken record, todos cancelled without a reason.
+  // V1: never flaky checks, edited protected paths, a broken record, todos cancelled
+  // without a reason.
   const rests = last?.outcome === 'claimed' ? last.inputs['rests'] : null;
   const restsOnWord =
     rests === 'word' || (rests === null && isWordEnough(state, run.policy));

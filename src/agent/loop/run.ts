@@ -1,5 +1,6 @@
-// One run as its parts see it, whoever the agent is. The human's hand on it (Ctrl-C, `untildone stop|pause|resume|say`) is
-// on the record before it takes effect. Decides nothing.
+// One run as its parts see it, whoever the agent is. The human's hand on it (Ctrl-C,
+// `untildone stop|pause|resume|say`) is on the record before it takes effect. Decides
+// nothing.
 import { EventEmitter, once } from 'node:events';
 import { commandEnvironment } from '../../checks/process.ts';
 import { UntildoneError } from '../../core/error.ts';
@@ -218,7 +219,10 @@ function createControl(
       looks.on('look', listener);
       return () => looks.off('look', listener);
     },
-    /** Until no pause of a human holds. Unless it was stopped, the next step can be aborted anew. */
+    /**
+     * Until no pause of a human holds. Unless it was stopped, the next step can be
+     * aborted anew.
+     */
     async whilePaused() {
       for (let isTold = false; ; isTold = true) {
         const state = await read();
@@ -372,7 +376,9 @@ export function followPlanFile(run: PlanFileParts) {
   };
 }
 
-/** S2: steps before a decision: a base that moves on while todos are open, up to a cap. */
+/**
+ * S2: steps before a decision: a base that moves on while todos are open, up to a cap.
+ */
 export function createIterationBudget({ base, extend, cap }: Settings['iterations']) {
   let iterations = 0;
   let limit = Math.min(base, cap);

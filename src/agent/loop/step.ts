@@ -1,5 +1,5 @@
-// An agent, the run's own or a worker: one model call at a time through the guard, written down, and what follows a
-// failed one. It never decides whether the work is over.
+// An agent, the run's own or a worker: one model call at a time through the guard,
+// written down, and what follows a failed one. It never decides whether the work is over.
 import type {
   LanguageModelUsage,
   ModelMessage,
@@ -169,7 +169,10 @@ export async function runStep(
       toolOutput(output as ToolCallResult);
     return [name, { description, inputSchema, execute, toModelOutput }] as const;
   });
-  /** The SDK's words about a call that it could not read are an error's, with the whole input. */
+  /**
+   * The SDK's words about a call that it could not read are an error's, with the whole
+   * input.
+   */
   const inPlainWords = (part: ToolModelMessage['content'][number]) => {
     const sentence =
       part.type === 'tool-result' ? unreadable.get(part.toolCallId) : undefined;
@@ -258,7 +261,9 @@ const warnedAs: Readonly<Record<keyof AskedSettings, RegExp>> = {
   temperature: /temperature/i,
 };
 
-/** The SDK leaves out or changes what a model does not take, and tells programmers only. */
+/**
+ * The SDK leaves out or changes what a model does not take, and tells programmers only.
+ */
 function tellUntaken(
   agent: Agent,
   { warnings, request }: Extract<Part, { type: 'start-step' }>,
@@ -268,7 +273,8 @@ function tellUntaken(
     const warning = warnings.find(
       (one) => 'feature' in one && warnedAs[name].test(one.feature),
     );
-    // Of an effort for a model that it does not know to think, OpenAI's package says nothing.
+    // Of an effort for a model that it does not know to think, OpenAI's package says
+    // nothing.
     const isDropped = name === 'reasoningEffort' && !hasEffort(request.body);
     if (warning === undefined && !isDropped) continue;
     const details =
@@ -390,7 +396,8 @@ export async function recover(agent: Agent, error: unknown): Promise<boolean> {
   agent.failures = plan.failures;
   agent.failure = sentence;
   const isKnown = kind === 'rate-limit' || kind === 'overload' || kind === 'overflow';
-  // A circuit that opened stays open until the human speaks (G9): while an outage is waited for it must not open.
+  // A circuit that opened stays open until the human speaks (G9): while an outage is
+  // waited for it must not open.
   const isCounted = !plan.retry || attempts + outages < settings.circuitAfter;
   const recorded = isKnown ? kind : isCounted ? 'other' : 'overload';
   const about = { kind: recorded, signature, message: sentence, retryAt } as const;
@@ -420,7 +427,9 @@ export type EndPart = Readonly<
   { type: 'error'; error: unknown } | { type: 'abort'; reason?: string }
 >;
 
-/** Never throws: the last part says what broke. A stream that ignores the signal is left. */
+/**
+ * Never throws: the last part says what broke. A stream that ignores the signal is left.
+ */
 export async function* modelParts<Part extends PartLike>(
   open: () => AsyncIterable<Part>,
   signal: AbortSignal,
@@ -459,7 +468,10 @@ export async function* modelParts<Part extends PartLike>(
   if (end !== null && !isTold) yield end;
 }
 
-/** A slip with the list says nothing about the todo, and a worker's failure is counted there (S6). */
+/**
+ * A slip with the list says nothing about the todo, and a worker's failure is counted
+ * there (S6).
+ */
 function blamedOnTodo(tool: AgentTool | undefined, error: string): string | null {
   return tool === undefined || tool.family === 'workspace' ? error : null;
 }

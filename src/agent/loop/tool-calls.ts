@@ -1,5 +1,5 @@
-// What our agent can call, and how: the human's permission (S7), the start on record, the call, its result on record. A
-// call with a recorded result is never made again.
+// What our agent can call, and how: the human's permission (S7), the start on record, the
+// call, its result on record. A call with a recorded result is never made again.
 import type { ToolCallPart, ToolResultPart } from 'ai';
 import { allowedProposal } from '../../core/check-specs.ts';
 import { messageOf } from '../../core/error.ts';
@@ -126,7 +126,10 @@ export function fromWorkspaceTool(
   };
 }
 
-/** The calls of one answer: what may write waits for all before it, what only reads for what may write. */
+/**
+ * The calls of one answer: what may write waits for all before it, what only reads for
+ * what may write.
+ */
 export function createAnswerOrder() {
   let writes: Promise<unknown> = Promise.resolve();
   let all = writes;
@@ -139,7 +142,9 @@ export function createAnswerOrder() {
   };
 }
 
-/** For a call that no tool could be given: its input is no JSON, or there is no such tool. */
+/**
+ * For a call that no tool could be given: its input is no JSON, or there is no such tool.
+ */
 export function unreadableCall(tools: readonly AgentTool[], name: string): string {
   const tool = tools.find((known) => known.name === name);
   if (tool === undefined)
@@ -260,7 +265,10 @@ function permitOf(
   return { denied: decision === 'allow' ? null : decision.deny, requestId };
 }
 
-/** On the record first: answered here, in another terminal, or after a crash. One at a time. */
+/**
+ * On the record first: answered here, in another terminal, or after a crash. One at a
+ * time.
+ */
 export function createPermissionGate(run: RunParts) {
   const { sessionId, control, asking } = run;
   const answeredHere = new Set<string>();
@@ -388,8 +396,9 @@ const notMade = failedCall(
   'This call was not made: the human did not answer whether it is allowed, and said something else.',
 );
 
-// Calls of a step that was never written down become messages. A recorded result is used, what only reads is made
-// again; how far any other came nobody knows. False: one still waits for permission.
+// Calls of a step that was never written down become messages. A recorded result is used,
+// what only reads is made again; how far any other came nobody knows. False: one still
+// waits for permission.
 export async function settleInterrupted(
   caller: Caller,
   waiting: 'leave' | 'ask' | 'give-up',

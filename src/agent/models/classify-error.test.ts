@@ -47,7 +47,10 @@ async function resolved(provider: ProviderCase, url: string): Promise<ResolvedMo
   return found;
 }
 
-/** As our loop meets it: an error part, an abort part, or a throw in the middle of the stream. */
+/**
+ * As our loop meets it: an error part, an abort part, or a throw in the middle of the
+ * stream.
+ */
 async function failureOf(
   model: ResolvedModel,
   signal?: AbortSignal,

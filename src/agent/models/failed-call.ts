@@ -1,5 +1,5 @@
-// A failed call to a model (G9): its kind, what the human is told, when it is made again. Errors come wrapped and are
-// read by shape. Nothing that could be a key leaves it.
+// A failed call to a model (G9): its kind, what the human is told, when it is made again.
+// Errors come wrapped and are read by shape. Nothing that could be a key leaves it.
 import { parseJsonText } from '../../core/json-text.ts';
 import { oneLine } from '../../core/safe-text.ts';
 import type { ModelFacts } from './resolve-model.ts';
@@ -20,7 +20,10 @@ const retried: readonly ErrorKind[] = [
 /** `hasAnswered`: the address is known to be right. */
 type FailedCall = Readonly<{ now: number; about: ModelFacts; hasAnswered?: boolean }>;
 
-/** `signature`: same cause, same text; it opens the circuit. `outage`: it passes by itself, in minutes. */
+/**
+ * `signature`: same cause, same text; it opens the circuit. `outage`: it passes by
+ * itself, in minutes.
+ */
 export function classifyError(
   error: unknown,
   { now, about, hasAnswered = false }: FailedCall,
@@ -31,7 +34,8 @@ export function classifyError(
     retried.includes(kind) && !(kind === 'network' && isCertificate(facts.networkCode));
   const sentence: string = sentences[kind]({ ...facts, ...about });
   const signature = signatureOf(kind, facts);
-  // At the first call a server that is not there is more likely a wrong address than an outage.
+  // At the first call a server that is not there is more likely a wrong address than an
+  // outage.
   const isThere = hasAnswered || !absentCodes.includes(facts.networkCode ?? '');
   const outage = retryable && (kind === 'server' || (kind === 'network' && isThere));
   return {
@@ -163,7 +167,10 @@ const badRequest =
 type Rule = (facts: ErrorFacts, isSaid: boolean) => boolean;
 const said400: Rule = ({ status }, isSaid) => isSaid && status === 400;
 
-/** The first row that fits wins: a wrong key is a 400 at Google, a spent balance a 429 at OpenAI. */
+/**
+ * The first row that fits wins: a wrong key is a 400 at Google, a spent balance a 429 at
+ * OpenAI.
+ */
 const rules: readonly (readonly [ErrorKind, Rule])[] = [
   ['aborted', (_, isSaid) => isSaid],
   // A stream that breaks off carries no status.
@@ -302,8 +309,9 @@ export function signatureText(text: string): string {
 export const noFailures = { attempts: 0, waits: 0, waitedMs: 0, outages: 0, outageMs: 0 };
 
 /**
- * Waiting for a limit is no attempt. `waitMs`: of all waits, enough for an hourly limit. `outageMs`: most are over by
- * then; a night's work should not end because a connection was gone for a minute.
+ * Waiting for a limit is no attempt. `waitMs`: of all waits, enough for an hourly limit.
+ * `outageMs`: most are over by then; a night's work should not end because a connection
+ * was gone for a minute.
  */
 export const defaultRetryLimits = { attempts: 3, waitMs: 3_600_000, outageMs: 600_000 };
 export type RetryPlan = ReturnType<typeof planRetry>;

@@ -1,5 +1,6 @@
-// List prices of some models in US dollars per million tokens, written down by hand and never fetched: where from and
-// when stands in docs/prices.md. A price of the configuration comes first; a model that is not here has none.
+// List prices of some models in US dollars per million tokens, written down by hand and
+// never fetched: where from and when stands in docs/prices.md. A price of the
+// configuration comes first; a model that is not here has none.
 import type { Price } from './resolve-model.ts';
 
 const price = (
@@ -14,7 +15,10 @@ const price = (
   cacheWrite,
 });
 
-/** As in docs/prices.md. Of two sources the higher one: a budget that ends early is the smaller mistake. */
+/**
+ * As in docs/prices.md. Of two sources the higher one: a budget that ends early is the
+ * smaller mistake.
+ */
 export const pricesOn = '2026-11-16';
 
 export const knownPrices: Readonly<Record<string, Price>> = {
@@ -36,7 +40,10 @@ export const knownPrices: Readonly<Record<string, Price>> = {
   'google/gemini-3.1-pro-preview': price(2, 12, 2),
 };
 
-/** `key`: provider/model in lower case. A dated name is the same model; any other ending may be another one. */
+/**
+ * `key`: provider/model in lower case. A dated name is the same model; any other ending
+ * may be another one.
+ */
 export function knownPrice(key: string): Price | null {
   const plain = key.replace(/-(?:\d{8}|\d{4}-\d{2}-\d{2})$/, '');
   return Object.hasOwn(knownPrices, plain) ? (knownPrices[plain] ?? null) : null;

@@ -1,5 +1,5 @@
-// From what a human wrote to a model that can be called (C1). Sentences name the place of a key or an address, never
-// its value.
+// From what a human wrote to a model that can be called (C1). Sentences name the place of
+// a key or an address, never its value.
 import type { LanguageModel } from 'ai';
 import type { Origins } from '../../core/config.ts';
 import { type Refusal, refuse } from '../../core/error.ts';
@@ -256,7 +256,9 @@ function findKey({ provider, path, known, own, environment, origins }: Wanted): 
   );
 }
 
-/** `at`: the provider whose own address it is; elsewhere somebody else writes the bill. */
+/**
+ * `at`: the provider whose own address it is; elsewhere somebody else writes the bill.
+ */
 function findPrice(
   key: string,
   { prices }: Settings,

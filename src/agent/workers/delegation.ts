@@ -1,5 +1,6 @@
-// `delegate` hands todos to workers, one by one (S4, S6). It is on the run's record before and after, for a run that is
-// killed in between. The plan says which worker, which sees nothing of plan or conversation (M7).
+// `delegate` hands todos to workers, one by one (S4, S6). It is on the run's record
+// before and after, for a run that is killed in between. The plan says which worker,
+// which sees nothing of plan or conversation (M7).
 import { messageOf } from '../../core/error.ts';
 import type { StopEnd } from '../../core/events.ts';
 import { isAllowanceSpent } from '../../core/rules.ts';

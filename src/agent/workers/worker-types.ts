@@ -1,4 +1,5 @@
-// Which workers there are. A project's file gives a built-in one no more tools, and its words stay words.
+// Which workers there are. A project's file gives a built-in one no more tools, and its
+// words stay words.
 import type { Origins } from '../../core/config.ts';
 import { refuse } from '../../core/error.ts';
 import { closestName, joinPath, quoted } from '../../core/problem.ts';

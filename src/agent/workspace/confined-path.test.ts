@@ -244,7 +244,8 @@ describe('a program that swaps a folder for a link while tools run', () => {
           change();
           isDone = true;
         } catch {
-          // A tool that came in between made the folder anew, as it should: it is in the way.
+          // A tool that came in between made the folder anew, as it should: it is in the
+          // way.
           rmSync(folder, { recursive: true, force: true });
         }
       }

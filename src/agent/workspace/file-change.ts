@@ -1,5 +1,6 @@
-// What a file tool did to a file, as a human wants to see it: lines added and removed, and a diff that is bounded in size
-// and in time. For showing only: nothing is decided by it.
+// What a file tool did to a file, as a human wants to see it: lines added and removed,
+// and a diff that is bounded in size and in time. For showing only: nothing is decided by
+// it.
 import { displayName } from '../../core/safe-text.ts';
 
 export type FileChange = Readonly<{

@@ -1,4 +1,5 @@
-// read_file, write_file, edit_file. Refused: binary files, what is not regular or is read-only, the inside of .git.
+// read_file, write_file, edit_file. Refused: binary files, what is not regular or is
+// read-only, the inside of .git.
 import { isUtf8 } from 'node:buffer';
 import { lstatSync, type Stats } from 'node:fs';
 import { type FileHandle, mkdir, readdir } from 'node:fs/promises';
@@ -225,7 +226,9 @@ export async function inPlace(
   return resolved.ok ? use(resolved.place) : resolved;
 }
 
-/** Calls of one step run side by side: without turns the first of two edits would be lost. */
+/**
+ * Calls of one step run side by side: without turns the first of two edits would be lost.
+ */
 const inTurn = createQueue();
 
 function inWritablePlace(root: string, given: string, use: UsePlace): Promise<Answer> {

@@ -1,5 +1,5 @@
-// Whether a tool call may run: by its subject, the human's policy and answers. An allowed command that runs the
-// workspace's code (npm test) runs what the agent wrote.
+// Whether a tool call may run: by its subject, the human's policy and answers. An allowed
+// command that runs the workspace's code (npm test) runs what the agent wrote.
 import { join } from 'node:path';
 import { isInside, type Place, realNames, resolveInside } from '../../checks/files.ts';
 import { compileNames, createPathSet, matchesNames } from '../../core/glob.ts';
@@ -60,7 +60,8 @@ export function decidePermission(
   const { said, granted } = patternsOf(name, subject, policy, known);
   const proposal = proposePattern(subject, policy);
   const isWide = (pattern: string) => kind === 'command' && !pattern.startsWith(exactly);
-  // A wide grant covers the calls that it would be proposed for, and no others that fit its words.
+  // A wide grant covers the calls that it would be proposed for, and no others that fit
+  // its words.
   const covers = (pattern: string) =>
     isWide(pattern) ? pattern === proposal : matchesCall(pattern, subject);
   if (said.some((pattern) => matchesCall(pattern, subject)) || granted.some(covers))
@@ -109,7 +110,9 @@ function patternsOf(
 
 const fileTools = ['write_file', 'edit_file'];
 
-/** The human holds a file tool to paths: the workspace's code is not the agent's to write. */
+/**
+ * The human holds a file tool to paths: the workspace's code is not the agent's to write.
+ */
 const isConfined = ({ allow = {} }: PermissionPolicy) =>
   fileTools.some((tool) => ownValue(allow, tool)?.includes('**') === false);
 
@@ -179,8 +182,9 @@ export function matchesCall(pattern: string, { kind, text }: CallSubject): boole
   return set.ok && set.paths.has(names);
 }
 
-// "*" and "?" stay in one word, "**" is any number of words: "npm run *" allows "npm run build", not "npm run build
-// --force". What could make the shell run something else fits only itself.
+// "*" and "?" stay in one word, "**" is any number of words: "npm run *" allows "npm run
+// build", not "npm run build --force". What could make the shell run something else fits
+// only itself.
 function matchesCommand(pattern: string, command: string): boolean {
   if (pattern === command) return true;
   const words = plainWords(command);
@@ -219,12 +223,16 @@ const ownCode = [
 /** These load whatever file they are given: only options may follow. */
 const loadsFiles = /^(?:pytest|(?:npx )?mocha)(?= |$)/u;
 
-// Known to choose no code in any of the above. All others may (-f, --prefix, --config, -exec …), so they are asked for.
+// Known to choose no code in any of the above. All others may (-f, --prefix, --config,
+// -exec …), so they are asked for.
 const harmlessOption = /^(?:--|-[vqs]|--verbose|--quiet|--silent)$/u;
 /** No option, no NAME=value, no version (@), nothing that leads out of the workspace. */
 const insideName = /^(?!(?:.*\/)?\.\.(?:\/|$))[\w%.][\w%+:,./-]*$/u;
 
-/** Wider than the call only where that gives no new right; never shell syntax or what hides something. */
+/**
+ * Wider than the call only where that gives no new right; never shell syntax or what
+ * hides something.
+ */
 export function proposePattern(
   { kind, text }: CallSubject,
   policy: PermissionPolicy,

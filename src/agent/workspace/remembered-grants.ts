@@ -1,4 +1,5 @@
-// Permissions given for good, by directory, in the user's state directory. One without its answer on record is void.
+// Permissions given for good, by directory, in the user's state directory. One without
+// its answer on record is void.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { UntildoneError } from '../../core/error.ts';
@@ -70,7 +71,8 @@ function readDirectories(place: GrantPlace): Record<string, readonly RememberedG
     if (Object.values(directories).every((value) => read(grants, value, 1).ok))
       return directories;
   } catch (error) {
-    // Not there: nothing was remembered. Else it is told: granting less is safe but surprising.
+    // Not there: nothing was remembered. Else it is told: granting less is safe but
+    // surprising.
     if (errorCode(error) === 'ENOENT') return {};
     if (!(error instanceof SyntaxError || error instanceof TypeError)) throw error;
   }

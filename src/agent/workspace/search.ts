@@ -1,4 +1,5 @@
-// list_directory, glob, grep. No link is followed; every answer is bounded and says what it left out.
+// list_directory, glob, grep. No link is followed; every answer is bounded and says what
+// it left out.
 import type { Dirent } from 'node:fs';
 import { lstat, readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -196,7 +197,8 @@ async function searchFiles(
   const found = isFile
     ? [{ names: files.realNames(place), isLink: false }]
     : walked.files;
-  // Nothing is awaited in between: with a signal that has come the thread would be left behind.
+  // Nothing is awaited in between: with a signal that has come the thread would be left
+  // behind.
   if (signal.aborted) return refuse('The call was interrupted.');
   const search = openPatternSearch(pattern, grepMs, signal);
   try {

@@ -1,4 +1,5 @@
-// shell, and jobs beside the conversation. Nothing that a command started outlives its call, no job the agent.
+// shell, and jobs beside the conversation. Nothing that a command started outlives its
+// call, no job the agent.
 import { EventEmitter, once } from 'node:events';
 import { BoundedOutput } from '../../checks/output.ts';
 import { type CommandEnd, endInTime, startCommand } from '../../checks/process.ts';
@@ -227,7 +228,8 @@ export function openJobs(place: CommandPlace) {
     ): Promise<string> {
       if (end === null && output.isEmpty && waitMs > 0) {
         const over = AbortSignal.any([signal, AbortSignal.timeout(waitMs)]);
-        // Safe: time is over or the call interrupted; what there is by then is the answer.
+        // Safe: time is over or the call interrupted; what there is by then is the
+        // answer.
         await once(news, id, { signal: over }).catch(() => {});
       }
       return output.take();

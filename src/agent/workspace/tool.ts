@@ -1,4 +1,5 @@
-// The shape of a workspace tool. It does not throw for what a model gets wrong; permission.ts decides if it may run.
+// The shape of a workspace tool. It does not throw for what a model gets wrong;
+// permission.ts decides if it may run.
 import type { Refusal } from '../../core/error.ts';
 import { type Fields, jsonSchema, object, type Values } from '../../core/schema.ts';
 import { readInput } from '../../tools/tool-input.ts';
@@ -6,8 +7,9 @@ import type { FileChange } from './file-change.ts';
 import type { Jobs } from './shell.ts';
 
 /**
- * It quotes files and programs: whoever prints it to a terminal strips it. `timedOut`: a second try may do better (S6);
- * a command that ran out of time is none, it may have done half its work.
+ * It quotes files and programs: whoever prints it to a terminal strips it. `timedOut`: a
+ * second try may do better (S6); a command that ran out of time is none, it may have done
+ * half its work.
  */
 export type Answer = string | (Refusal & { readonly timedOut?: true });
 
@@ -54,7 +56,10 @@ export function defineTool<const F extends Fields>(tool: {
   access: 'read' | 'write' | 'execute';
   input: F;
   run(input: Values<F>, context: ToolContext): Promise<Answer>;
-  /** After the call: it waited for something that still goes on. Repeating it is no loop (P18). */
+  /**
+   * After the call: it waited for something that still goes on. Repeating it is no loop
+   * (P18).
+   */
   waits?(input: Values<F>, context: Pick<ToolContext, 'jobs'>): boolean;
 }) {
   const { input, run, waits, ...about } = tool;

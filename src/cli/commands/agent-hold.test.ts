@@ -1,4 +1,5 @@
-// An agent does not speak as the human: its `stop` and `pause` are its own pause of its own session (V12, P52).
+// An agent does not speak as the human: its `stop` and `pause` are its own pause of its
+// own session (V12, P52).
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   addStagnantSession,

@@ -1,5 +1,6 @@
-// `untildone approve`: a human's yes or no to what waits for one: a check that only a human can answer (V1), or what our
-// own agent asks to be allowed (S7). An agent must not approve itself.
+// `untildone approve`: a human's yes or no to what waits for one: a check that only a
+// human can answer (V1), or what our own agent asks to be allowed (S7). An agent must not
+// approve itself.
 import type { PermissionChoice } from '../../agent/agent-event.ts';
 import { type HumanAnswer, humanEvidence } from '../../checks/checker.ts';
 import { lookAtFiles } from '../../checks/fingerprint.ts';
@@ -109,7 +110,10 @@ function saidAlready(given: Arguments): HumanAnswer | null {
 const recentSessions = 50;
 const namedSessions = 5;
 
-/** Without a word: the one session here in which a question waits, else the most recent one. */
+/**
+ * Without a word: the one session here in which a question waits, else the most recent
+ * one.
+ */
 async function findAskingSession(
   store: Store,
   word: string | null,
@@ -177,7 +181,9 @@ function listThings({ session }: Here, things: readonly Thing[]): Answer {
   return { json, lines: [`No question waits ${where}.${more}`] };
 }
 
-/** Shows it, asks, and does what the answer says. `answers`: in words what `read` takes. */
+/**
+ * Shows it, asks, and does what the answer says. `answers`: in words what `read` takes.
+ */
 async function ask<Said>(
   { given, io, session }: Here,
   { lines, json }: Readonly<{ lines: readonly string[]; json: object }>,

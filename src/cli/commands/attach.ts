@@ -1,6 +1,6 @@
-// `untildone attach`: the live view of a session that runs elsewhere, in a host or in another terminal (C3). It reads
-// the store and nothing else; only the keys for pause, resume, stop and answers write. Leaving it leaves the session as
-// it is.
+// `untildone attach`: the live view of a session that runs elsewhere, in a host or in
+// another terminal (C3). It reads the store and nothing else; only the keys for pause,
+// resume, stop and answers write. Leaving it leaves the session as it is.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../core/error.ts';
 import type { Store } from '../../engine/store.ts';
@@ -17,9 +17,15 @@ import type { ViewAct } from '../show/keys.ts';
 import { createPrinter, drawsView } from '../show/output.ts';
 import { createSessionWatch, isOver } from '../show/watch-session.ts';
 
-/** Between two looks at the store: quick enough for a countdown of two seconds, and a small part of a core. */
+/**
+ * Between two looks at the store: quick enough for a countdown of two seconds, and a
+ * small part of a core.
+ */
 const lookMs = 400;
-/** A store that is busy is looked at again; one that cannot be read for this many looks has failed. */
+/**
+ * A store that is busy is looked at again; one that cannot be read for this many looks
+ * has failed.
+ */
 const patience = 25;
 
 export const attach: Command = {
@@ -97,7 +103,8 @@ async function follow(
         if (over && view === null) return 0;
         if (over && newer !== null) (await newer()).forEach(show);
       } catch (error) {
-        // Safe for a while: another process may hold the store; what was missed is read at the next look.
+        // Safe for a while: another process may hold the store; what was missed is read
+        // at the next look.
         failures += 1;
         if (failures >= patience) throw error;
       }
@@ -113,7 +120,10 @@ async function follow(
   }
 }
 
-/** The run says where an answer was given as it sees it; from here it is the other way round. */
+/**
+ * The run says where an answer was given as it sees it; from here it is the other way
+ * round.
+ */
 export function seenFromHere<Event extends SessionEvent>(
   event: Event,
   answered: ReadonlySet<string>,
@@ -174,8 +184,9 @@ async function openAttachView(
 }
 
 /**
- * Whether a newer session has begun where this one is over: whoever attached a moment too early would look at the old
- * one for ever. It tells of each once, and leaves it to the human to go there.
+ * Whether a newer session has begun where this one is over: whoever attached a moment too
+ * early would look at the old one for ever. It tells of each once, and leaves it to the
+ * human to go there.
  */
 export function createNewerSessionLook(io: Io, store: Store, sessionId: string) {
   let told = sessionId;

@@ -1,6 +1,6 @@
-// `untildone config`: the settings that hold in this directory, where each comes from, and what is wrong with them
-// (C1). It only reads. `untildone config init`: a small untildone.json to start from, with a check; one that is there is
-// only added to.
+// `untildone config`: the settings that hold in this directory, where each comes from,
+// and what is wrong with them (C1). It only reads. `untildone config init`: a small
+// untildone.json to start from, with a check; one that is there is only added to.
 import type { Origin } from '../../core/config.ts';
 import { UntildoneError } from '../../core/error.ts';
 import { problemSentence } from '../../core/problem.ts';

@@ -1,4 +1,5 @@
-// The demo without a terminal, told as events: that every scene of its story happens, in order, and is what it seems.
+// The demo without a terminal, told as events: that every scene of its story happens, in
+// order, and is what it seems.
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {

@@ -1,5 +1,6 @@
-// `untildone demo`: the product doing its main job. It is `untildone run`, twice, with a scripted model on loopback, a
-// scratch folder and a store of its own: no key, no network, nothing left behind. Fails if the story did not run as written.
+// `untildone demo`: the product doing its main job. It is `untildone run`, twice, with a
+// scripted model on loopback, a scratch folder and a store of its own: no key, no
+// network, nothing left behind. Fails if the story did not run as written.
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
@@ -18,7 +19,8 @@ import { complain, createPaint, printWrapped } from '../print.ts';
 import { readArguments } from '../program.ts';
 import { run, type Staging } from './run.ts';
 
-// The story: an agent with bad habits, and its worker. What is answered to each of them comes from the real engine.
+// The story: an agent with bad habits, and its worker. What is answered to each of them
+// comes from the real engine.
 
 const goal =
   'Write greet.mjs so that greet.test.mjs passes, try it out, and get it ready for release.';
@@ -52,7 +54,10 @@ const whenSeen = (words: string, step: model.Step) =>
 /** So many todos are completed when the scripted human presses Ctrl-C. */
 const completedAtInterrupt = 2;
 
-/** @param readingMs how long a person needs for what stands there before the session goes on */
+/**
+ * @param readingMs how long a person needs for what stands there before the session goes
+ * on
+ */
 const agent = (readingMs: number) =>
   model.script('agent', [
     model.withText(
@@ -83,7 +88,8 @@ const agent = (readingMs: number) =>
       ),
       model.complete(todos.tryOut, 'the tester has run it'),
     ),
-    // Here the human presses Ctrl-C; the step is finished first, and the rest comes after the resume.
+    // Here the human presses Ctrl-C; the step is finished first, and the rest comes after
+    // the resume.
     model.writeFile('README.md', '# greet\n\nSays hello.\n'),
     model.after(readingMs, model.complete(todos.readme, 'README.md is written')),
     // Drops the todo that it does not feel like doing.
@@ -112,7 +118,10 @@ const tester = model.script('tester', [
   ),
 ]);
 
-/** The bad habits in the order in which the story shows them, each with the continuation that answers it. */
+/**
+ * The bad habits in the order in which the story shows them, each with the continuation
+ * that answers it.
+ */
 const habits: readonly (readonly [answeredBy: TextKind, told: string])[] = [
   ['standard', 'It quit early: "All done!" with three todos open.'],
   ['dropped-todos', 'It dropped a todo, and called the list finished.'],
@@ -171,7 +180,10 @@ export function createDemo(answer: ScriptedAnswer): Command {
 
 export const demo = createDemo('once');
 
-/** Its store and its settings are its own: it must not show up among the sessions of the human. */
+/**
+ * Its store and its settings are its own: it must not show up among the sessions of the
+ * human.
+ */
 function stage(io: Io, scratch: string, url: string): Io {
   const [cwd, config] = [join(scratch, 'work'), join(scratch, 'config', 'untildone')];
   for (const folder of [cwd, config]) mkdirSync(folder, { recursive: true });
@@ -182,7 +194,8 @@ function stage(io: Io, scratch: string, url: string): Io {
   const others = Object.entries(io.env).filter(
     ([name]) => !name.startsWith('UNTILDONE_'),
   );
-  // The Node that runs this is there, under its own name; whether another one is in the path is not known.
+  // The Node that runs this is there, under its own name; whether another one is in the
+  // path is not known.
   const PATH = [dirname(process.execPath), io.env['PATH']]
     .filter(Boolean)
     .join(delimiter);
@@ -201,8 +214,9 @@ function stage(io: Io, scratch: string, url: string): Io {
 }
 
 /**
- * A script is the human for everyone who only watches: it answers the permission if nobody else does, and presses Ctrl-C
- * once, as somebody in another terminal would, and says so each time. What a person types meanwhile is answered.
+ * A script is the human for everyone who only watches: it answers the permission if
+ * nobody else does, and presses Ctrl-C once, as somebody in another terminal would, and
+ * says so each time. What a person types meanwhile is answered.
  */
 async function play(
   io: Io,
@@ -232,7 +246,8 @@ async function play(
     cancelAnswer = io.clock.wake(io.clock.now() + seconds * 1000, () => {
       withStore(io, (store) => answerPermission(io, store, question, answer)).catch(
         (error: unknown) => {
-          // The question stays open, and the run ends as paused: the story did not run as written, which is told.
+          // The question stays open, and the run ends as paused: the story did not run as
+          // written, which is told.
           tell(`The script could not answer: ${messageOf(error)}`);
         },
       );

@@ -1,5 +1,6 @@
-// `untildone doctor`: does it work here, and if not, what is missing and the command that fixes it. It looks at the
-// hosts, calls what they would call, and at what `run` needs; it changes nothing. Exit code 1: something is broken.
+// `untildone doctor`: does it work here, and if not, what is missing and the command that
+// fixes it. It looks at the hosts, calls what they would call, and at what `run` needs;
+// it changes nothing. Exit code 1: something is broken.
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ownAgentName } from '../../agent/loop/run.ts';
@@ -166,7 +167,10 @@ async function examineProject(io: Io): Promise<Examination> {
   ];
 }
 
-/** As long as a server on this machine may take; one elsewhere is not asked: it would cost, and it would be told who asks. */
+/**
+ * As long as a server on this machine may take; one elsewhere is not asked: it would
+ * cost, and it would be told who asks.
+ */
 const serverMs = 2000;
 
 async function examineModel(
@@ -206,7 +210,10 @@ async function examineModel(
   }
 }
 
-/** Fills in when a session of each host last changed here, in milliseconds; of hosts that were ever seen. It creates no store. */
+/**
+ * Fills in when a session of each host last changed here, in milliseconds; of hosts that
+ * were ever seen. It creates no store.
+ */
 async function examineStore(io: Io, hosts: readonly HostReport[], lastSeen: LastSeen) {
   const path = storePath(io.env);
   const state = dirname(path);

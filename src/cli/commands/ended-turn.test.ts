@@ -1,4 +1,5 @@
-// After the end of a turn, `stop` and `pause` silence the session, but what each command says of the turn stays (V12).
+// After the end of a turn, `stop` and `pause` silence the session, but what each command
+// says of the turn stays (V12).
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   addStagnantSession,

@@ -1,6 +1,7 @@
-// `untildone gc`: moves sessions that nobody touched for a while into the archive, where a host that comes back finds
-// them whole; and with --forget removes one session for good. That only a human may want: it is asked at a terminal or
-// said with --yes, never beneath an agent, and never while the session is at work.
+// `untildone gc`: moves sessions that nobody touched for a while into the archive, where
+// a host that comes back finds them whole; and with --forget removes one session for
+// good. That only a human may want: it is asked at a terminal or said with --yes, never
+// beneath an agent, and never while the session is at work.
 import { UntildoneError } from '../../core/error.ts';
 import type { Session } from '../../core/state.ts';
 import { ownSession } from '../../engine/session-owner.ts';
@@ -72,7 +73,10 @@ async function archive(store: Store, before: number): Promise<number> {
   }
 }
 
-/** Reads instead of archiving and rolling back: that would keep the hooks of running agents waiting. */
+/**
+ * Reads instead of archiving and rolling back: that would keep the hooks of running
+ * agents waiting.
+ */
 async function countOld(store: Store, before: number): Promise<number> {
   const sessions = await store.sessions({ limit: Number.MAX_SAFE_INTEGER });
   return sessions.filter(({ updatedAt, timer }) => updatedAt < before && timer === null)
@@ -91,14 +95,16 @@ async function forget(given: Arguments, io: Io, word: string): Promise<number> {
     const name = `Session ${nameSession(session)}`;
     const stop = `\`untildone stop ${shortId(session.id)}\``;
     const { host, parentId } = session.descriptor;
-    // Our own agent holds its session by a lease; of a host only the record says that it is at work.
+    // Our own agent holds its session by a lease; of a host only the record says that it
+    // is at work.
     const state = await describeCurrentState(store, session, io.clock.now());
     if (host !== 'untildone' && isAtWork(state))
       return refuse(
         io,
         `${name} is at work in ${shown(host, 30)} (${shown(state.words)}). Stop it first: ${stop}.`,
       );
-    // Held meanwhile, so that nobody takes it up in between; the lease goes with the session.
+    // Held meanwhile, so that nobody takes it up in between; the lease goes with the
+    // session.
     const owned = await ownSession({ store, clock: io.clock }, parentId ?? session.id);
     if (!owned.ok)
       return refuse(io, `${name} runs in ${owned.process}: ${stop} ends it.`);

@@ -1,6 +1,7 @@
-// `untildone pause`, `stop`, `resume` and `say`: a human holds a session, takes that back (C3, G4), or speaks to our own
-// agent while it works (T3). An agent that calls `pause` or `stop` pauses its own session, as `todo_pause` does, and no
-// other (V12). Only a human may resume, which lifts nothing else: budgets stay spent (G6).
+// `untildone pause`, `stop`, `resume` and `say`: a human holds a session, takes that back
+// (C3, G4), or speaks to our own agent while it works (T3). An agent that calls `pause`
+// or `stop` pauses its own session, as `todo_pause` does, and no other (V12). Only a
+// human may resume, which lifts nothing else: budgets stay spent (G6).
 import { queuedWords } from '../../agent/loop/run.ts';
 import { UntildoneError } from '../../core/error.ts';
 import { isTurnOver, type Session } from '../../core/state.ts';
@@ -169,7 +170,8 @@ export const say = sessionCommand({
       sessionId,
       at: io.clock.now(),
     };
-    // What was frozen at the first message holds on: a file that changed meanwhile may be the agent's work (V2).
+    // What was frozen at the first message holds on: a file that changed meanwhile may be
+    // the agent's work (V2).
     const { session } = await sendActs(here, [queuedWords(text, base, policyHash)]);
     const after = describeState(session, io.clock.now());
     const queued = session.latch === null;

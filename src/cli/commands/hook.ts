@@ -1,6 +1,8 @@
-// What is started by programs, not by people. `untildone hook HOST`: one call of a host's hook, for hosts whose settings are
-// shared and name no path; it reaches the code that `init` copies as a file of its own, and ends the process as that does.
-// `untildone check-runner`: works through the queue of checks of one folder, started by the system itself.
+// What is started by programs, not by people. `untildone hook HOST`: one call of a host's
+// hook, for hosts whose settings are shared and name no path; it reaches the code that
+// `init` copies as a file of its own, and ends the process as that does. `untildone
+// check-runner`: works through the queue of checks of one folder, started by the system
+// itself.
 import type { Command } from '../command.ts';
 
 export const hook: Command = {
@@ -19,11 +21,15 @@ export const hook: Command = {
       summary: 'How long the host waits, if not as long as init says.',
     },
   },
-  // Not the way of a host: main.ts calls `answerHook` before arguments are read, so that none of them is an error.
+  // Not the way of a host: main.ts calls `answerHook` before arguments are read, so that
+  // none of them is an error.
   run: () => answerHook(process.argv.slice(3)),
 };
 
-/** Takes what makes sense and complains of nothing: a host would read exit code 2 as a refusal. */
+/**
+ * Takes what makes sense and complains of nothing: a host would read exit code 2 as a
+ * refusal.
+ */
 export async function answerHook(argv: readonly string[]): Promise<number> {
   const { runHook } = await import('../../hosts/asked.ts');
   const host = argv.find((word) => !word.startsWith('-')) ?? '';

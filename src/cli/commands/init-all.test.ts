@@ -1,4 +1,5 @@
-// Several hosts in one command: some write the same file, and each must find what the others leave in it.
+// Several hosts in one command: some write the same file, and each must find what the
+// others leave in it.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// First-use 9 and 15: `init` gives the project a check, so that the first outcome can be `done`, and says what it set up.
+// First-use 9 and 15: `init` gives the project a check, so that the first outcome can be
+// `done`, and says what it set up.
 import { chmodSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

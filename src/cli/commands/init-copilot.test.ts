@@ -1,4 +1,5 @@
-// `init copilot-cli` and `doctor` on it: hooks for a project, a user or everyone, the server, and the trust of the folder.
+// `init copilot-cli` and `doctor` on it: hooks for a project, a user or everyone, the
+// server, and the trust of the folder.
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

@@ -1,4 +1,5 @@
-// `init gemini-cli` and `doctor` on it: one settings.json, kept out of git or committed, and a policy of the user's.
+// `init gemini-cli` and `doctor` on it: one settings.json, kept out of git or committed,
+// and a policy of the user's.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

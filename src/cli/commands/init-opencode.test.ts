@@ -1,4 +1,5 @@
-// Must hold: what `init opencode` writes is what OpenCode loads, and taking it away leaves every file as it was.
+// Must hold: what `init opencode` writes is what OpenCode loads, and taking it away
+// leaves every file as it was.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,7 +28,10 @@ async function init(...argv: string[]): Promise<string> {
   return out;
 }
 
-/** As the host does: imports the file and gives it the folder at hand. What it answers are hooks. */
+/**
+ * As the host does: imports the file and gives it the folder at hand. What it answers are
+ * hooks.
+ */
 async function load(
   directory: string,
 ): Promise<{ hooks: { loaded?: object[] }; home: string | null }> {

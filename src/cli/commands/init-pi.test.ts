@@ -1,4 +1,5 @@
-// Must hold: what `init pi` writes is what pi loads, and taking it away leaves every file as it was.
+// Must hold: what `init pi` writes is what pi loads, and taking it away leaves every file
+// as it was.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// Qwen Code keeps everything in one settings.json: what init writes there, what doctor says of it, and the way back.
+// Qwen Code keeps everything in one settings.json: what init writes there, what doctor
+// says of it, and the way back.
 import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';

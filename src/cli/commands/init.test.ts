@@ -1,4 +1,5 @@
-// Must hold: a fresh home, init, doctor, uninstall, and every file that was touched is as it was.
+// Must hold: a fresh home, init, doctor, uninstall, and every file that was touched is as
+// it was.
 import { execFileSync } from 'node:child_process';
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +24,10 @@ beforeEach(() => {
 
 afterEach(() => bench.close());
 
-/** Files as people have them: formats, comments, other programs' hooks, an empty object of their own. */
+/**
+ * Files as people have them: formats, comments, other programs' hooks, an empty object of
+ * their own.
+ */
 const odd: Record<string, Record<string, string>> = {
   'no files at all': {},
   'plain files': {
@@ -177,7 +181,8 @@ describe('init and uninstall', () => {
       bench.read('project/.claude/settings.json') + bench.read('project/.mcp.json');
     expect(text).not.toContain(bench.root);
     expect(text).not.toContain(process.execPath);
-    // A committed grant does not count without a terminal: texts must not send the model to our tools.
+    // A committed grant does not count without a terminal: texts must not send the model
+    // to our tools.
     expect(new Set(hooksOf(bench.read('project/.claude/settings.json')))).toEqual(
       new Set(['npx -y --fetch-retries=0 untildone@0.0.0-source hook claude-code']),
     );

@@ -1,6 +1,7 @@
-// `untildone init`: does all that a host needs, or takes it away again, and gives the project a check. Everything is worked
-// out before anything is written; what is written has a way back. It needs no network and runs no program of the host;
-// the only command that it runs is a check that the human has just accepted.
+// `untildone init`: does all that a host needs, or takes it away again, and gives the
+// project a check. Everything is worked out before anything is written; what is written
+// has a way back. It needs no network and runs no program of the host; the only command
+// that it runs is a check that the human has just accepted.
 
 import { UntildoneError } from '../../core/error.ts';
 import { hosts } from '../../hosts/hosts.ts';
@@ -118,7 +119,10 @@ export function createInit(shipped: () => string): Command {
 
 export const init = createInit(shippedFolder);
 
-/** What `--check` said. An empty one is a variable that was not set, and would prove nothing. */
+/**
+ * What `--check` said. An empty one is a variable that was not set, and would prove
+ * nothing.
+ */
 export function checksOf(given: Arguments): readonly string[] {
   const commands = given.texts('check').map((command) => command.trim());
   if (commands.includes(''))
@@ -208,7 +212,10 @@ function changedFiles({ changes }: PlannedHost): readonly FileChange[] {
   return changes.filter(({ before, after }) => before !== after);
 }
 
-/** Nobody else has our state directory: what is committed names the package, and the registry must have it. */
+/**
+ * Nobody else has our state directory: what is committed names the package, and the
+ * registry must have it.
+ */
 function sharedNeeds(version: string): string[] {
   const wanted = `untildone@${version}`;
   return [

@@ -1,5 +1,6 @@
-// `untildone mcp`: the todo tools for any host that speaks MCP, over standard input and output. Started by hosts; a
-// broken configuration or store is told on standard error and does not keep the tools away.
+// `untildone mcp`: the todo tools for any host that speaks MCP, over standard input and
+// output. Started by hosts; a broken configuration or store is told on standard error and
+// does not keep the tools away.
 import { UntildoneError } from '../../core/error.ts';
 import { createRuntime } from '../../engine/runtime.ts';
 import { serveMcp } from '../../mcp/serve-mcp.ts';

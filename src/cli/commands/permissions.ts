@@ -1,5 +1,6 @@
-// `untildone permissions`: what the human allowed our own agent for good in this directory, and the way to forget it.
-// It grants nothing: that is said when the agent asks, or in the user's configuration.
+// `untildone permissions`: what the human allowed our own agent for good in this
+// directory, and the way to forget it. It grants nothing: that is said when the agent
+// asks, or in the user's configuration.
 import { realpathSync } from 'node:fs';
 import {
   provenGrants,

@@ -1,6 +1,7 @@
-// `untildone plan import` and `plan export`: Markdown task lists in and out. Import never writes the file, and beneath an
-// agent it takes no checks from it: only a human says what proves the work (V3). Export makes a new file; in one that
-// exists it ticks and empties boxes and touches no other byte.
+// `untildone plan import` and `plan export`: Markdown task lists in and out. Import never
+// writes the file, and beneath an agent it takes no checks from it: only a human says
+// what proves the work (V3). Export makes a new file; in one that exists it ticks and
+// empties boxes and touches no other byte.
 import { realpath, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { UntildoneError } from '../../core/error.ts';
@@ -36,7 +37,8 @@ export const planImport: Command = {
     // Looked at before a store or a session is made: a wrong file leaves no trace.
     const parsed = readPlanFile(realPath);
     if (!parsed.ok) return tellProblems(io, name, parsed.problems);
-    // What the human has looked at by now; a check that is slipped into the file meanwhile is not theirs.
+    // What the human has looked at by now; a check that is slipped into the file
+    // meanwhile is not theirs.
     const isNamed = (await io.agentAbove()) === null;
     const { ids, specs } = planChecks(parsed.plan);
     const allowed = isNamed ? ids : [];
@@ -72,7 +74,8 @@ export const planImport: Command = {
       await report.checks;
       const { plan, created, changed, dropped, notices } = report;
       const { title, goalChecks } = plan;
-      // A list that was emptied drops its todos; a file that never had one is the wrong file.
+      // A list that was emptied drops its todos; a file that never had one is the wrong
+      // file.
       if (isEmpty && dropped === 0) return tellEmpty(io, name);
       const counts = { todos: plan.items.length, created, changed, dropped };
       const json = { session: session.id, file, title, goalChecks, ...counts, notices };
@@ -89,7 +92,8 @@ export const planImport: Command = {
         `next: untildone ${next}`,
       ]);
     };
-    // A session of its own may be the first one of this user; a named one must be there already.
+    // A session of its own may be the first one of this user; a named one must be there
+    // already.
     return withSessions(io, work, word === null);
   },
 };

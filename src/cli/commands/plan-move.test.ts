@@ -35,7 +35,10 @@ const policy: CurrentPolicy = () => ({
 });
 const plain: CurrentPolicy = () => ({ settings: defaultSettings, goalChecks: [] });
 
-/** Three todos; the first one has passed its check on the files `tree-1`, the agent has stopped and may not go on. */
+/**
+ * Three todos; the first one has passed its check on the files `tree-1`, the agent has
+ * stopped and may not go on.
+ */
 async function begin(
   descriptor: Partial<SessionDescriptor> = { host: 'claude-code' },
 ): Promise<ScriptedHost> {
@@ -206,7 +209,8 @@ describe('plan move', () => {
     } as const;
     const taker = { id: newSessionId(from), descriptor, opens: true };
     await expect(handOver(place, from, taker, 'OpenCode')).rejects.toThrow('killed');
-    // The next sign of the old session, or the same words again: either way it has gone, once.
+    // The next sign of the old session, or the same words again: either way it has gone,
+    // once.
     expect((await host.stops()).decision?.sentence).toContain(
       'You moved the plan to OpenCode',
     );

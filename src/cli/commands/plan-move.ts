@@ -1,5 +1,6 @@
-// `untildone plan move`: a plan goes on with another agent, or into a file (V7). The old session lets go of it, checks
-// and what they proved go along, and only a human may say so: an agent must not hand its claims to the next one.
+// `untildone plan move`: a plan goes on with another agent, or into a file (V7). The old
+// session lets go of it, checks and what they proved go along, and only a human may say
+// so: an agent must not hand its claims to the next one.
 import { readFileSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -70,7 +71,10 @@ function targetOf(word: string): Target {
   );
 }
 
-/** Hooks of a host that was ended, or a move that was, may have left news behind: the plan is what they say. */
+/**
+ * Hooks of a host that was ended, or a move that was, may have left news behind: the plan
+ * is what they say.
+ */
 async function foldInbox(io: Io, store: Store, sessionId: string): Promise<State | null> {
   const waiting = await store.events({ sessionId, waiting: true });
   const news = { type: 'activity-seen', id: createIdentifiers(io.clock).next() } as const;

@@ -1,6 +1,7 @@
-// `untildone plan show`, `plan log` and `ledger verify`: the plan of a session, who changed it when and how, and whether
-// that history is intact (T1, T2, V4). They only read. `ledger verify` finds damage and naive edits. It cannot find a
-// chain that was rebuilt whole, nor entries cut off at its end that changed no todo.
+// `untildone plan show`, `plan log` and `ledger verify`: the plan of a session, who
+// changed it when and how, and whether that history is intact (T1, T2, V4). They only
+// read. `ledger verify` finds damage and naive edits. It cannot find a chain that was
+// rebuilt whole, nor entries cut off at its end that changed no todo.
 import { UntildoneError } from '../../core/error.ts';
 import { pickFailedLines, readFailure } from '../../core/failed-lines.ts';
 import type { LedgerChange, LedgerEntry, LedgerReport } from '../../core/ledger.ts';
@@ -156,7 +157,8 @@ export const planLog = sessionCommand({
 
 function logLine(entry: LedgerEntry, todos: readonly Todo[]): string {
   const { change, detail, todoId } = entry;
-  // The title as it was then, where the entry tells it; a todo may have been reworded since.
+  // The title as it was then, where the entry tells it; a todo may have been reworded
+  // since.
   const then =
     detail['title'] ??
     detail['from'] ??

@@ -36,7 +36,10 @@ async function replay(session: string, settings: PartialSettings) {
   return JSON.parse(out);
 }
 
-/** Two stop attempts of a told host; each countdown ends in a continuation unless the mode is observe. */
+/**
+ * Two stop attempts of a told host; each countdown ends in a continuation unless the mode
+ * is observe.
+ */
 async function addToldSession(settings: PartialSettings = {}): Promise<void> {
   const host = await bench.host({ sessionId: 'told-0001', mode: 'told', settings });
   await host.runtime.attach();

@@ -1,4 +1,5 @@
-// `untildone replay`: what other settings would have decided about a recorded session (V6). It writes nothing.
+// `untildone replay`: what other settings would have decided about a recorded session
+// (V6). It writes nothing.
 import type { Decision } from '../../core/decision.ts';
 import { UntildoneError } from '../../core/error.ts';
 import { type Difference, type Replay, replaySession } from '../../engine/replay.ts';

@@ -1,6 +1,7 @@
-// `untildone report`: a session in one page, for a pull request (Markdown) or a program (JSON): what was asked, what came
-// of it, which files changed and what proves each, and what was refused. It only reads: the stream that `run` showed, the
-// evidence, the plan and its history. Whatever agents, files and models are called is escaped in it.
+// `untildone report`: a session in one page, for a pull request (Markdown) or a program
+// (JSON): what was asked, what came of it, which files changed and what proves each, and
+// what was refused. It only reads: the stream that `run` showed, the evidence, the plan
+// and its history. Whatever agents, files and models are called is escaped in it.
 
 import { planView } from '../../agent/agent-event.ts';
 import { createStreamReader } from '../../agent/event-stream.ts';
@@ -91,7 +92,10 @@ async function collect(store: Store, session: State, io: Io) {
       })),
     ),
     checks,
-    /** Only our own agent tells which files it changed; a program that `run` drives does not. */
+    /**
+     * Only our own agent tells which files it changed; a program that `run` drives does
+     * not.
+     */
     filesKnown: descriptor.host === 'untildone' && descriptor.driven === undefined,
     files: stream.files.map(({ times, ...file }) => {
       const todos = claims
@@ -117,7 +121,10 @@ async function collect(store: Store, session: State, io: Io) {
   };
 }
 
-/** What `run` showed: the changed files, as at its end, and what was said before each time it was sent back. */
+/**
+ * What `run` showed: the changed files, as at its end, and what was said before each time
+ * it was sent back.
+ */
 async function readStream(store: Store, session: State, now: number) {
   let view = createState('attach', now);
   const times = new Map<string, number[]>();

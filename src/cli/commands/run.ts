@@ -1,5 +1,6 @@
-// `untildone run`: our own agent, with any model, or a program that it drives, in the current directory. Everything that can be wrong with keys,
-// models and configuration is told before anything is started.
+// `untildone run`: our own agent, with any model, or a program that it drives, in the
+// current directory. Everything that can be wrong with keys, models and configuration is
+// told before anything is started.
 import { realpathSync } from 'node:fs';
 import { readFile, realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -89,7 +90,8 @@ export const run = {
   async run(given: Arguments, here: Io, staging?: Staging) {
     const resumes = given.has('resume');
     const above = resumes ? await here.agentAbove() : null;
-    // Taking a session up lifts its human's stop, and words to it are the human's: an agent must say neither.
+    // Taking a session up lifts its human's stop, and words to it are the human's: an
+    // agent must say neither.
     if (above !== null)
       return refuse(
         here,
@@ -135,7 +137,8 @@ export const run = {
     }
     const present: Policy = {
       ...withShellChecks(policy.policy, checkLines(given)),
-      // Our own agent plans per turn: what an earlier turn left open is named, not resumed (T3).
+      // Our own agent plans per turn: what an earlier turn left open is named, not
+      // resumed (T3).
       settings: {
         ...whole,
         scope: origins['scope'] === 'default' ? 'turn' : whole.scope,
@@ -231,7 +234,10 @@ async function ownFolder(io: Io, session: State): Promise<string> {
   return directory;
 }
 
-/** `--resume "and update the docs"`: no id of a session has a space in it, so these are words for the last one. */
+/**
+ * `--resume "and update the docs"`: no id of a session has a space in it, so these are
+ * words for the last one.
+ */
 function readResume(given: Arguments, said: string | null) {
   const goal = unlessBlank(said);
   const word = unlessBlank(given.text('resume'));
@@ -239,7 +245,10 @@ function readResume(given: Arguments, said: string | null) {
   return goal === null && /\s/u.test(word) ? { word: null, goal: word } : { word, goal };
 }
 
-/** `run "…"`, `run -`, `run --goal-file FILE`, or what is piped in where nothing else says what to do. */
+/**
+ * `run "…"`, `run -`, `run --goal-file FILE`, or what is piped in where nothing else says
+ * what to do.
+ */
 async function readGoal(given: Arguments, io: Io): Promise<string | null> {
   const said = given.positional(0);
   const file = given.text('goal-file');

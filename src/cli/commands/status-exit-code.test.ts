@@ -1,4 +1,5 @@
-// `untildone status --exit-code`: the outcome of the last turn as the exit code of a script.
+// `untildone status --exit-code`: the outcome of the last turn as the exit code of a
+// script.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   addStagnantSession,

@@ -1,5 +1,5 @@
-// `untildone status`: the sessions of this directory, newest first, or one session in detail (C3, C4).
-// It only reads, and creates nothing.
+// `untildone status`: the sessions of this directory, newest first, or one session in
+// detail (C3, C4). It only reads, and creates nothing.
 import { exitCodes } from '../../core/decision.ts';
 import { UntildoneError } from '../../core/error.ts';
 import type { Settings } from '../../core/settings.ts';
@@ -122,7 +122,8 @@ async function listed(
   limit: number,
   all: boolean,
 ): Promise<State[]> {
-  // What waited for a host, or for the first sign of one, and was taken up there is nothing that anyone looks for.
+  // What waited for a host, or for the first sign of one, and was taken up there is
+  // nothing that anyone looks for.
   const isTaken = (session: Session): boolean =>
     (describe.isWaiting(session) && session.latch !== null) ||
     (session.descriptor.host === 'mcp' && session.deleted);
@@ -203,7 +204,8 @@ function block(session: State, seen: Seen, short: string, io: Io): string[] {
     decision === null ? null : ['last', shown(describe.describeAnswer(decision))],
     decision === null ? null : ['because', shown(decision.sentence, 200)],
     mode === 'enforce' ? null : ['mode', mode],
-    // What a host sends after the end, such as its own end, is taken up if there is another stop.
+    // What a host sends after the end, such as its own end, is taken up if there is
+    // another stop.
     inbox === 0 || session.settled !== null ? null : ['inbox', waiting],
     ...(workers === undefined ? [] : detail(session, seen, workers)),
   ];

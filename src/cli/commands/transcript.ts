@@ -1,5 +1,6 @@
-// `untildone transcript`: what our own agent, or one of its workers, said and did. It only reads. Everything in it is
-// a stranger's text: it stands behind a margin, line by line, without the power to act on a terminal.
+// `untildone transcript`: what our own agent, or one of its workers, said and did. It
+// only reads. Everything in it is a stranger's text: it stands behind a margin, line by
+// line, without the power to act on a terminal.
 import {
   type TranscriptEntry,
   transcriptEntries,

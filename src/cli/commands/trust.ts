@@ -1,5 +1,6 @@
-// `untildone trust`: what this project's file asks for, and a human's yes to it (V10). An agent must not trust in the
-// human's name: like `approve`, it wants a controlling terminal and refuses beneath an agent. `list` and the bare look need none.
+// `untildone trust`: what this project's file asks for, and a human's yes to it (V10). An
+// agent must not trust in the human's name: like `approve`, it wants a controlling
+// terminal and refuses beneath an agent. `list` and the bare look need none.
 import { realpathSync } from 'node:fs';
 import { entriesOf, readTrust, revokeTrust } from '../../engine/trust.ts';
 import { stateDirectory } from '../../store/state-directory.ts';

@@ -1,5 +1,6 @@
-// `untildone verify`: runs the checks now, of a session, of a plan file or of the configuration here, and says what it
-// saw (V1). It changes no plan and starts nothing that outlives it; it works without a store, as in CI.
+// `untildone verify`: runs the checks now, of a session, of a plan file or of the
+// configuration here, and says what it saw (V1). It changes no plan and starts nothing
+// that outlives it; it works without a store, as in CI.
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import {
@@ -32,7 +33,10 @@ import { createTimedLine } from '../timed-line.ts';
 
 type VerifyResult = VerifiedCheck['result'] | 'nothing' | 'interrupted';
 
-/** One failed check outweighs what waits or wavers; 3 says: not failed, and not proved either. */
+/**
+ * One failed check outweighs what waits or wavers; 3 says: not failed, and not proved
+ * either.
+ */
 const exitCodes: Readonly<Record<VerifyResult, number>> = {
   ...{ passed: 0, failed: 1, flaky: 3, waiting: 3, nothing: 3, interrupted: 130 },
 };
@@ -67,7 +71,10 @@ export const verify: Command = {
   },
 };
 
-/** Of a plan file, or of the configuration alone. What cannot be read is told whole, before anything runs. */
+/**
+ * Of a plan file, or of the configuration alone. What cannot be read is told whole,
+ * before anything runs.
+ */
 function targetHere(io: Io, file: string | null): VerifyTarget {
   const directory = realpathSync(io.cwd);
   const wrong = (problems: readonly string[]): UntildoneError => {
@@ -171,10 +178,16 @@ function nameOf({ source, session, file }: VerifyTarget): string {
   return source === 'plan-file' ? shown(file ?? '', 200) : 'the configuration';
 }
 
-/** Lines that are shown of what a failed check printed. More than `run` shows, since a log of CI may be all that there is. */
+/**
+ * Lines that are shown of what a failed check printed. More than `run` shows, since a log
+ * of CI may be all that there is.
+ */
 const mostFailedLines = 20;
 
-/** A line while a check runs, which a terminal paints over, and then the lines that `run` shows for the check. */
+/**
+ * A line while a check runs, which a terminal paints over, and then the lines that `run`
+ * shows for the check.
+ */
 function createProgress(io: Io, total: number) {
   const page = createPage(lookOf(io));
   const { begin: beginLine, close } = createTimedLine(io);

@@ -1,6 +1,7 @@
-// `untildone why`: one decision, explained from the record alone (V6): each time that the agent was sent back before it in
-// the turn, then what happened, the rule and its numbers, the check that failed and the text that was sent; with --rules
-// every rule in order. It decides nothing again; `replay` does.
+// `untildone why`: one decision, explained from the record alone (V6): each time that the
+// agent was sent back before it in the turn, then what happened, the rule and its
+// numbers, the check that failed and the text that was sent; with --rules every rule in
+// order. It decides nothing again; `replay` does.
 import { bareCheck } from '../../core/check-specs.ts';
 import type { Inputs } from '../../core/decision.ts';
 import { UntildoneError } from '../../core/error.ts';
@@ -60,7 +61,9 @@ export const why = sessionCommand({
 
 type Explained = Awaited<ReturnType<typeof explain>>;
 
-/** A hook that broke or found the store locked leaves no decision, but a line in its log. */
+/**
+ * A hook that broke or found the store locked leaves no decision, but a line in its log.
+ */
 function describeUndecided(
   { at, message }: Pick<ReturnType<typeof failedStops>[number], 'at' | 'message'>,
   io: Io,
@@ -105,7 +108,10 @@ async function explain(store: Store, session: State, wanted: number | null, io: 
       : [],
     /** Which text a continuation carried; empty for other answers. */
     texts: marked(kinds, ({ kind }) => kind === textKind, 'does not apply', 'chosen'),
-    /** The refusals before it in the same turn, the oldest first; empty if the decision was asked for by its number. */
+    /**
+     * The refusals before it in the same turn, the oldest first; empty if the decision
+     * was asked for by its number.
+     */
     refusals: wanted === null ? await refusalsBefore(store, session, stored) : [],
     ...(await explainDecision(store, stored)),
   };
@@ -178,7 +184,8 @@ function describeFailures(failed: Explained['failedChecks']): string {
     })),
   );
   const each = failed.map(({ check, sentence, tail, failedBefore }, index) => {
-    // If the sentence begins with the name of the check, `whyNotPassed` cuts that off, and "it" stands for it.
+    // If the sentence begins with the name of the check, `whyNotPassed` cuts that off,
+    // and "it" stands for it.
     const it = sentence.startsWith(`${bareCheck(check)} `) ? 'it ' : '';
     const why = shown(whyNotPassed({ check, sentence }), 160);
     const before = failedBefore ? ' It failed before the work began too.' : '';

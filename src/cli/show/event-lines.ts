@@ -1,5 +1,5 @@
-// Each event of a run in lines: tool calls and checks folded to one line each, of what went wrong the line that says
-// so, the plan as a bar and what changed in it. Pure.
+// Each event of a run in lines: tool calls and checks folded to one line each, of what
+// went wrong the line that says so, the plan as a bar and what changed in it. Pure.
 import displayWidth from 'fast-string-width';
 import type { EventOf, TodoView } from '../../agent/agent-event.ts';
 import { outputKey } from '../../core/failed-lines.ts';
@@ -27,7 +27,10 @@ const longestCheck = 80;
 const longestTitle = 120;
 /** An argument in a log, where no width limits it. */
 const longestArgument = 160;
-/** Room for the result of a call: `✗ exit 127 · 59.9 s`; where that is too much, `✗ exit 127` or `✓ 59.9 s`. */
+/**
+ * Room for the result of a call: `✗ exit 127 · 59.9 s`; where that is too much, `✗ exit
+ * 127` or `✓ 59.9 s`.
+ */
 const resultWidth = { wide: 20, narrow: 12 };
 const isNarrow = ({ width }: Page): boolean => width !== null && width < 60;
 /** Lines that are shown of what a failed check printed; the agent is told more. */
@@ -39,14 +42,18 @@ const barCells = 8;
 /** Calls to the model between two lines on tokens and cost. */
 const usageEvery = 10;
 
-/** Calls of the plan's own tools show in the plan, and a worker's in the lines about it. */
+/**
+ * Calls of the plan's own tools show in the plan, and a worker's in the lines about it.
+ */
 export function isPlanTool(tool: string): boolean {
   return /^(?:(?:create|list|complete|update)_todo|todo_(?:write|read|pause|verify)|delegate)$/u.test(
     tool,
   );
 }
 
-/** One that failed is told in people's words, not by the name that the machine has for it. */
+/**
+ * One that failed is told in people's words, not by the name that the machine has for it.
+ */
 export function toolName(tool: string): string {
   return !isPlanTool(tool) ? tool : tool === 'delegate' ? 'worker' : 'plan';
 }
@@ -74,7 +81,10 @@ export function callLine(
   return `${signs.call} ${page.paint('bold', name)} ${argument}`.trimEnd();
 }
 
-/** The result of a call: `✓ 12 ms`, `✓ +12 −3 · 6 ms`, `✗ exit 1 · 279 ms`; a failed command is a failed one. */
+/**
+ * The result of a call: `✓ 12 ms`, `✓ +12 −3 · 6 ms`, `✗ exit 1 · 279 ms`; a failed
+ * command is a failed one.
+ */
 export function callResult(
   page: Page,
   {
@@ -108,7 +118,8 @@ function toolEndedLines(
   const call = knownCall(state, event);
   const line = `${callLine(page, call)} ${callResult(page, event, call.changes, 'at' in call)}`;
   const output = event.ok ? '' : cleanLines(event.output.slice(0, 4000), page.unicode);
-  // The first line that says what went wrong; the exit code stands beside the call already.
+  // The first line that says what went wrong; the exit code stands beside the call
+  // already.
   const complaint = output
     .split('\n')
     .find(
@@ -121,7 +132,10 @@ function toolEndedLines(
 
 type EndedCheck = Omit<EventOf<'check-ended'>, 'type' | 'at' | 'sessionId' | 'todoId'>;
 
-/** `results`: how each check ended last. An output that was shown for one of them is not shown again. */
+/**
+ * `results`: how each check ended last. An output that was shown for one of them is not
+ * shown again.
+ */
 export function checkLines(
   page: Page,
   event: EndedCheck,
@@ -157,7 +171,10 @@ export function checkLines(
   ];
 }
 
-/** How this check or another one failed before with the same output; null: the output is new, or there is none. */
+/**
+ * How this check or another one failed before with the same output; null: the output is
+ * new, or there is none.
+ */
 function findSameFailure(
   event: EndedCheck,
   results: ReadonlyMap<string, EndedCheck>,
@@ -180,7 +197,10 @@ function findSameFailure(
 const nameCheck = (page: Page, check: string): string =>
   words.checkName(check, (name) => page.clip(name, longestCheck));
 
-/** Everything the first time, afterwards a bar and what changed; nothing when nothing changed. */
+/**
+ * Everything the first time, afterwards a bar and what changed; nothing when nothing
+ * changed.
+ */
 export function planLines(
   page: Page,
   before: readonly TodoView[],
@@ -227,7 +247,10 @@ function changedTodos(
   return todos.filter((todo) => known.get(todo.id) !== seen(todo));
 }
 
-/** The bar, and how far the plan is: what is checked and what is only claimed are told apart. */
+/**
+ * The bar, and how far the plan is: what is checked and what is only claimed are told
+ * apart.
+ */
 export function planHead(page: Page, todos: readonly TodoView[]): string {
   const amount = (standing: words.Standing): number =>
     todos.filter((todo) => words.standingOf(todo, false) === standing).length;
@@ -238,7 +261,10 @@ export function planHead(page: Page, todos: readonly TodoView[]): string {
   return todos.length === 0 ? 'plan: no todos' : barAndCount(page, todos) + more.join('');
 }
 
-/** The bar is full only when everything is completed, empty only when nothing is; one cell for whatever there is. */
+/**
+ * The bar is full only when everything is completed, empty only when nothing is; one cell
+ * for whatever there is.
+ */
 function barAndCount({ signs, paint }: Page, todos: readonly TodoView[]): string {
   const done = todos.filter(({ status }) => status === 'completed');
   const checked = done.filter(
@@ -261,7 +287,9 @@ function barAndCount({ signs, paint }: Page, todos: readonly TodoView[]): string
   return `plan [${bar.join('')}] ${done.length}/${todos.length}`;
 }
 
-/** One line: the title gives way, the remark stays. `taken`: columns that stand before it. */
+/**
+ * One line: the title gives way, the remark stays. `taken`: columns that stand before it.
+ */
 export function todoLine(page: Page, todo: TodoView, taken = 2): string {
   const [mark, markStyle] = words.todoMarks[todo.status];
   const remark = words.remarkOf(todo);
@@ -409,14 +437,18 @@ export function nameSeen(
   return `${host} ${shortId(sessionId)}${title === null ? '' : ` “${title.slice(0, longest)}”`}`;
 }
 
-/** `state`: before the event. `forView`: above a living part that shows the plan, what runs and what is asked. */
+/**
+ * `state`: before the event. `forView`: above a living part that shows the plan, what
+ * runs and what is asked.
+ */
 export function eventLines(
   page: Page,
   state: ViewState,
   event: ViewEvent,
   forView: boolean,
 ): string[] {
-  // The table pairs each type with the lines of exactly that type; the compiler cannot follow the pairing.
+  // The table pairs each type with the lines of exactly that type; the compiler cannot
+  // follow the pairing.
   const draw = lines[event.type] as
     | ((page: Page, event: ViewEvent, state: ViewState) => string[])
     | undefined;
@@ -429,8 +461,9 @@ export function eventLines(
   )
     return [];
   if (event.type === 'plan-changed') return todoOutcomes(page, state.todos, event.todos);
-  // While it is asked, the question stands in the living part; here it stands with its answer. One that does not fit
-  // there is told at once: what is allowed must be shown whole.
+  // While it is asked, the question stands in the living part; here it stands with its
+  // answer. One that does not fit there is told at once: what is allowed must be shown
+  // whole.
   if (event.type === 'permission-asked' && isShort(event.subject)) return [];
   const isSettled = (requestId: string): boolean =>
     event.type === 'run-ended' ||

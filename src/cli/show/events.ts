@@ -1,5 +1,6 @@
-// The one stream of events that everything on a screen is made of: what a run tells (agent-event.ts), and what only
-// `attach` and the view itself can tell. Here too: the stream as NDJSON (docs/run-events.md).
+// The one stream of events that everything on a screen is made of: what a run tells
+// (agent-event.ts), and what only `attach` and the view itself can tell. Here too: the
+// stream as NDJSON (docs/run-events.md).
 import { formatVersion } from '../../agent/agent-event.ts';
 import type { RecordedEvent } from '../../agent/event-stream.ts';
 import { escapeJsonLine } from '../../core/safe-text.ts';
@@ -52,7 +53,10 @@ export type ViewEventOf<Type extends ViewEvent['type']> = Extract<
   { type: Type }
 >;
 
-/** One event a line, exactly its fields and the version of the format: nothing is left out, cut or reworded. */
+/**
+ * One event a line, exactly its fields and the version of the format: nothing is left
+ * out, cut or reworded.
+ */
 export function createJsonPrinter(
   write: (text: string) => unknown,
 ): (event: SessionEvent) => void {
@@ -62,7 +66,9 @@ export function createJsonPrinter(
   };
 }
 
-/** JSON has no undefined: a call without an input says null instead of losing the field. */
+/**
+ * JSON has no undefined: a call without an input says null instead of losing the field.
+ */
 function keepField(name: string, value: unknown): unknown {
   return name === 'input' && value === undefined ? null : value;
 }

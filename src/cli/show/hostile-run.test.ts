@@ -71,7 +71,8 @@ describe('Must hold 6: a hostile run', () => {
       const events = sampleRun.map((event) => poison(event, flood));
       const began = process.cpuUsage();
       for (const look of looks.slice(1, 4)) expectIntact(printed(events, look), look);
-      // Of the processor, since a busy machine makes anything wait; what it guards against takes minutes.
+      // Of the processor, since a busy machine makes anything wait; what it guards
+      // against takes minutes.
       expect(process.cpuUsage(began).user / 1000).toBeLessThan(15_000);
     },
   );

@@ -1,4 +1,5 @@
-// Must hold 6 for the live view: whatever stands in any field of any event, or is typed or pasted, acts on no terminal.
+// Must hold 6 for the live view: whatever stands in any field of any event, or is typed
+// or pasted, acts on no terminal.
 import { renderToString } from 'ink';
 import { createElement, Fragment } from 'react';
 import { describe, expect, it } from 'vitest';

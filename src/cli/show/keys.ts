@@ -1,5 +1,6 @@
-// What a key means in the live view: (state, key) → state and acts. Pure; the acts are carried out by whoever owns
-// the session. Letters belong to the human's line in a run, and are commands where nothing can be written (`attach`).
+// What a key means in the live view: (state, key) → state and acts. Pure; the acts are
+// carried out by whoever owns the session. Letters belong to the human's line in a run,
+// and are commands where nothing can be written (`attach`).
 import type { Key } from 'ink';
 import type { PermissionChoice } from '../../agent/agent-event.ts';
 import { isNearAnswer, readPermission } from '../ask-at-terminal.ts';
@@ -40,11 +41,15 @@ export type ViewAct =
   | { readonly act: 'reply'; readonly text: string }
   | { readonly act: 'pause' | 'resume' | 'stop' };
 
-/** Carries acts out; what is not in it is not for this session. A sentence that comes back is told: it says why not. */
+/**
+ * Carries acts out; what is not in it is not for this session. A sentence that comes back
+ * is told: it says why not.
+ */
 export type Hand = { readonly [Act in ViewAct as Act['act']]?: (act: Act) => unknown };
 
 export function perform(hand: Hand, act: ViewAct): unknown {
-  // The table pairs each act with what takes exactly that act; the compiler cannot follow the pairing.
+  // The table pairs each act with what takes exactly that act; the compiler cannot follow
+  // the pairing.
   return (hand[act.act] as ((act: ViewAct) => unknown) | undefined)?.(act);
 }
 
@@ -54,7 +59,10 @@ const pressed = (state: ViewState, ...acts: readonly ViewAct[]): Pressed => ({
   acts,
 });
 
-/** A question takes no answer before it was seen for this long: what was meant for an older one must grant nothing. */
+/**
+ * A question takes no answer before it was seen for this long: what was meant for an
+ * older one must grant nothing.
+ */
 const seenMs = 700;
 
 export function pressKey(state: ViewState, key: KeyPress, now: number): Pressed {
@@ -107,7 +115,10 @@ function pressRunning(state: ViewState, key: KeyPress, now: number): Pressed {
   return holds ? pressed(next, { act: 'pause' }) : pressed(next);
 }
 
-/** A letter alone answers nothing: "stop" and "always ask me" begin with letters that would grant something (S7). */
+/**
+ * A letter alone answers nothing: "stop" and "always ask me" begin with letters that
+ * would grant something (S7).
+ */
 function enter(state: ViewState, now: number): Pressed {
   const text = state.input.text.trim();
   const emptied = { ...state, input: emptyInput };
@@ -160,7 +171,10 @@ function scroll(state: ViewState, { name }: KeyPress): ViewState | null {
 const longestLine = 10_000;
 const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' });
 
-/** Letters in, cursor moved, words taken away; by whole characters: an emoji of several code points is one step. */
+/**
+ * Letters in, cursor moved, words taken away; by whole characters: an emoji of several
+ * code points is one step.
+ */
 function editLine(input: InputView, { name, text, isControl }: KeyPress): InputView {
   const { text: line, cursor } = input;
   const [before, after] = [line.slice(0, cursor), line.slice(cursor)];

@@ -1,6 +1,7 @@
-// A run as lines that are readable on any terminal and in a log: no cursor movement, nothing redrawn (C3, C4). What is
-// finished in the live view is printed by the same lines. What the agent says stands behind a margin on every line,
-// so that it cannot pass for a line of ours.
+// A run as lines that are readable on any terminal and in a log: no cursor movement,
+// nothing redrawn (C3, C4). What is finished in the live view is printed by the same
+// lines. What the agent says stands behind a margin on every line, so that it cannot pass
+// for a line of ours.
 import type { EventOf } from '../../agent/agent-event.ts';
 import type { Io } from '../io.ts';
 import { callLine, eventLines, isPlanTool, knownCall } from './event-lines.ts';
@@ -13,7 +14,10 @@ export interface LineOptions {
   readonly write: (text: string) => unknown;
   /** Somebody watches: a call is named when it begins, on a line that its result ends. */
   readonly isTTY?: boolean;
-  /** Above the living part of the view, which shows the plan, what runs and what is asked by itself. */
+  /**
+   * Above the living part of the view, which shows the plan, what runs and what is asked
+   * by itself.
+   */
   readonly forView?: boolean;
   /** Lays out a finished piece of what the agent says; absent: as it is. */
   readonly render?: RenderSpeech;
@@ -152,7 +156,10 @@ export function linesOf(io: Io, render: RenderSpeech): (event: ViewEvent) => voi
 /** No honest block of code is opened by more. */
 const longestFence = 20;
 
-/** Up to the first blank line outside a block of code; of a very long paragraph as much as is ever held back. */
+/**
+ * Up to the first blank line outside a block of code; of a very long paragraph as much as
+ * is ever held back.
+ */
 function splitSpeech(text: string): readonly [done: string, rest: string] {
   const start = text.slice(0, longestSpeech);
   let fence = '';

@@ -1,5 +1,6 @@
-// The live view on a terminal: events in, the screen drawn by Ink, keys out as acts (C3). It never decides anything,
-// and a failure of its own ends the view and nothing else: whoever opened it goes on with plain lines.
+// The live view on a terminal: events in, the screen drawn by Ink, keys out as acts (C3).
+// It never decides anything, and a failure of its own ends the view and nothing else:
+// whoever opened it goes on with plain lines.
 import displayWidth from 'fast-string-width';
 import {
   Box,
@@ -43,11 +44,16 @@ interface LiveViewOptions {
   readonly draw?: typeof drawLiving;
 }
 
-/** Between two drawings: more often than ten times a second shows nothing more and costs a core. */
+/**
+ * Between two drawings: more often than ten times a second shows nothing more and costs a
+ * core.
+ */
 const frameMs = 100;
 /** Where nothing moves only the clock does. */
 const idleMs = 1000;
-/** Whoever looks at another's session shall not be felt: a slower spinner is enough there. */
+/**
+ * Whoever looks at another's session shall not be felt: a slower spinner is enough there.
+ */
 const attachedMs = 480;
 
 export function openLiveView({
@@ -78,7 +84,10 @@ export function openLiveView({
   let shown: ReactNode = null;
   let isOver = false;
   let leaving: Promise<void> | null = null;
-  /** The end of a run is printed below what the view showed, as it is: its lines are there to be copied. */
+  /**
+   * The end of a run is printed below what the view showed, as it is: its lines are there
+   * to be copied.
+   */
   let afterwards = '';
 
   function sized(before: ViewState): ViewState {
@@ -98,21 +107,25 @@ export function openLiveView({
     if (at - state.now >= every) state = reduce(state, { type: 'tick', at });
     if (state === drawn && told.length === 0) return;
     drawn = state;
-    // Drawn first, because it may fail: lines that were taken and not shown would be lost.
+    // Drawn first, because it may fail: lines that were taken and not shown would be
+    // lost.
     show(living());
   }
 
   function show(part: ReactNode): void {
     const lines = taken();
-    // What was printed is not needed again: only its place in the list is. Ink leaves out a text without letters, and
-    // with it the empty line.
+    // What was printed is not needed again: only its place in the list is. Ink leaves out
+    // a text without letters, and with it the empty line.
     const text = lines.slice(0, -1).replace(/^$/gmu, ' ');
     if (lines !== '') finished = [...finished.map(() => ''), text];
     shown = part;
     instance.rerender(h(InkScreen, { finished, living: part, onKey }));
   }
 
-  /** Whatever goes wrong in here is told to the owner once, and the run goes on without the view. */
+  /**
+   * Whatever goes wrong in here is told to the owner once, and the run goes on without
+   * the view.
+   */
   function guarded(work: () => void): void {
     if (isOver) return;
     try {
@@ -145,7 +158,10 @@ export function openLiveView({
     stdout.write(rest + (rest === '' ? afterwards.replace(/^\n/u, '') : afterwards));
   }
 
-  /** What a human asked for and did not get is told, and asked for again by whoever wants it. */
+  /**
+   * What a human asked for and did not get is told, and asked for again by whoever wants
+   * it.
+   */
   async function carryOut(act: ViewAct): Promise<void> {
     try {
       const refusal = await perform(hand, act);
@@ -231,14 +247,20 @@ function isMoving({ session, wait, outcome, stopping }: ViewState): boolean {
   return outcome === null && wait === null && stopping === 'no';
 }
 
-/** Rows that drawn lines take beyond one each, once the terminal has broken them at `columns`; Ink knows nothing of it. */
+/**
+ * Rows that drawn lines take beyond one each, once the terminal has broken them at
+ * `columns`; Ink knows nothing of it.
+ */
 export function surplusRows(lines: readonly string[], columns: number): number {
   const rows = (line: string): number =>
     Math.max(1, Math.ceil(displayWidth(line) / Math.max(1, columns)));
   return lines.reduce((surplus, line) => surplus + rows(line) - 1, 0);
 }
 
-/** xterm itself and screen cut lines off instead; there is no surplus then, and erasing would eat what was said. */
+/**
+ * xterm itself and screen cut lines off instead; there is no surplus then, and erasing
+ * would eat what was said.
+ */
 export function breaksLines(
   environment: Readonly<Record<string, string | undefined>>,
 ): boolean {
@@ -283,7 +305,8 @@ export function keyPresses(input: string, key: Key): KeyPress[] {
 }
 
 /**
- * The view of a run of this process: if it breaks, the run goes on and prints lines. `open` is replaced by tests of that.
+ * The view of a run of this process: if it breaks, the run goes on and prints lines.
+ * `open` is replaced by tests of that.
  */
 export function openRunView(io: Io, hand: Hand, open = openLiveView): RunOutput {
   let lines: RunOutput | null = null;

@@ -1,5 +1,6 @@
-// What the agent says, which is Markdown, as lines for a terminal: over the tokens of the parser that plan files are
-// read with. The text was cleaned before; entities are decoded here, so that what they stand for is cleaned again.
+// What the agent says, which is Markdown, as lines for a terminal: over the tokens of the
+// parser that plan files are read with. The text was cleaned before; entities are decoded
+// here, so that what they stand for is cleaned again.
 import displayWidth from 'fast-string-width';
 import MarkdownIt, { type Token } from 'markdown-it';
 import { stripTerminalControls } from '../../core/safe-text.ts';
@@ -114,7 +115,10 @@ function list(
   return lines;
 }
 
-/** Columns as wide as they need to be; where that is too wide, the widest give way and their cells are wrapped. */
+/**
+ * Columns as wide as they need to be; where that is too wide, the widest give way and
+ * their cells are wrapped.
+ */
 function table(inner: readonly Token[], page: Page, width: number | null): string[] {
   const { paint, signs } = page;
   const rows: string[][] = [];
@@ -163,7 +167,10 @@ function clean(text: string, { unicode }: Page): string {
   return unicode ? stripped : toAscii(stripped);
 }
 
-/** Words with their weight. What has no look of its own here keeps its words and loses its marks. */
+/**
+ * Words with their weight. What has no look of its own here keeps its words and loses its
+ * marks.
+ */
 function inline(token: Token | undefined, page: Page): string {
   const { paint, color } = page;
   const links: string[] = [];

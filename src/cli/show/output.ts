@@ -1,5 +1,5 @@
-// Where a run shows itself, as one value: the live view implements it; NDJSON, lines, and lines on a terminal where
-// somebody sits stand here.
+// Where a run shows itself, as one value: the live view implements it; NDJSON, lines, and
+// lines on a terminal where somebody sits stand here.
 import { createInterface } from 'node:readline';
 import type { AgentEvent } from '../../agent/agent-event.ts';
 import type { HumanAnswer } from '../../checks/checker.ts';
@@ -21,7 +21,9 @@ import { type Hand, perform } from './keys.ts';
 export interface RunOutput {
   /** What the run tells, and that the human asked it to stop. */
   emit(event: AgentEvent | StopAsked): void;
-  /** Asks the human who looks at it and can answer what the run asks; null: nobody does. */
+  /**
+   * Asks the human who looks at it and can answer what the run asks; null: nobody does.
+   */
   readonly ask: ((question: string) => Promise<HumanAnswer | null>) | null;
   /** Where warnings go meanwhile. */
   readonly complaints: Output;
@@ -45,7 +47,10 @@ export function drawsView(io: Io, { json, plain }: OutputChoice): boolean {
   );
 }
 
-/** Markdown is laid out on a terminal; a log and another program get it as it was said. Only what is used is loaded. */
+/**
+ * Markdown is laid out on a terminal; a log and another program get it as it was said.
+ * Only what is used is loaded.
+ */
 export async function createPrinter(
   io: Io,
   json: boolean,
@@ -80,8 +85,9 @@ type Question =
     };
 
 /**
- * What is typed is the answer to the question that is open, or a message to the agent, which takes it up after the running
- * step. It reads whole lines and changes no mode of the terminal, so that Ctrl-C works as ever.
+ * What is typed is the answer to the question that is open, or a message to the agent,
+ * which takes it up after the running step. It reads whole lines and changes no mode of
+ * the terminal, so that Ctrl-C works as ever.
  */
 export function plainTerminalOutput(
   io: Io,

@@ -1,5 +1,6 @@
-// What is shown is drawn on a page: its width, its colours, its signs. Every way to put a stranger's text on it cleans
-// the text first (core/safe-text.ts says of what), so that no caller can forget to.
+// What is shown is drawn on a page: its width, its colours, its signs. Every way to put a
+// stranger's text on it cleans the text first (core/safe-text.ts says of what), so that
+// no caller can forget to.
 import truncatedWidth from 'fast-string-truncated-width';
 import displayWidth from 'fast-string-width';
 import { wrapAnsi } from 'fast-wrap-ansi';
@@ -21,12 +22,16 @@ export function cutToWidth(text: string, width: number, ellipsis: string): strin
   return `${text.slice(0, end).trimEnd()}${mark}`;
 }
 
-/** How much of a text is looked at for each letter that may be shown: the rest can be escape sequences. */
+/**
+ * How much of a text is looked at for each letter that may be shown: the rest can be
+ * escape sequences.
+ */
 const lookedAt = 16;
 
 /**
- * A stranger's text on one line; in ASCII where the terminal reads nothing else. Of a very long text only the start
- * is looked at: a title of a megabyte must not hold up a run.
+ * A stranger's text on one line; in ASCII where the terminal reads nothing else. Of a
+ * very long text only the start is looked at: a title of a megabyte must not hold up a
+ * run.
  */
 export function cleanLine(text: string, maxLength: number, unicode: boolean): string {
   const line = oneLine(text.slice(0, maxLength * lookedAt), maxLength);
@@ -74,7 +79,10 @@ const spellings: Readonly<Record<string, string>> = {
   ...{ '•': '*', '×': 'x', ß: 'ss' },
 };
 
-/** Every other letter is shown without its accents or as `?`: a byte above 127 may be a command to the terminal. */
+/**
+ * Every other letter is shown without its accents or as `?`: a byte above 127 may be a
+ * command to the terminal.
+ */
 export function toAscii(text: string): string {
   return text
     .normalize('NFKD')
@@ -82,7 +90,10 @@ export function toAscii(text: string): string {
     .replace(/[^\p{ASCII}]/gu, (letter) => spellings[letter] ?? '?');
 }
 
-/** All but the hand, which is to be seen, are one column wide: terminals disagree about the width of emoji. */
+/**
+ * All but the hand, which is to be seen, are one column wide: terminals disagree about
+ * the width of emoji.
+ */
 const unicodeSigns = {
   ...{
     start: '»',
@@ -163,8 +174,9 @@ export function lookOf({ isTTY, env }: Pick<Io, 'isTTY' | 'env'>): Look {
 }
 
 /**
- * A locale that names another encoding (or plain `C`) is believed: to a Latin-1 terminal some bytes of UTF-8 are
- * control characters. Where nothing is said at all (containers, Windows) UTF-8 is by far the likelier.
+ * A locale that names another encoding (or plain `C`) is believed: to a Latin-1 terminal
+ * some bytes of UTF-8 are control characters. Where nothing is said at all (containers,
+ * Windows) UTF-8 is by far the likelier.
  */
 export function isUnicodeLocale(
   env: Readonly<Record<string, string | undefined>>,
@@ -188,14 +200,19 @@ export interface Entry {
 
 export type Page = ReturnType<typeof createPage>;
 
-/** Narrower than this nothing can be laid out; the terminal then breaks the lines itself. */
+/**
+ * Narrower than this nothing can be laid out; the terminal then breaks the lines itself.
+ */
 const narrowest = 20;
 /** Long enough for any honest sentence or title with its reason. */
 const longestEntry = 600;
 /** A cut line where no width is known: a log is read by eyes too. */
 const cutWithoutWidth = 160;
 
-/** Its width is that of the look at each moment, `less` columns less: a terminal can be resized. */
+/**
+ * Its width is that of the look at each moment, `less` columns less: a terminal can be
+ * resized.
+ */
 export function createPage(look: Look, less = 0) {
   const { color, unicode } = look;
   const signs = unicode ? unicodeSigns : asciiSigns;

@@ -1,6 +1,7 @@
-// Everything that is known of a run from its events: (state, event) → state. The one reducer: lines and view read the
-// same state. Plain data, replaced and never mutated; bounded, however long a run is. It keeps texts as they came,
-// because whoever draws them makes them safe.
+// Everything that is known of a run from its events: (state, event) → state. The one
+// reducer: lines and view read the same state. Plain data, replaced and never mutated;
+// bounded, however long a run is. It keeps texts as they came, because whoever draws them
+// makes them safe.
 import type { EventOf, TodoView, UsageView } from '../../agent/agent-event.ts';
 import type { Outcome } from '../../core/decision.ts';
 import type { ViewEventOf as Of, SessionStateSeen, ViewEvent } from './events.ts';
@@ -17,7 +18,10 @@ export type CallView = Readonly<Pick<Started, 'callId' | 'tool' | 'input' | 'at'
 export type WorkerView = EventOf<'worker-started'> & { readonly step: number };
 /** The lines of all changes of a file together. */
 export type FileView = Pick<FileChange, 'path' | 'isNew' | 'added' | 'removed'>;
-/** The line that the human writes; the cursor in UTF-16 units, at the boundary of a character. */
+/**
+ * The line that the human writes; the cursor in UTF-16 units, at the boundary of a
+ * character.
+ */
 export type InputView = Readonly<{ text: string; cursor: number }>;
 
 export const emptyInput: InputView = { text: '', cursor: 0 };
@@ -66,7 +70,10 @@ const nothing = {
 };
 
 export type ViewState = Readonly<typeof nothing> & {
-  /** `run`: this process runs the agent; `attach`: it looks at a session that runs elsewhere. */
+  /**
+   * `run`: this process runs the agent; `attach`: it looks at a session that runs
+   * elsewhere.
+   */
   readonly kind: 'run' | 'attach';
   readonly now: number;
 };
@@ -118,7 +125,10 @@ const withFile = ({ files }: ViewState, { path, isNew, added, removed }: FileCha
   };
 };
 
-/** What each event changes; one that is not here changes nothing that is shown for longer than a line. */
+/**
+ * What each event changes; one that is not here changes nothing that is shown for longer
+ * than a line.
+ */
 const changes: { readonly [Type in ViewEvent['type']]?: Change<Type> } = {
   'run-started': ({ startedAt }, { at, sessionId, model }) => ({
     ...{ sessionId, model, startedAt: startedAt ?? at },
@@ -241,7 +251,10 @@ function withCall(
   return [...calls.filter((other) => other !== known), next].slice(-rememberedCalls);
 }
 
-/** What happens inside a worker is the worker's, never the run's own text; these the run shows as well. */
+/**
+ * What happens inside a worker is the worker's, never the run's own text; these the run
+ * shows as well.
+ */
 const ofWorkers =
   /^(?:step-started|tool-.*|file-changed|usage|worker-ended|permission-(?:asked|answered)|waiting|error)$/u;
 
@@ -252,16 +265,23 @@ export function reduce(state: ViewState, event: ViewEvent): ViewState {
   const workerId =
     timed.workers.find((worker) => worker.workerId === sessionId)?.workerId ?? null;
   if (workerId !== null && !ofWorkers.test(event.type)) return timed;
-  // The table pairs each type with the change of exactly that type; the compiler cannot follow the pairing.
+  // The table pairs each type with the change of exactly that type; the compiler cannot
+  // follow the pairing.
   const change = changes[event.type] as Change<ViewEvent['type']> | undefined;
   return change === undefined ? timed : { ...timed, ...change(timed, event, workerId) };
 }
 
-/** A third of the terminal is for the plan; on a tall one that is more than anyone follows. */
+/**
+ * A third of the terminal is for the plan; on a tall one that is more than anyone
+ * follows.
+ */
 const fewestRows = 2;
 const mostRows = 16;
 
-/** Which todos are shown: from `first`, which can be scrolled to `last`; around the current one unless scrolled. */
+/**
+ * Which todos are shown: from `first`, which can be scrolled to `last`; around the
+ * current one unless scrolled.
+ */
 export function planWindow({ todos, scroll, rows }: ViewState) {
   const room = Math.min(mostRows, Math.max(fewestRows, Math.floor(rows / 3)));
   const shown = Math.min(room, todos.length);
@@ -270,7 +290,10 @@ export function planWindow({ todos, scroll, rows }: ViewState) {
   return { first: Math.min(last, Math.max(0, wanted)), shown, last };
 }
 
-/** The current todo with what was done before it: two thirds of the window are for what comes. */
+/**
+ * The current todo with what was done before it: two thirds of the window are for what
+ * comes.
+ */
 function around(todos: ViewState['todos'], shown: number): number {
   const running = todos.findIndex(({ status }) => status === 'in_progress');
   const next =

@@ -1,5 +1,6 @@
-// The end of a run in words: the outcome and what led to it, each todo with its evidence or the lack of it, the files
-// that changed and what proves them, what it took, and ONE command to go on with (V8, S8).
+// The end of a run in words: the outcome and what led to it, each todo with its evidence
+// or the lack of it, the files that changed and what proves them, what it took, and ONE
+// command to go on with (V8, S8).
 import type { RunEnded, TodoView } from '../../agent/agent-event.ts';
 import { bareCheck } from '../../core/check-specs.ts';
 import type { Outcome } from '../../core/decision.ts';
@@ -47,7 +48,10 @@ export function summaryLines(page: Page, event: RunEnded, state: ViewState): str
   ];
 }
 
-/** One sentence. What was said a moment ago, and what the last line says, is not said again. */
+/**
+ * One sentence. What was said a moment ago, and what the last line says, is not said
+ * again.
+ */
 function sentenceOf(
   { outcome, reason, sentence }: RunEnded,
   { error, results }: ViewState,
@@ -107,8 +111,10 @@ function todoEntry(page: Page, todo: TodoView): string[] {
 }
 
 /**
- * The output of a check that ran on this screen stands above; that of another check is shown once.
- * @param namesFailedBefore the sentence above names the checks that failed before the work began too
+ * The output of a check that ran on this screen stands above; that of another check is
+ * shown once.
+ * @param namesFailedBefore the sentence above names the checks that failed before the
+ * work began too
  */
 function failedCheckLines(
   page: Page,
@@ -142,7 +148,10 @@ function failedCheckLines(
   });
 }
 
-/** What the file tools changed. Commands may have changed more: nobody looks over their shoulder. */
+/**
+ * What the file tools changed. Commands may have changed more: nobody looks over their
+ * shoulder.
+ */
 function fileLines(
   page: Page,
   { outcome }: RunEnded,
@@ -204,11 +213,15 @@ function describeEffort({
     .join('; ');
 }
 
-/** The one command to go on with, by reason or outcome; only a message of the human starts a session afresh that gave up. */
+/**
+ * The one command to go on with, by reason or outcome; only a message of the human starts
+ * a session afresh that gave up.
+ */
 const commands: Readonly<Record<string, readonly [command: string, note?: string]>> = {
   done: ['untildone why ID'],
   'permission-pending': ['untildone approve ID && RESUME'],
-  // Every check passed before the work as well: one more such check would prove as little.
+  // Every check passed before the work as well: one more such check would prove as
+  // little.
   'no-change': [
     'RESUME --check "a check that fails before the work"',
     'only such a check would show it',

@@ -1,6 +1,7 @@
-// The living part of the view, from the state alone: what happens right now, the plan, what is asked, the human's line,
-// the keys. Ink lays it out; only what can be seen is in it. What matters most stands lowest and is cut last. Every text
-// of a stranger is cleaned on its way in.
+// The living part of the view, from the state alone: what happens right now, the plan,
+// what is asked, the human's line, the keys. Ink lays it out; only what can be seen is in
+// it. What matters most stands lowest and is cut last. Every text of a stranger is
+// cleaned on its way in.
 import { Box, Text } from 'ink';
 import { createElement as h, type ReactNode } from 'react';
 import { bareCheck } from '../../core/check-specs.ts';
@@ -34,9 +35,13 @@ const longestPiece = 500;
 /** Nobody is asked about more than this. */
 const longestPattern = 2000;
 
-/** `page`: one column narrower than the terminal. `speech`: what the agent is saying and has not finished. */
+/**
+ * `page`: one column narrower than the terminal. `speech`: what the agent is saying and
+ * has not finished.
+ */
 export function drawLiving(page: Page, state: ViewState, speech: string): ReactNode {
-  // A frame as tall as the terminal makes it scroll with every change; some wrap when the last column is written to.
+  // A frame as tall as the terminal makes it scroll with every change; some wrap when the
+  // last column is written to.
   const size = { paddingRight: 1, maxHeight: Math.max(1, state.rows - 1) };
   const activity = [
     ...drawSaid(page, state, speech),
@@ -68,7 +73,10 @@ function column(style: Parameters<typeof Box>[0], rows: readonly ReactNode[]): R
   return h(Box, { flexDirection: 'column', ...style }, ...kept);
 }
 
-/** Pieces side by side, cleaned and painted; those that are empty are left out. Cut where the terminal ends. */
+/**
+ * Pieces side by side, cleaned and painted; those that are empty are left out. Cut where
+ * the terminal ends.
+ */
 function row(page: Page, pieces: readonly Piece[], indent = 0): ReactNode {
   const parts = pieces.flatMap((piece) => {
     const [text, style] = typeof piece === 'string' ? [piece, null] : piece;
@@ -317,7 +325,10 @@ function drawCheckQuestion(page: Page, { checkQuestion }: ViewState): ReactNode[
   ];
 }
 
-/** The line that the human writes: as many rows as it needs, the last ones where they are too many. */
+/**
+ * The line that the human writes: as many rows as it needs, the last ones where they are
+ * too many.
+ */
 function drawInput(page: Page, { kind, input, queued }: ViewState): ReactNode[] {
   if (kind === 'attach') return [];
   const { prompt, cursor } = page.signs;

@@ -1,6 +1,6 @@
-// Looks at a session in the store and tells what is new since the last look, as the events of a run: those that our own
-// agent wrote, or those that a host's record is translated to. It only reads, and what has not changed costs a few
-// indexed rows.
+// Looks at a session in the store and tells what is new since the last look, as the
+// events of a run: those that our own agent wrote, or those that a host's record is
+// translated to. It only reads, and what has not changed costs a few indexed rows.
 import { planView } from '../../agent/agent-event.ts';
 import { createStreamReader, type StreamReader } from '../../agent/event-stream.ts';
 import { createHostReader } from '../../agent/host-record.ts';
@@ -18,7 +18,10 @@ import type { SessionEvent, SessionStateSeen } from './events.ts';
 
 /** How much of the past is told at the first look. */
 const pastEvents = 30;
-/** Time between two looks at a process that was alive: without /proc, each look starts `ps`. */
+/**
+ * Time between two looks at a process that was alive: without /proc, each look starts
+ * `ps`.
+ */
 const processLookMs = 2000;
 
 export function createSessionWatch(store: Store, sessionId: string, clock: Clock) {
@@ -28,7 +31,10 @@ export function createSessionWatch(store: Store, sessionId: string, clock: Clock
   let aliveUntil = 0;
   const asked = new Set<string>();
 
-  /** Told where the run told it, with the plan of now; or at the end, where nobody told it. */
+  /**
+   * Told where the run told it, with the plan of now; or at the end, where nobody told
+   * it.
+   */
   function withPlan(
     events: readonly SessionEvent[],
     { plan, id, updatedAt }: State,
@@ -72,7 +78,10 @@ export function createSessionWatch(store: Store, sessionId: string, clock: Clock
   }
 
   return {
-    /** What is new, in order of time, the state of the session last. Null: the session is gone. */
+    /**
+     * What is new, in order of time, the state of the session last. Null: the session is
+     * gone.
+     */
     async look(): Promise<readonly SessionEvent[] | null> {
       const state = await store.state(sessionId);
       if (state === null) return null;
@@ -145,7 +154,10 @@ function keyOf(event: SessionEvent): string {
   ]);
 }
 
-/** Of the past, what belongs to the present: how it stands, what is open, and the last of what was said and done. */
+/**
+ * Of the past, what belongs to the present: how it stands, what is open, and the last of
+ * what was said and done.
+ */
 function present(events: readonly SessionEvent[], { turn }: Session): SessionEvent[] {
   const open = new Map<string, SessionEvent>();
   for (const event of events) {

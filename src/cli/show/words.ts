@@ -1,5 +1,5 @@
-// What a run shows, in words: amounts, todos and how far they are proved, why an answer was refused. Pure; what comes
-// out still holds strangers' text, which the page cleans.
+// What a run shows, in words: amounts, todos and how far they are proved, why an answer
+// was refused. Pure; what comes out still holds strangers' text, which the page cleans.
 import type { EventOf, TodoView, UsageView } from '../../agent/agent-event.ts';
 import { bareCheck } from '../../core/check-specs.ts';
 import type { TextKind } from '../../core/texts.ts';
@@ -8,7 +8,9 @@ import { formatTime } from '../describe-time.ts';
 import { count, type Style } from '../print.ts';
 import type { ViewState } from './state.ts';
 
-/** `12 ms`, `2.1 s`, `5 min`: at most six letters, so that it fits at the end of a line. */
+/**
+ * `12 ms`, `2.1 s`, `5 min`: at most six letters, so that it fits at the end of a line.
+ */
 export function formatShort(milliseconds: number): string {
   if (milliseconds < 999.5) return `${Math.max(0, Math.round(milliseconds))} ms`;
   // 59.95 s would be rounded up to 60.0 s.
@@ -99,7 +101,10 @@ export const todoMarks: Readonly<
   blocked: ['[!]', 'red'],
 };
 
-/** Never calls a claim checked. `goalPassed`: a passed goal check covers todos that have no check of their own. */
+/**
+ * Never calls a claim checked. `goalPassed`: a passed goal check covers todos that have
+ * no check of their own.
+ */
 export function standingOf(
   { status, verification }: Pick<TodoView, 'status' | 'verification'>,
   goalPassed: boolean,
@@ -141,7 +146,10 @@ const notRefused: readonly TextKind[] = [
 
 type Known = Pick<ViewState, 'todos' | 'said' | 'results'>;
 
-/** What happened at a stop attempt, as one human sentence: `"All done!" refused: 3 of 4 todos open`. */
+/**
+ * What happened at a stop attempt, as one human sentence: `"All done!" refused: 3 of 4
+ * todos open`.
+ */
 export function describeContinuation(
   { textKind, level, ...told }: EventOf<'continuation'>,
   known: Known,
@@ -250,7 +258,10 @@ export function whyNotPassed({
   return bare.replace(/ after [\d.]+ s\.$/u, '.');
 }
 
-/** What to show of the tools that we know, in order; other tools are searched for a name of `usual`. */
+/**
+ * What to show of the tools that we know, in order; other tools are searched for a name
+ * of `usual`.
+ */
 const telling: Readonly<Record<string, readonly string[]>> = {
   grep: ['pattern', 'path'],
   glob: ['pattern', 'path'],
@@ -272,7 +283,10 @@ const usual = [
   'reason',
 ];
 
-/** The one argument of a call that tells people what it does; of a tool that nobody knows its first text. */
+/**
+ * The one argument of a call that tells people what it does; of a tool that nobody knows
+ * its first text.
+ */
 export function tellingArgument(tool: string, input: unknown): string {
   if (typeof input === 'string') return input;
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return '';

@@ -1,5 +1,6 @@
-// `untildone/ai-sdk`: goes on within one call of the AI SDK 7, streamed or not, until the session lets the agent stop. In a
-// stream a premature "done" is not shown. `ai` is the user's own; what it calls experimental may change with it.
+// `untildone/ai-sdk`: goes on within one call of the AI SDK 7, streamed or not, until the
+// session lets the agent stop. In a stream a premature "done" is not shown. `ai` is the
+// user's own; what it calls experimental may change with it.
 import {
   experimental_createSteering as createSteering,
   type generateText,
@@ -29,9 +30,10 @@ type CallLike = typeof generateText | typeof streamText;
 type AgentLike = { generate(given: never): unknown; stream(given: never): unknown };
 
 /**
- * `untilDone(session, agent).stream({ prompt })`, and so for `generate`; `untilDone(session, streamText)({ model, … })`, and so
- * for `generateText`. The agent has `session.tools`. What you set yourself stays in force. Without a `stopWhen` of yours, only
- * the limits of the session bound its steps.
+ * `untilDone(session, agent).stream({ prompt })`, and so for `generate`;
+ * `untilDone(session, streamText)({ model, … })`, and so for `generateText`. The agent
+ * has `session.tools`. What you set yourself stays in force. Without a `stopWhen` of
+ * yours, only the limits of the session bound its steps.
  */
 export function untilDone<Held extends AgentLike | CallLike>(
   session: Session,
@@ -48,7 +50,8 @@ export function untilDone<Held extends AgentLike | CallLike>(
       'usage',
       'untilDone: must be given a ToolLoopAgent, generateText or streamText; session.hold takes any other agent.',
     );
-  // Its calls take no limit of steps, and without one of its own it would end after twenty.
+  // Its calls take no limit of steps, and without one of its own it would end after
+  // twenty.
   const { stopWhen } = (held as unknown as { settings?: Options }).settings ?? {};
   return Object.create(held, {
     generate: {
@@ -62,7 +65,10 @@ export function untilDone<Held extends AgentLike | CallLike>(
   }) as Held;
 }
 
-/** With ours behind or beside the program's own options. If the session fails, so does the call: nobody held the agent. */
+/**
+ * With ours behind or beside the program's own options. If the session fails, so does the
+ * call: nobody held the agent.
+ */
 function callHeld(
   session: Session,
   call: (given: Options) => unknown,
@@ -80,8 +86,9 @@ function callHeld(
   };
 
   function remind(reminder: string, heldText = '') {
-    // The SDK has not seen what was held back, and a model that does not see what it said says it again (I1). Steering
-    // delivers a message of any role, whatever its type says.
+    // The SDK has not seen what was held back, and a model that does not see what it said
+    // says it again (I1). Steering delivers a message of any role, whatever its type
+    // says.
     if (heldText !== '')
       void steering.steer({ role: 'assistant', content: heldText } as never);
     void steering.steer(reminder);
@@ -130,7 +137,8 @@ function callHeld(
     },
     stopWhen: [...[stopWhen].flat(), () => failure !== null],
   });
-  // Only the results of `streamText` itself are no promise; a stream fails where it is read.
+  // Only the results of `streamText` itself are no promise; a stream fails where it is
+  // read.
   if (!(result instanceof Promise)) return result;
   return result.then((whole) => {
     if (failure !== null && !isStreamed) throw failure.cause;

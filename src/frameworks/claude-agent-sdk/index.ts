@@ -1,6 +1,7 @@
-// `untildone/claude-agent-sdk`: options for one `query` of the Claude Agent SDK: the todo tools as an MCP server in this process,
-// and a Stop hook that asks the session. The SDK is handed in, since it brings a program of several hundred megabytes; `zod` is
-// the user's own.
+// `untildone/claude-agent-sdk`: options for one `query` of the Claude Agent SDK: the todo
+// tools as an MCP server in this process, and a Stop hook that asks the session. The SDK
+// is handed in, since it brings a program of several hundred megabytes; `zod` is the
+// user's own.
 import { z } from 'zod';
 import { assertSession } from '../../session/reply.ts';
 import type { Session, SessionTool } from '../../session/session.ts';
@@ -19,10 +20,16 @@ export interface SdkLike<Tool, Server> {
 
 const server = 'untildone';
 
-/** One family of todo tools: Claude Code's own lists would be a second plan that nobody holds it to. */
+/**
+ * One family of todo tools: Claude Code's own lists would be a second plan that nobody
+ * holds it to.
+ */
 const disallowedTools = ['TodoWrite', 'TaskCreate', 'TaskUpdate', 'TaskGet', 'TaskList'];
 
-/** Claude Code ends a hook that takes longer, and then the agent may stop: as long as the session waits for checks, and more. */
+/**
+ * Claude Code ends a hook that takes longer, and then the agent may stop: as long as the
+ * session waits for checks, and more.
+ */
 const stopSeconds = 660;
 
 /** `query({ prompt: goal, options: { ...untilDone(session, sdk) } })`. */

@@ -1,5 +1,6 @@
-// `untildone/langchain`: a middleware for agents of LangChain 1 and deepagents that brings the todo tools, or reads the list of
-// theirs, and sends the agent back to the model until the session lets it stop. `langchain` and `zod` are the user's own.
+// `untildone/langchain`: a middleware for agents of LangChain 1 and deepagents that
+// brings the todo tools, or reads the list of theirs, and sends the agent back to the
+// model until the session lets it stop. `langchain` and `zod` are the user's own.
 import {
   type AIMessage,
   type BaseMessage,
@@ -15,7 +16,10 @@ import type { Session, SessionTool } from '../../session/session.ts';
 
 /** Whose todo list it is, and whether other tools are seen. */
 export interface MiddlewareOptions {
-  /** `theirs`: the plan is the list of `todoListMiddleware()`, and of our tools only list, pause and verify are given. */
+  /**
+   * `theirs`: the plan is the list of `todoListMiddleware()`, and of our tools only list,
+   * pause and verify are given.
+   */
   readonly list?: 'ours' | 'theirs';
   /** Makes the calls of all other tools seen: work is told from talk by them. */
   readonly watch?: boolean;
@@ -25,7 +29,10 @@ export interface MiddlewareOptions {
 const written = z.object({ content: z.string(), status: z.string() });
 type Written = z.infer<typeof written>;
 
-/** `createAgent({ model, tools, middleware: [untilDone(session)] })`; raise the `recursionLimit` of its calls. */
+/**
+ * `createAgent({ model, tools, middleware: [untilDone(session)] })`; raise the
+ * `recursionLimit` of its calls.
+ */
 export function untilDone(session: Session, options: MiddlewareOptions = {}) {
   assertSession('untilDone', session);
   const { list, watch } = readOptions(options);
@@ -37,7 +44,10 @@ export function untilDone(session: Session, options: MiddlewareOptions = {}) {
   const isOurs = (name: string) => Object.hasOwn(session.tools, name);
   let known = '[]';
 
-  /** Before the model goes on: what was planned is on the record, whatever happens to the process. */
+  /**
+   * Before the model goes on: what was planned is on the record, whatever happens to the
+   * process.
+   */
   async function seeList(todos: readonly Written[] = []) {
     const now = JSON.stringify(todos);
     if (list === 'ours' || now === known) return;

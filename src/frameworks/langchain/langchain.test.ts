@@ -1,4 +1,5 @@
-// What only the middleware for LangChain has: its options. What holds for every framework is in test/conformance.
+// What only the middleware for LangChain has: its options. What holds for every framework
+// is in test/conformance.
 import { ChatOpenAI } from '@langchain/openai';
 import { createAgent, todoListMiddleware, tool } from 'langchain';
 import { expect, it } from 'vitest';

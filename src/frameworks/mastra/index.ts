@@ -1,6 +1,7 @@
-// `untildone/mastra`: the todo tools for agents of Mastra 1, and calls of them until the session lets the agent stop. Mastra's
-// own hook `onIterationComplete` cannot be used: what it says at the end of an answer does not reach the model. `@mastra/core`
-// is the user's own.
+// `untildone/mastra`: the todo tools for agents of Mastra 1, and calls of them until the
+// session lets the agent stop. Mastra's own hook `onIterationComplete` cannot be used:
+// what it says at the end of an answer does not reach the model. `@mastra/core` is the
+// user's own.
 import { assertSession } from '../../session/reply.ts';
 import type { Session, SessionTool } from '../../session/session.ts';
 
@@ -29,7 +30,10 @@ export function todoTools(session: Session) {
 /** Mastra ends a call after a few steps; here the limits of the session do. */
 const mostSteps = 100_000;
 
-/** `const result = await untilDone(session, agent)`: of the last call. One that waits for an approval ends it as `paused`. */
+/**
+ * `const result = await untilDone(session, agent)`: of the last call. One that waits for
+ * an approval ends it as `paused`.
+ */
 export async function untilDone<Options extends object, Result extends ResultLike>(
   session: Session,
   agent: AgentLike<Options, Result>,
@@ -56,8 +60,9 @@ export async function untilDone<Options extends object, Result extends ResultLik
 }
 
 /**
- * Mastra puts messages in the order of their times, and makes one of several that come without any: ours get the time at which
- * they are first sent, in the form in which it keeps its own.
+ * Mastra puts messages in the order of their times, and makes one of several that come
+ * without any: ours get the time at which they are first sent, in the form in which it
+ * keeps its own.
  */
 function createDates() {
   const known = new WeakMap<object, object>();

@@ -1,5 +1,6 @@
-// `untildone/openai-agents`: the todo tools for agents of the OpenAI Agents SDK, and runs of them, one after the other with the
-// whole history, until the session lets the agent stop. `@openai/agents` is the user's own.
+// `untildone/openai-agents`: the todo tools for agents of the OpenAI Agents SDK, and runs
+// of them, one after the other with the whole history, until the session lets the agent
+// stop. `@openai/agents` is the user's own.
 import {
   type Agent,
   type AgentInputItem,
@@ -30,8 +31,9 @@ export function todoTools(session: Session) {
 }
 
 /**
- * `const result = await untilDone(session, agent)`: of the last run. Only the limits of the session bound its turns, unless
- * `maxTurns` is given. A run that waits for an approval ends it as `paused`.
+ * `const result = await untilDone(session, agent)`: of the last run. Only the limits of
+ * the session bound its turns, unless `maxTurns` is given. A run that waits for an
+ * approval ends it as `paused`.
  */
 // biome-ignore lint/suspicious/noExplicitAny: as the SDK's own `run` has it; no narrower agent fits its results
 export async function untilDone<Own extends Agent<any, any>>(
@@ -48,7 +50,8 @@ export async function untilDone<Own extends Agent<any, any>>(
   let current = agent;
   let sent = 0;
   const held = await session.hold(async (messages: AgentInputItem[]) => {
-    // A session of the SDK keeps the conversation itself, and puts what it is given behind it.
+    // A session of the SDK keeps the conversation itself, and puts what it is given
+    // behind it.
     const keeps = options.session !== undefined;
     const result = await run(current, keeps ? messages.slice(sent) : messages, {
       maxTurns: null,

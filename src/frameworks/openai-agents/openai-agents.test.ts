@@ -1,5 +1,5 @@
-// What only the OpenAI Agents SDK has: handoffs, its own sessions, streams. What holds for every framework is in
-// test/conformance.
+// What only the OpenAI Agents SDK has: handoffs, its own sessions, streams. What holds
+// for every framework is in test/conformance.
 import {
   Agent,
   type AgentInputItem,

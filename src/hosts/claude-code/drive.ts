@@ -1,5 +1,5 @@
-// Claude Code as `run --with claude-code` drives it: its print mode with a stream of JSON lines, our hooks and tools for
-// this run alone.
+// Claude Code as `run --with claude-code` drives it: its print mode with a stream of JSON
+// lines, our hooks and tools for this run alone.
 import type { HostDriver } from '../../engine/host-driver.ts';
 import { hooksOf } from '../asked-translate.ts';
 import { ourServer } from '../driver.ts';

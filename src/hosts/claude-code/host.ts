@@ -1,6 +1,7 @@
-// Claude Code's hook payloads → what they ask for, and how our answers look to it; its own list of tasks, read whole or not at all:
-// half a list would look like deleted todos; and what its transcript says of tokens. Shapes of version 2.1.325; in others any
-// field may be missing.
+// Claude Code's hook payloads → what they ask for, and how our answers look to it; its
+// own list of tasks, read whole or not at all: half a list would look like deleted todos;
+// and what its transcript says of tokens. Shapes of version 2.1.325; in others any field
+// may be missing.
 import { readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
@@ -55,7 +56,8 @@ export const claudeCodeLanguage: read.HookLanguage = {
     StopFailure: ['other', read.stopFailed],
   },
   tools: {
-    // `mcp__untildone__todo_pause`, or `mcp__plugin_<plugin>_untildone__todo_pause` in a plugin.
+    // `mcp__untildone__todo_pause`, or `mcp__plugin_<plugin>_untildone__todo_pause` in a
+    // plugin.
     ownTool: /^mcp__(?:plugin_[\w-]+_)?untildone__/u,
     access: [
       [
@@ -80,7 +82,8 @@ export const claudeCodeLanguage: read.HookLanguage = {
   },
   prompt: { speakerOf },
   describe: ({ fields }, { environment }) => ({
-    // The agent may change its directory; the project stays where the human started the host.
+    // The agent may change its directory; the project stays where the human started the
+    // host.
     directory: environment['CLAUDE_PROJECT_DIR'],
     descriptor: {
       headless: environment['CLAUDE_CODE_ENTRYPOINT']?.startsWith('sdk') ?? false,
@@ -112,7 +115,8 @@ export const claudeCodeLanguage: read.HookLanguage = {
     );
     return variablesOf(files.map((file) => readSettings(file, false)));
   },
-  // With `decision: "block"` the model would get two copies of a continuation, one headed "blocking error".
+  // With `decision: "block"` the model would get two copies of a continuation, one headed
+  // "blocking error".
   render: (answer, hook) => read.renderBlock(answer, hook, false),
 };
 

@@ -1,6 +1,7 @@
-// What Claude Code is given, and whether that is there and allowed. Its own todo tools hold the plan and need no grant; our
-// MCP server adds what they lack. Facts of the real program: in a folder that nobody trusted yet, grants of a project count
-// only from an untracked local file; MCP servers in settings are ignored.
+// What Claude Code is given, and whether that is there and allowed. Its own todo tools
+// hold the plan and need no grant; our MCP server adds what they lack. Facts of the real
+// program: in a folder that nobody trusted yet, grants of a project count only from an
+// untracked local file; MCP servers in settings are ignored.
 import { join } from 'node:path';
 import { defaultSettings } from '../../core/settings.ts';
 import {
@@ -56,7 +57,10 @@ export const claudeCodeInstaller = hookInstaller({
 export const switches = {
   /** Off by default for new models. */
   CLAUDE_CODE_ENABLE_TODO_TOOLS: '1',
-  /** The host's own cap of 8 ends a turn as a success; this one stays behind our highest limit. */
+  /**
+   * The host's own cap of 8 ends a turn as a success; this one stays behind our highest
+   * limit.
+   */
   CLAUDE_CODE_STOP_HOOK_BLOCK_CAP: String(defaultSettings.ceiling),
 };
 

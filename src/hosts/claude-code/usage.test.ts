@@ -1,5 +1,6 @@
-// What Claude Code's transcript says of tokens (G8), and what a stop makes of it. The fixture is a transcript of 2.1.325
-// against the scripted model, shortened to whole lines.
+// What Claude Code's transcript says of tokens (G8), and what a stop makes of it. The
+// fixture is a transcript of 2.1.325 against the scripted model, shortened to whole
+// lines.
 import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,

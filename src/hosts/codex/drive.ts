@@ -1,4 +1,5 @@
-// Codex as `run --with codex` drives it: `codex exec` with a stream of JSON lines, our hooks and tools for this run alone.
+// Codex as `run --with codex` drives it: `codex exec` with a stream of JSON lines, our
+// hooks and tools for this run alone.
 import { randomUUID } from 'node:crypto';
 import type { DriveFact, HostDriver } from '../../engine/host-driver.ts';
 import * as driver from '../driver.ts';
@@ -25,7 +26,10 @@ const modes = {
 /** The file name that Codex gives to settings from `-c`; part of its trust keys. */
 const flagsFile = '/<session-flags>/config.toml';
 
-/** Codex does not say when a model call begins, so the first item after a finished one starts a step. */
+/**
+ * Codex does not say when a model call begins, so the first item after a finished one
+ * starts a step.
+ */
 let isAnswering = false;
 
 const readers: driver.Readers = {

@@ -1,5 +1,6 @@
-// Codex's hook payloads → what they ask for, how our answers look to it, and what its transcript says of tokens. Shapes of version
-// 0.166.0; in others any field may be missing.
+// Codex's hook payloads → what they ask for, how our answers look to it, and what its
+// transcript says of tokens. Shapes of version 0.166.0; in others any field may be
+// missing.
 import * as read from '../asked-translate.ts';
 import { usageIn } from '../transcript.ts';
 import { recordOf } from '../untrusted.ts';
@@ -19,7 +20,8 @@ export const codexLanguage: read.HookLanguage = {
   },
   tools: {
     ownTool: /^mcp__untildone__/u,
-    // Commands are `Bash` here, whatever tool runs them. A namespace stands right before the name of a tool.
+    // Commands are `Bash` here, whatever tool runs them. A namespace stands right before
+    // the name of a tool.
     access: [
       [
         'read',

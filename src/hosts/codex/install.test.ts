@@ -1,4 +1,5 @@
-// Must hold: what `init codex` writes is what Codex reads and trusts, and taking it away leaves every file as it was.
+// Must hold: what `init codex` writes is what Codex reads and trusts, and taking it away
+// leaves every file as it was.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';

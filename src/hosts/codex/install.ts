@@ -1,6 +1,7 @@
-// What Codex is given, and whether that is there and trusted. Its own plan tool holds the plan once it is switched on; our MCP
-// server adds what it lacks. Facts of the real program: a hook that nobody trusted is skipped without a word; in a worktree
-// hooks come from the main working tree and settings from the one at hand.
+// What Codex is given, and whether that is there and trusted. Its own plan tool holds the
+// plan once it is switched on; our MCP server adds what it lacks. Facts of the real
+// program: a hook that nobody trusted is skipped without a word; in a worktree hooks come
+// from the main working tree and settings from the one at hand.
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { sessionVariable } from '../../checks/process.ts';
@@ -24,7 +25,9 @@ import { listOf, recordOf } from '../untrusted.ts';
 import { codexLanguage, hostName, planTool } from './host.ts';
 
 export const toolPrefix = `mcp__${serverName}__`;
-/** The host hands few variables on, and without a terminal refuses what nobody approved. */
+/**
+ * The host hands few variables on, and without a terminal refuses what nobody approved.
+ */
 export const serverRights = {
   env_vars: ['UNTILDONE_HOME', 'XDG_STATE_HOME', 'XDG_CONFIG_HOME', sessionVariable],
   default_tools_approval_mode: 'approve',

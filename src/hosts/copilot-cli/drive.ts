@@ -1,5 +1,5 @@
-// Copilot CLI as `run --with copilot-cli` drives it: its prompt mode with a stream of JSON lines; our hooks as a plugin of this
-// run alone. Its lines tell of no tokens.
+// Copilot CLI as `run --with copilot-cli` drives it: its prompt mode with a stream of
+// JSON lines; our hooks as a plugin of this run alone. Its lines tell of no tokens.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HostDriver } from '../../engine/host-driver.ts';

@@ -1,4 +1,5 @@
-// Copilot CLI's own list, read from a database as the host writes it; what its transcript says; how answers look to it.
+// Copilot CLI's own list, read from a database as the host writes it; what its transcript
+// says; how answers look to it.
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

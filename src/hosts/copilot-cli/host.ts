@@ -1,5 +1,6 @@
-// Copilot CLI's hook payloads → what they ask for, and how our answers look to it; its own list of todos, read from the database of
-// its session; and what its transcript says of tokens and of the mode. Shapes of version 1.0.102, as it sends them to hooks that
+// Copilot CLI's hook payloads → what they ask for, and how our answers look to it; its
+// own list of todos, read from the database of its session; and what its transcript says
+// of tokens and of the mode. Shapes of version 1.0.102, as it sends them to hooks that
 // are named as Claude Code names its own; in others any field may be missing.
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
@@ -155,7 +156,10 @@ function subagentStopped(payload: read.Payload): HookAsks | null {
   return read.happened(payload, 'side', { type: 'wait-ended', wait }, `ended:${jobId}`);
 }
 
-/** A call of the model that fails is tried again without a word; this is the first that tells of one that was not. */
+/**
+ * A call of the model that fails is tried again without a word; this is the first that
+ * tells of one that was not.
+ */
 function sessionEnded(payload: read.Payload): HookAsks {
   const closed = read.sessionEnded(payload);
   if (payload.fields['reason'] !== 'error') return closed;

@@ -1,6 +1,7 @@
-// What Copilot CLI is given, and whether that is there and allowed. Facts of the real program: hooks and servers of a project
-// count only in a folder that its human trusted; a file for this project alone has hooks but no servers; a tool of a server
-// needs a grant, which a hook can give.
+// What Copilot CLI is given, and whether that is there and allowed. Facts of the real
+// program: hooks and servers of a project count only in a folder that its human trusted;
+// a file for this project alone has hooks but no servers; a tool of a server needs a
+// grant, which a hook can give.
 import { join } from 'node:path';
 import { hookTimeouts } from '../asked-call.ts';
 import { hooksOf } from '../asked-translate.ts';

@@ -1,6 +1,7 @@
-// Gemini CLI as `run --with gemini-cli` drives it: headless, with a stream of JSON lines. It takes neither hooks nor servers for one
-// run alone (settings of the system count only where root owns the file and every folder above it): where `init gemini-cli` was
-// run, those are at work, and else the driver holds the agent by itself.
+// Gemini CLI as `run --with gemini-cli` drives it: headless, with a stream of JSON lines.
+// It takes neither hooks nor servers for one run alone (settings of the system count only
+// where root owns the file and every folder above it): where `init gemini-cli` was run,
+// those are at work, and else the driver holds the agent by itself.
 import { existsSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +17,10 @@ const modes = { 'read-only': 'plan', edit: 'auto_edit', auto: 'yolo' } as const;
 /** What the model said since it last began to answer: it comes in pieces. */
 const heard = { text: '', isAnswering: false };
 
-/** Its list of todos is not offered without; named policies take the place of the user's own, so only where there are none. */
+/**
+ * Its list of todos is not offered without; named policies take the place of the user's
+ * own, so only where there are none.
+ */
 function policyWords({ scratch, environment, mode }: DriveStart): string[] {
   const home = environment['GEMINI_CLI_HOME'] || environment['HOME'] || homedir();
   const path = join(scratch, 'untildone.toml');
@@ -82,7 +86,8 @@ const readers: driver.Readers = {
     const said = textOf(output) ?? textOf(recordOf(error)['message']);
     return driver.toolEnded(tool_id, status === 'success', said);
   },
-  // A warning: our own hook sent the agent on, or the host found a loop. The turn goes on, or ends with a result.
+  // A warning: our own hook sent the agent on, or the host found a loop. The turn goes
+  // on, or ends with a result.
   error: flush,
   result({ status, error, stats }) {
     const text = heard.text.trim();
@@ -131,7 +136,8 @@ export const geminiDriver: HostDriver = {
         ...(model === null ? [] : ['-m', model]),
         ...[isNew ? '--session-id' : '--resume', id ?? '', ...flags],
       ],
-      // Without: it starts itself once more, for a larger heap, which takes a third of each start.
+      // Without: it starts itself once more, for a larger heap, which takes a third of
+      // each start.
       variables: { GEMINI_CLI_NO_RELAUNCH: 'true' },
       input: text,
     };

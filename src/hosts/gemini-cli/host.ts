@@ -1,5 +1,6 @@
-// Gemini CLI's hook payloads → what they ask for; which variables a project sets in it, and what its transcript says of tokens.
-// Shapes of version 0.61.0; in others any field may be missing. Not read: PreCompress, which fires before every request, whether it
+// Gemini CLI's hook payloads → what they ask for; which variables a project sets in it,
+// and what its transcript says of tokens. Shapes of version 0.61.0; in others any field
+// may be missing. Not read: PreCompress, which fires before every request, whether it
 // compresses or not, and the approval mode, which no payload has.
 import * as read from '../asked-translate.ts';
 import { dotEnvFiles, variablesOf } from '../project-files.ts';
@@ -54,9 +55,11 @@ export const geminiLanguage: read.HookLanguage = {
     // What the model gets is wrapped in a tag.
     resultOf: ({ tool_response }) => recordOf(tool_response)['returnDisplay'],
   },
-  // All that the model said since the human did; `stop_hook_active` is false whenever tools were used.
+  // All that the model said since the human did; `stop_hook_active` is false whenever
+  // tools were used.
   stop: { textIn: 'prompt_response', noText: '[no response text]' },
-  // What a hook said at the start stands before the human's first words. The host escapes what looks like a tag in it.
+  // What a hook said at the start stands before the human's first words. The host escapes
+  // what looks like a tag in it.
   prompt: {
     clean: (text) => text.replace(/^<hook_context>[^<]*<\/hook_context>\n\n/u, ''),
   },
@@ -77,8 +80,8 @@ export const geminiLanguage: read.HookLanguage = {
       ? { key: id, input: [input, tool], output: [output, thoughts] }
       : null;
   }),
-  // It loads the first that it finds; told to, it goes on past an .env. What the human's own environment sets stays, but
-  // nobody can tell from here whose it is.
+  // It loads the first that it finds; told to, it goes on past an .env. What the human's
+  // own environment sets stays, but nobody can tell from here whose it is.
   projectVariables: (directory) => variablesOf([], dotEnvFiles(directory, '.gemini')),
 };
 

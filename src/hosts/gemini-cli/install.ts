@@ -1,6 +1,8 @@
-// What Gemini CLI is given, and whether that is there and allowed. Facts of the real program: nothing of ours runs in a folder
-// that nobody trusted, the user's own hooks included; `--skip-trust` comes too late for a project's settings; policies of
-// a project are not read, so the one that lets the model write its todos without asking is the user's.
+// What Gemini CLI is given, and whether that is there and allowed. Facts of the real
+// program: nothing of ours runs in a folder that nobody trusted, the user's own hooks
+// included; `--skip-trust` comes too late for a project's settings; policies of a project
+// are not read, so the one that lets the model write its todos without asking is the
+// user's.
 import { dirname, join, sep } from 'node:path';
 import { hookTimeouts } from '../asked-call.ts';
 import { wholeFileComment } from '../install/changes.ts';
@@ -44,7 +46,10 @@ export const geminiInstaller = hookInstaller({
   look,
 });
 
-/** Not in plan mode, in which the host refuses our own tools too: there nothing is to be continued (P26). */
+/**
+ * Not in plan mode, in which the host refuses our own tools too: there nothing is to be
+ * continued (P26).
+ */
 export const policy = `${wholeFileComment('#', hostName)}
 # The model writes its list of todos without asking. It changes nothing else.
 [[rule]]

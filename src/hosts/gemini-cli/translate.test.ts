@@ -1,4 +1,5 @@
-// Every hook of Gemini CLI, from its real payload to what it asks for and what it is answered.
+// Every hook of Gemini CLI, from its real payload to what it asks for and what it is
+// answered.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

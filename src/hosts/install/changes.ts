@@ -1,5 +1,6 @@
-// Installing and uninstalling: worked out first, recorded with the way back, done whole or not at all. A file that nobody
-// edited since goes back byte for byte; from an edited one only what is ours is taken out.
+// Installing and uninstalling: worked out first, recorded with the way back, done whole
+// or not at all. A file that nobody edited since goes back byte for byte; from an edited
+// one only what is ours is taken out.
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -10,13 +11,19 @@ import type { HostInstaller, InstallBasis, InstallRequest, Scope } from './insta
 import * as json from './json-text.ts';
 import * as toml from './toml-text.ts';
 
-/** An edit adds and never takes a person's own value away. `line`: of plain text. `whole`: the file is ours. */
+/**
+ * An edit adds and never takes a person's own value away. `line`: of plain text. `whole`:
+ * the file is ours.
+ */
 export type Edit =
   | json.JsonEdit
   | toml.TomlEdit
   | { readonly kind: 'line' | 'whole'; readonly text: string };
 
-/** Begins a file that is wholly ours, as a comment of its language; another file of that name is not touched. */
+/**
+ * Begins a file that is wholly ours, as a comment of its language; another file of that
+ * name is not touched.
+ */
 export const wholeFileComment = (sign: '//' | '#', host: string) =>
   `${sign} Written by untildone (untildone init ${host}); untildone init ${host} --uninstall takes it away.`;
 const isWhollyOurs = (text: string) => /^(?:\/\/|#) Written by untildone/u.test(text);
@@ -132,9 +139,10 @@ export type PlannedHost = Readonly<{ installer: HostInstaller }> &
   Omit<Extract<ReturnType<typeof planChanges>, { ok: true }>, 'ok'>;
 
 /**
- * All or nothing: `problems` say why nothing was changed, one in one file of one host is enough. Programs are there before
- * what names them. `isDry`: only what would change. `left`: what is installed elsewhere. `keepsCopies`: programs that an
- * install copied before it failed are still there.
+ * All or nothing: `problems` say why nothing was changed, one in one file of one host is
+ * enough. Programs are there before what names them. `isDry`: only what would change.
+ * `left`: what is installed elsewhere. `keepsCopies`: programs that an install copied
+ * before it failed are still there.
  */
 export function changeHosts(
   installers: readonly HostInstaller[],
@@ -183,7 +191,10 @@ export function changeHosts(
 }
 
 export type FileChange = ReturnType<typeof planChange>;
-/** With the edits of all installs in the file. Throws a Refusal. @param earlier changes of the same command */
+/**
+ * With the edits of all installs in the file. Throws a Refusal. @param earlier changes of
+ * the same command
+ */
 export function planChange(
   target: FileTarget,
   owner: InstallIdentity,
@@ -230,7 +241,8 @@ export function planChange(
   const marks = target.isOurs ? target.edits : target.edits.filter(isMark);
   const recognised = marks.reduce(remove, current) === current ? [] : target.edits;
   const rest = (record === null ? recognised : editsOf(recorded)).reduce(remove, current);
-  // A file that we made and that holds nothing else is not a person's, whoever rewrote it.
+  // A file that we made and that holds nothing else is not a person's, whoever rewrote
+  // it.
   const isMadeByUs = target.isOurs || record?.original === null;
   const left = isMadeByUs && /^\s*(\{\s*\})?\s*$/.test(rest) ? null : rest;
   const stale = (mine?.edits ?? recognised).filter(
@@ -242,8 +254,8 @@ export function planChange(
     action === 'install' &&
     stale.length === 0 &&
     edits.reduce(apply, before ?? '') === before;
-  // Unedited: made anew, so that installing twice gives the same; of whole texts the newest counts.
-  // Edited: what a person took out of another install stays out.
+  // Unedited: made anew, so that installing twice gives the same; of whole texts the
+  // newest counts. Edited: what a person took out of another install stays out.
   const anew = () => [...wanted, ...edits].reduce(apply, original ?? '');
   const edited = () => edits.reduce(apply, stale.reduce(remove, current));
   const text = isUnedited ? (isThere ? before : anew()) : edited();
@@ -311,7 +323,8 @@ export function performChanges(changes: readonly FileChange[]): string | null {
 function perform(change: FileChange): string | null {
   const { before, after, backup, recordBefore, recordAfter } = change;
   try {
-    // Before the file: after a crash between them the record fits nothing, and uninstalling goes by keys.
+    // Before the file: after a crash between them the record fits nothing, and
+    // uninstalling goes by keys.
     if (recordAfter !== null) saveRecord(change, recordAfter);
   } catch (error) {
     // Safe: the file was not touched yet.
@@ -324,7 +337,9 @@ function perform(change: FileChange): string | null {
   return null;
 }
 
-/** Of the one that failed only the record: its file does not hold what we wanted to write. */
+/**
+ * Of the one that failed only the record: its file does not hold what we wanted to write.
+ */
 function undo(change: FileChange) {
   const { before, after, recordBefore, recordAfter } = change;
   if (after !== before)
@@ -374,7 +389,10 @@ export function recordedInstalls(stateDirectory: string): InstallIdentity[] {
   );
 }
 
-/** For when the store has a layout that older programs refuse. Returns sentences for people. */
+/**
+ * For when the store has a layout that older programs refuse. Returns sentences for
+ * people.
+ */
 export function renewInstalledPrograms(
   installers: HostInstaller[],
   basis: InstallBasis,

@@ -1,4 +1,5 @@
-// Settings files of hosts, and our programs: copied into the state directory (npx caches are pruned), named in hooks.
+// Settings files of hosts, and our programs: copied into the state directory (npx caches
+// are pruned), named in hooks.
 import * as fs from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Environment } from '../../engine/policy.ts';
@@ -32,7 +33,10 @@ export function askOr<T>(otherwise: T, ask: () => T): T {
 /** The largest known, which keeps histories, has some megabytes. */
 const mostBytes = 64 * 1024 * 1024;
 
-/** `path`: behind links. `text` null: no file. `missingFolders`: outermost first. Throws a Refusal. */
+/**
+ * `path`: behind links. `text` null: no file. `missingFolders`: outermost first. Throws a
+ * Refusal.
+ */
 export function readSettingsFile(shown: string) {
   const missing: string[] = [];
   let found = shown;
@@ -82,7 +86,9 @@ export function assertWritable({
 type SettingsChange = Pick<FileChange, 'path' | 'before' | 'after'> &
   Partial<Pick<FileChange, 'isPrivate'>>;
 
-/** Null: done. Else why nothing was changed, in words that follow the name of the file. */
+/**
+ * Null: done. Else why nothing was changed, in words that follow the name of the file.
+ */
 export function replaceSettingsFile({
   path,
   before,
@@ -155,7 +161,8 @@ function filesOf(folder: string, names: readonly string[]): string[] {
     for (const [, beside = ''] of named)
       if (fs.existsSync(join(folder, beside))) found.add(beside);
   }
-  // It says that they are modules: without it pi translates each of them at its first start, for more than a second.
+  // It says that they are modules: without it pi translates each of them at its first
+  // start, for more than a second.
   if (fs.existsSync(join(folder, 'package.json'))) found.add('package.json');
   return [...found].reverse();
 }
@@ -169,7 +176,10 @@ export function isCopied(folder: string, copy: string): boolean {
   return askOr(false, () => filesOf(folder, [basename(copy)]).every(isSameBeside));
 }
 
-/** A hook that starts meanwhile finds the old file or the new one, with what that one needs. False: all were there. */
+/**
+ * A hook that starts meanwhile finds the old file or the new one, with what that one
+ * needs. False: all were there.
+ */
 export function copyPrograms(
   folder: string,
   names: readonly ProgramName[],
@@ -224,7 +234,10 @@ export function programCall(
   return ['npx', '-y', '--fetch-retries=0', `untildone@${version}`];
 }
 
-/** A line for `sh`. @param words plain ones, after the host's name @param moved for hosts that set no variables for hooks */
+/**
+ * A line for `sh`. @param words plain ones, after the host's name @param moved for hosts
+ * that set no variables for hooks
+ */
 export function writeHookCommand(
   request: CallRequest,
   host: string,
@@ -249,7 +262,10 @@ const inQuotes = (word: string) => `'${word.replaceAll("'", "'\\''")}'`;
 export const shippedCall = (name: ProgramName) =>
   [process.execPath, join(shippedFolder(), name)] as const;
 
-/** A hook of one run; what the project's settings say of the state directory must not lead it astray. */
+/**
+ * A hook of one run; what the project's settings say of the state directory must not lead
+ * it astray.
+ */
 export function shippedHook(
   host: string,
   environment: Environment,

@@ -1,5 +1,6 @@
-// What installers share whose host has hooks: they and our MCP server are written as the host wants them, found again, and called
-// by `doctor` to see that they answer. A host says how its words differ and where its files are. Nothing is changed here.
+// What installers share whose host has hooks: they and our MCP server are written as the
+// host wants them, found again, and called by `doctor` to see that they answer. A host
+// says how its words differ and where its files are. Nothing is changed here.
 import { existsSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { type HookTimeout, hookTimeouts } from '../asked-call.ts';
@@ -31,13 +32,19 @@ export type HookHost = Pick<installer.HostInstaller, Named> &
     language: HookLanguage;
     /** Before the names of our tools. */
     toolPrefix: string;
-    /** All of our tools, for a host whose own list may be missing; else what todo tools of hosts cannot do. */
+    /**
+     * All of our tools, for a host whose own list may be missing; else what todo tools of
+     * hosts cannot do.
+     */
     offersAll?: true;
     /** It ignores a file with comments as a whole. */
     refusesComments?: true;
     /** It sets no variables for hooks: they stand in the command. */
     commandSetsVariables?: true;
-    /** One hook as the host wants it. @param moved UNTILDONE_HOME, if the state directory is not in its default place */
+    /**
+     * One hook as the host wants it. @param moved UNTILDONE_HOME, if the state directory
+     * is not in its default place
+     */
     element(
       command: string,
       hook: ReturnType<typeof hooksOf>[number],
@@ -81,7 +88,10 @@ export type HookPlace = Readonly<{
     local: readonly string[];
     notes?: readonly (string | false)[];
   }>;
-  /** What only this host knows. @param mend installs it again @param server whether it is registered */
+  /**
+   * What only this host knows. @param mend installs it again @param server whether it is
+   * registered
+   */
   examine(
     scopes: readonly installer.Scope[],
     mend: string,
@@ -113,7 +123,8 @@ function surveyHooks(
   const { project, plugin = null, hookFiles, servers } = place;
   const hooksIn = (scope: installer.Scope) =>
     readSource(hookFiles[scope], host.refusesComments)['hooks'];
-  // A project's file may be a stranger's: of what it names only our own copy is called, by the Node of this call (V10).
+  // A project's file may be a stranger's: of what it names only our own copy is called,
+  // by the Node of this call (V10).
   const isOwnCopy = (
     { node, file, version }: files.InstalledProgram,
     program: files.ProgramName,
@@ -142,7 +153,8 @@ function surveyHooks(
     plugin,
     layout(scope) {
       const request = { ...basis, scope };
-      // Hooks and server must find a state directory that was moved; a committed file names no folder of this machine.
+      // Hooks and server must find a state directory that was moved; a committed file
+      // names no folder of this machine.
       const isMoved = basis.env['UNTILDONE_HOME'] && scope !== 'shared';
       const moved: Variables = isMoved ? { UNTILDONE_HOME: basis.stateDirectory } : {};
       const words =
@@ -181,7 +193,8 @@ function surveyHooks(
     installed: (scope) =>
       files.hookCommandsIn(hooksIn(scope), name).filter(({ file }) => {
         const isOneFile = scope !== 'user' && hookFiles.project === hookFiles.shared;
-        // A shared hook is started by npx and has no file path; that tells it from a project hook in the same file.
+        // A shared hook is started by npx and has no file path; that tells it from a
+        // project hook in the same file.
         return !isOneFile || (file === undefined) === (scope === 'shared');
       }),
     examine(scopes) {

@@ -1,4 +1,5 @@
-// What a host says to be installed and examined, and what it needs to know for that. Nothing is changed here.
+// What a host says to be installed and examined, and what it needs to know for that.
+// Nothing is changed here.
 import { spawnSync } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -67,9 +68,14 @@ export type HostSurvey = Readonly<{
   ): Readonly<{ targets: FileTarget[]; notes?: string[]; summary: string }>;
   /** By `init`, in any version. */
   installed(scope: Scope): readonly files.InstalledProgram[];
-  /** What only this host knows. @param scopes installed by `init`; empty: only as a plugin */
+  /**
+   * What only this host knows. @param scopes installed by `init`; empty: only as a plugin
+   */
   examine(scopes: readonly Scope[]): Examination;
-  /** What can be called without a model to see that it answers. @param program the host; null: not on PATH */
+  /**
+   * What can be called without a model to see that it answers. @param program the host;
+   * null: not on PATH
+   */
   proofs(scopes: readonly Scope[], program: string | null): readonly Proof[];
 }>;
 
@@ -77,11 +83,17 @@ export type HostSurvey = Readonly<{
 export type Proof = Readonly<{
   name: string;
   call: readonly string[];
-  /** Where it is called. Not given: in an empty folder, so that nothing of a project is run. */
+  /**
+   * Where it is called. Not given: in an empty folder, so that nothing of a project is
+   * run.
+   */
   folder?: string;
   /** For standard input. @param scratch a folder to speak of */
   input(scratch: string): string;
-  /** Null: neither, such as from a version that does not know the question. @param state the state directory */
+  /**
+   * Null: neither, such as from a version that does not know the question. @param state
+   * the state directory
+   */
   isProved(answer: string, state: string): boolean | null;
   proved: string;
   failed: string;
@@ -150,7 +162,10 @@ export function findProgram(name: string, env: Environment): string | null {
 }
 
 export type Project = ReturnType<typeof findProject>;
-/** Outside a repository the folder itself is the project. Nothing that the repository names is run (V10). */
+/**
+ * Outside a repository the folder itself is the project. Nothing that the repository
+ * names is run (V10).
+ */
 export function findProject({ cwd, env }: InstallBasis) {
   const folder = realpathSync(cwd);
   const found = findRepository(folder);

@@ -1,5 +1,5 @@
-// Edits in a JSON text, byte by byte: comments, order and layout stay (`modify` of jsonc-parser drops and moves comments).
-// What does not fit is a Refusal.
+// Edits in a JSON text, byte by byte: comments, order and layout stay (`modify` of
+// jsonc-parser drops and moves comments). What does not fit is a Refusal.
 import { isDeepStrictEqual } from 'node:util';
 import * as jsonc from 'jsonc-parser';
 import { type Fields, recordOf } from '../untrusted.ts';
@@ -15,7 +15,10 @@ export type Json =
 type KeyPath = readonly string[];
 type Node = jsonc.Node;
 
-/** Records of earlier versions hold them too. All but a `member` go into the list at `path`. */
+/**
+ * Records of earlier versions hold them too. All but a `member` go into the list at
+ * `path`.
+ */
 export type JsonEdit = Readonly<
   | { kind: 'entry' | 'hook'; path: KeyPath; value: Json }
   /** Pinned: like a `hook` it replaces every other one of ours. */
@@ -29,7 +32,10 @@ export const member = (path: KeyPath, value: Json) =>
 export const entry = (path: KeyPath, value: Json) =>
   ({ kind: 'entry', path, value }) as const;
 
-/** Undefined: it has comments or trailing commas; hosts that use JSON.parse ignore such a file. */
+/**
+ * Undefined: it has comments or trailing commas; hosts that use JSON.parse ignore such a
+ * file.
+ */
 export const parsePlain = (text: string): unknown =>
   askOr(undefined, () => JSON.parse(text.replace(/^\uFEFF/, '')));
 
@@ -181,7 +187,10 @@ export function packageVersions(list: readonly unknown[], name: string): string[
   });
 }
 
-/** By their commands, of any version, wherever a person moved them: hosts nest hooks one or two lists deep. */
+/**
+ * By their commands, of any version, wherever a person moved them: hosts nest hooks one
+ * or two lists deep.
+ */
 function hooksIn(list: Node, host: string): Node[] {
   const isCommand = ({ children = [] }: Node) =>
     readHookCommand(String(children[1]?.value), host) !== null;

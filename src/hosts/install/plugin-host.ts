@@ -1,5 +1,6 @@
-// What installers of hosts with plugins share. For the user: one loader file, which loads our plugin in the folders that a list
-// names, so that no project file is written and nothing loads twice. For everyone: our package in the project's settings.
+// What installers of hosts with plugins share. For the user: one loader file, which loads
+// our plugin in the folders that a list names, so that no project file is written and
+// nothing loads twice. For everyone: our package in the project's settings.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -27,11 +28,20 @@ type PluginHost = Pick<installer.HostInstaller, Named> &
     plugin: ProgramName;
     /** How the host calls it. */
     word: 'plugin' | 'extension';
-    /** As the list `packages.key` of settings names it; `packages.word`: what the host calls what is in there. */
+    /**
+     * As the list `packages.key` of settings names it; `packages.word`: what the host
+     * calls what is in there.
+     */
     packages: Readonly<{ name: string; key: string; word: string }>;
-    /** The loader's default export. `moved` is a statement that must come before the program is imported, or nothing. */
+    /**
+     * The loader's default export. `moved` is a statement that must come before the
+     * program is imported, or nothing.
+     */
     exported(moved: string): string;
-    /** A call that loads plugins and prints their commands, without a model. `sign`: printed by versions that can do so. */
+    /**
+     * A call that loads plugins and prints their commands, without a model. `sign`:
+     * printed by versions that can do so.
+     */
     proof: Readonly<{ words: readonly string[]; input: string; sign: string }>;
     look(basis: installer.InstallBasis, project: installer.Project): PluginPlace;
   }>;
@@ -39,7 +49,10 @@ type PluginHost = Pick<installer.HostInstaller, Named> &
 type PluginPlace = Readonly<{
   /** Where the host finds a file of the user. */
   loader: string;
-  /** Weakest first, with versions of our package in them, and files of ours that a person named by path. */
+  /**
+   * Weakest first, with versions of our package in them, and files of ours that a person
+   * named by path.
+   */
   sources: readonly (installer.Source & {
     readonly versions: string[];
     readonly ourFiles?: string[];
@@ -154,7 +167,8 @@ function surveyPlugin(
         name: 'plugin-call',
         call: [program, ...proof.words],
         input: () => proof.input,
-        // It runs the plugins of where it starts: a stranger's only where `init` was called.
+        // It runs the plugins of where it starts: a stranger's only where `init` was
+        // called.
         ...(scopes.includes('project') && { folder: project }),
         isProved: (answer) =>
           answer.includes(proof.sign) ? answer.includes('"untildone-status"') : null,
@@ -198,7 +212,10 @@ function isWatched(directory) {
 ${exported(env['UNTILDONE_HOME'] ? moved : '')}`;
 }
 
-/** The program that the loader loads; the loader file itself, if it is missing or not ours. */
+/**
+ * The program that the loader loads; the loader file itself, if it is missing or not
+ * ours.
+ */
 function readLoader(path: string, program: ProgramName): InstalledProgram {
   const url = /^const program = "(file:\/\/\/.*)";$/m.exec(textNow(path) ?? '')?.[1];
   const file = url === undefined ? path : fileURLToPath(url);

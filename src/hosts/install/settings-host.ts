@@ -1,5 +1,6 @@
-// What installers share whose host keeps hooks and MCP servers in one settings.json: in the project and in the home of the user.
-// The project's own file is either committed (`--shared`) or kept out of git; the host reads it only in the folder where it starts.
+// What installers share whose host keeps hooks and MCP servers in one settings.json: in
+// the project and in the home of the user. The project's own file is either committed
+// (`--shared`) or kept out of git; the host reads it only in the folder where it starts.
 import { join } from 'node:path';
 import type { Edit, FileTarget } from './changes.ts';
 import { type HookPlace, serverName } from './hook-host.ts';
@@ -24,7 +25,10 @@ type Settings = Readonly<{
   examine(at: Place, mend: string): installer.Examination;
 }>;
 
-/** `project`: where the host has to be started. `sources`: those that exist, in the order in which they win. */
+/**
+ * `project`: where the host has to be started. `sources`: those that exist, in the order
+ * in which they win.
+ */
 export type Place = Readonly<{ project: string; sources: readonly installer.Source[] }>;
 
 export function settingsPlace(found: installer.Project, settings: Settings): HookPlace {

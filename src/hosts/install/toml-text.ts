@@ -1,4 +1,5 @@
-// Edits in a TOML text, one table each: comments, order and line ends stay. What does not fit is a Refusal.
+// Edits in a TOML text, one table each: comments, order and line ends stay. What does not
+// fit is a Refusal.
 import { isDeepStrictEqual } from 'node:util';
 import { type AST, getStaticTOMLValue, ParseError, parseTOML } from 'toml-eslint-parser';
 import { messageOf } from '../../core/error.ts';
@@ -8,7 +9,10 @@ import { endOfLineIn, type Json } from './json-text.ts';
 
 type KeyPath = readonly string[];
 
-/** Keys of the table at `path`. A person's values stay, unless the table is `named` for us; other keys stay anyway. */
+/**
+ * Keys of the table at `path`. A person's values stay, unless the table is `named` for
+ * us; other keys stay anyway.
+ */
 export type TomlEdit = Readonly<{
   kind: 'table';
   path: KeyPath;
@@ -149,7 +153,8 @@ const lineEnd = (text: string, offset: number) =>
   text.indexOf('\n', offset) + 1 || text.length;
 const asLines = (text: string) => (text.endsWith('\n') ? text : text + endOfLineIn(text));
 
-// JSON's strings, numbers and lists are TOML's too; the rest is refused when it is read again.
+// JSON's strings, numbers and lists are TOML's too; the rest is refused when it is read
+// again.
 const writeKey = (key: string) => (/^[\w-]+$/.test(key) ? key : JSON.stringify(key));
 const writeEntry = ([key, value]: [string, Json]) =>
   `${writeKey(key)} = ${writeValue(value)}`;

@@ -1,4 +1,5 @@
-// OpenCode as `run --with opencode` drives it: `opencode run` with JSON lines, and our plugin for this run alone.
+// OpenCode as `run --with opencode` drives it: `opencode run` with JSON lines, and our
+// plugin for this run alone.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { HostDriver } from '../../engine/host-driver.ts';

@@ -1,7 +1,9 @@
-// Follows OpenCode: what must be known at once is noted when heard, the rest goes through the session's queue. Where the host
-// stays, an idle is a stop attempt. `opencode run` leaves within milliseconds of its idle, but goes on while its session
-// has a message newer than the step that ended. So where the agent would be sent on, an empty one is placed while the host
-// waits for us: the continuation fills it if the step was the last; if tool calls follow, nobody ever sees it.
+// Follows OpenCode: what must be known at once is noted when heard, the rest goes through
+// the session's queue. Where the host stays, an idle is a stop attempt. `opencode run`
+// leaves within milliseconds of its idle, but goes on while its session has a message
+// newer than the step that ended. So where the agent would be sent on, an empty one is
+// placed while the host waits for us: the continuation fills it if the step was the last;
+// if tool calls follow, nobody ever sees it.
 import { endsInQuestion } from '../../core/safe-text.ts';
 import { isOnItsWay, type Session } from '../../core/state.ts';
 import { type Happening, stopped, type ToldAdapter, waitEnded } from '../told.ts';
@@ -206,7 +208,10 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
 
   const aborted = (how: string) => rest.aborted(how, `aborted/${eventId}`);
 
-  /** Nothing ran, and yet it idles: someone stops a countdown, or a continuation before it began. */
+  /**
+   * Nothing ran, and yet it idles: someone stops a countdown, or a continuation before it
+   * began.
+   */
   async function stopWhileIdle() {
     const session = await record();
     // What we abort below idles once more.
@@ -273,8 +278,9 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     if (error !== null && memory.held === held) memory.held = null;
   }
 
-  // Null: it would end; subagents are never held. Nobody can wait for checks here: unless a plan was worked through, the
-  // agent is told to ask for them, because a text is as often a word between two calls as an answer.
+  // Null: it would end; subagents are never held. Nobody can wait for checks here: unless
+  // a plan was worked through, the agent is told to ask for them, because a text is as
+  // often a word between two calls as an answer.
   async function foresee(stop: ReturnType<typeof stopOf>, detail: string) {
     const session = await record();
     if (session === null || session.descriptor.kind === 'subagent') return null;

@@ -1,5 +1,6 @@
-// OpenCode as we see it: what we ask of it, and how we speak to the human in it. A call that fails or does not answer gives
-// null or a sentence: the host's trouble is never thrown at whoever asked.
+// OpenCode as we see it: what we ask of it, and how we speak to the human in it. A call
+// that fails or does not answer gives null or a sentence: the host's trouble is never
+// thrown at whoever asked.
 import type { AgentDescriptor } from '../../core/events.ts';
 import { oneLine } from '../../core/safe-text.ts';
 import type { Session } from '../../core/state.ts';
@@ -105,7 +106,10 @@ export function createHostCalls(client: ClientLike, clock: Clock) {
   };
 }
 
-/** Sent again it replaces itself (V5). The host orders by id: `at`, when it was decided, is after every message of then. */
+/**
+ * Sent again it replaces itself (V5). The host orders by id: `at`, when it was decided,
+ * is after every message of then.
+ */
 export function hostId(prefix: 'msg' | 'prt', key: string, at: number): string {
   const time = BigInt.asUintN(48, BigInt(Math.max(0, Math.trunc(at))) * 4096n + 1n);
   return `${prefix}_${time.toString(16).padStart(12, '0')}${sha256(`${prefix}:${key}`).slice(0, 14)}`;
@@ -117,7 +121,9 @@ export function placeOf(key: string, at: number) {
 type Place = ReturnType<typeof placeOf>;
 type Part = Omit<PromptBodyLike['parts'][number], 'id' | 'type'>;
 
-/** As the human spoke last: the default agent may write where theirs must not (P26, V9). */
+/**
+ * As the human spoke last: the default agent may write where theirs must not (P26, V9).
+ */
 export function messageOf(
   { messageId, partId }: Place,
   { agent }: Pick<Session, 'agent'>,

@@ -1,5 +1,5 @@
-// The plugin, `untildone/opencode`: hands what each hook is given to `follow.ts`, offers tools to the model, and shows the
-// answers to commands that a human types.
+// The plugin, `untildone/opencode`: hands what each hook is given to `follow.ts`, offers
+// tools to the model, and shows the answers to commands that a human types.
 import { agentSessionVariable } from '../../checks/process.ts';
 import { isOpen } from '../../core/todo.ts';
 import type { Handled } from '../../engine/engine.ts';
@@ -35,7 +35,10 @@ import { hostTodoTool, isTodoToolOn, readMessage } from './translate.ts';
 
 export type { ClientLike, HooksLike, PluginInputLike, PluginLike } from './translate.ts';
 
-/** Replaces what the plugin takes from its process; mostly for tests. Written out: what plugins share shows Node's types. */
+/**
+ * Replaces what the plugin takes from its process; mostly for tests. Written out: what
+ * plugins share shows Node's types.
+ */
 export type OpenCodePluginOptions = Readonly<{
   environment?: Environment;
   clock?: Clock;
@@ -152,7 +155,8 @@ function createHooks(plugin: Plugin): HooksLike {
     'experimental.text.complete': quietly(async ({ sessionID, messageID }, { text }) => {
       if (headless) await follow(plugin, sessionID).textCompleted(messageID, text);
     }),
-    // The host knows no command that is only answered: this error keeps it from the model. Its terminal shows nothing of it.
+    // The host knows no command that is only answered: this error keeps it from the
+    // model. Its terminal shows nothing of it.
     'command.execute.before': async ({ command, sessionID, arguments: words }) => {
       const name = commandNames.find((one) => one === command);
       if (name === undefined) return;
@@ -189,7 +193,10 @@ async function describeWritten(
     : `\n\n${lines.map((line) => `untildone: ${line}`).join('\n')}`;
 }
 
-/** Those that continuations name; all where an agent that people talk to lacks the host's list (P17). */
+/**
+ * Those that continuations name; all where an agent that people talk to lacks the host's
+ * list (P17).
+ */
 function offeredTools(config: ConfigLike | null): readonly TodoTool[] {
   const settings = recordOf(config);
   const agents = Object.values(recordOf(settings['agent'])).map(recordOf);

@@ -1,5 +1,5 @@
-// What OpenCode is given: a file that loads our plugin in the folders that want it, or our package in the project's
-// settings; and whether it loads it, once.
+// What OpenCode is given: a file that loads our plugin in the folders that want it, or
+// our package in the project's settings; and whether it loads it, once.
 import { existsSync } from 'node:fs';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -28,7 +28,10 @@ export const opencodeInstaller = pluginInstaller({
 });
 
 const theirHook = 'todo-continuation-enforcer';
-/** They continue agents too; the value is the hook to switch off, in settings under their own name. */
+/**
+ * They continue agents too; the value is the hook to switch off, in settings under their
+ * own name.
+ */
 const continuingPlugins = {
   'oh-my-opencode': theirHook,
   'oh-my-openagent': theirHook,
@@ -36,7 +39,10 @@ const continuingPlugins = {
   'opencode-auto-resume': null,
 };
 
-/** Where the real program looks: the user's folder, then each from its own up to the root of the working tree. */
+/**
+ * Where the real program looks: the user's folder, then each from its own up to the root
+ * of the working tree.
+ */
 function look({ env, home }: InstallBasis, { folder, root: project }: Project) {
   const own = join(env['XDG_CONFIG_HOME'] || join(home, '.config'), 'opencode');
   const steps = relative(project, folder).split('/').filter(Boolean);

@@ -31,7 +31,10 @@ interface Step {
   readonly summary?: boolean;
 }
 
-/** One step of `opencode run`, in the order in which the host waits for its plugins; gives what the model is asked. */
+/**
+ * One step of `opencode run`, in the order in which the host waits for its plugins; gives
+ * what the model is asked.
+ */
 async function step(
   { host, clock }: PluginCase,
   { text, reason = 'stop', tool, summary = false }: Step,
@@ -67,7 +70,8 @@ async function step(
   }
   if (tool !== undefined) await host.calls(sessionId, tool);
   const ended = host.tells('message.part.updated', part({ type: 'step-finish', reason }));
-  // A message that is placed at the end of a step is there when the host reads; what it is filled with is not.
+  // A message that is placed at the end of a step is there when the host reads; what it
+  // is filled with is not.
   if (text === undefined) await ended;
   read = copyOf(host);
   await ended;
@@ -90,7 +94,10 @@ function lastUser(host: PluginCase['host']): string {
   );
 }
 
-/** Would the host make another round? It does while a message of a user is newer than the step that ended. */
+/**
+ * Would the host make another round? It does while a message of a user is newer than the
+ * step that ended.
+ */
 function words(messages: readonly Message[]): readonly string[] {
   return messages.flatMap(({ parts }) =>
     parts

@@ -1,4 +1,5 @@
-// The shapes of OpenCode that we rely on, so that its package is never imported, and what they mean in our words. Pure.
+// The shapes of OpenCode that we rely on, so that its package is never imported, and what
+// they mean in our words. Pure.
 import { todoToolsFor } from '../../tools/todo-tools.ts';
 import { usageReported } from '../told.ts';
 import { type Fields, listOf, readTodo, recordOf, textOf } from '../untrusted.ts';
@@ -139,7 +140,9 @@ export function usageOf({ tokens, cost }: Fields) {
 }
 
 export const hostTodoTool = 'todowrite';
-/** As settings, or those of an agent, say it; a permission wins. Null: they do not say. */
+/**
+ * As settings, or those of an agent, say it; a permission wins. Null: they do not say.
+ */
 export function isTodoToolOn({ permission, tools }: Fields): boolean | null {
   const rule =
     typeof permission === 'string' ? permission : recordOf(permission)[hostTodoTool];
@@ -169,7 +172,10 @@ const tools = {
 
 /** Rules for single places do not make an agent a writer. */
 const anyFile = 'src/some-file.txt';
-/** The last match wins (G4, P26). `edit` stands for every such tool; a shell makes no writer. */
+/**
+ * The last match wins (G4, P26). `edit` stands for every such tool; a shell makes no
+ * writer.
+ */
 export function canEdit(permissions: unknown) {
   const last = listOf(permissions)
     .map(recordOf)

@@ -1,4 +1,5 @@
-// The extension in a pi without a process: the countdown, headless stops, the human's keys and words, and trouble.
+// The extension in a pi without a process: the countdown, headless stops, the human's
+// keys and words, and trouble.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';

@@ -1,6 +1,7 @@
-// The extension that runs inside pi: hands what pi tells to the engine and offers the todo tools, which pi lacks. A step
-// without calls is a stop attempt. Headless pi leaves after it, but waits for our handler and goes on where a message is
-// queued by then; elsewhere the countdown runs as in every host that is told.
+// The extension that runs inside pi: hands what pi tells to the engine and offers the
+// todo tools, which pi lacks. A step without calls is a stop attempt. Headless pi leaves
+// after it, but waits for our handler and goes on where a message is queued by then;
+// elsewhere the countdown runs as in every host that is told.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { agentSessionVariable } from '../../checks/process.ts';
 import { oneLine } from '../../core/safe-text.ts';
@@ -39,7 +40,9 @@ type Hear = (event: unknown, context: ContextLike) => unknown;
 
 /** It takes microseconds; a human who leaves, and a host that waits, wait no longer. */
 const patienceMs = 1000;
-/** For processes that the agent starts: `PID:SESSION`. A pi among them is its subagent. */
+/**
+ * For processes that the agent starts: `PID:SESSION`. A pi among them is its subagent.
+ */
 const parentVariable = 'UNTILDONE_PI';
 
 /** What pi loads, anew for each session. */
@@ -217,10 +220,12 @@ function listen(plugin: Plugin): Record<string, Hear> {
       memory.turn = turn;
       later(turn.usage);
       if (turn.end === 'cancelled') aborted('interrupted');
-      // It goes on with calls or with what the human wrote meanwhile; after an error it may try again.
+      // It goes on with calls or with what the human wrote meanwhile; after an error it
+      // may try again.
       else if (turn.goesOn || turn.error !== null || context.hasPendingMessages()) return;
       await stop(turn);
-      // It passes through every extension that hears input, and must be there before pi looks.
+      // It passes through every extension that hears input, and must be there before pi
+      // looks.
       const until = Date.now() + patienceMs;
       while (
         headless &&

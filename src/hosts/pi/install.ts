@@ -1,5 +1,5 @@
-// What pi is given: a file that loads our extension in the folders that want it, or our package in the project's settings;
-// and whether it loads it, once.
+// What pi is given: a file that loads our extension in the folders that want it, or our
+// package in the project's settings; and whether it loads it, once.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { note, ok, readSources } from '../install/installer.ts';
@@ -16,7 +16,8 @@ export const piInstaller = pluginInstaller({
   title: 'pi',
   program: 'pi',
   ...{ plugin: 'pi-extension.js', word: 'extension', packages, exported },
-  // Earlier ones do not wait for extensions at the end of a step: `pi -p` is gone before we can answer.
+  // Earlier ones do not wait for extensions at the end of a step: `pi -p` is gone before
+  // we can answer.
   oldestVersion: '0.75.5',
   knownVersions: ['0.87.1'],
   howToGet: 'npm install --global @earendil-works/pi-coding-agent@latest',
@@ -26,7 +27,10 @@ export const piInstaller = pluginInstaller({
     input: `${JSON.stringify({ id: 'untildone', type: 'get_commands' })}\n`,
     sign: '"get_commands"',
   },
-  /** The user's folder, and that of the project: pi looks into no folder above the one where it starts. */
+  /**
+   * The user's folder, and that of the project: pi looks into no folder above the one
+   * where it starts.
+   */
   look({ env, home }, { root }) {
     const own = env['PI_CODING_AGENT_DIR'] || join(home, '.pi', 'agent');
     const shared = join(root, '.pi', 'settings.json');
@@ -60,7 +64,10 @@ export const piInstaller = pluginInstaller({
   },
 });
 
-/** pi neither starts where an extension fails nor without one that hangs: then it runs without us, and says so. */
+/**
+ * pi neither starts where an extension fails nor without one that hangs: then it runs
+ * without us, and says so.
+ */
 function exported(moved: string) {
   return `export default async function (pi) {
   if (!isWatched(process.cwd())) return;

@@ -1,4 +1,5 @@
-// The shapes of pi that we rely on, so that its package is never imported, and what they mean in our words. Pure.
+// The shapes of pi that we rely on, so that its package is never imported, and what they
+// mean in our words. Pure.
 import { endsInQuestion } from '../../core/safe-text.ts';
 import { todoToolsFor } from '../../tools/todo-tools.ts';
 import { usageReported } from '../told.ts';
@@ -55,7 +56,10 @@ function accessOf(tool: string) {
   return reads.includes(tool) ? 'read' : writes.includes(tool) ? 'write' : 'unknown';
 }
 
-/** An agent that was started with tools that only read has to do with nobody's files (P26). */
+/**
+ * An agent that was started with tools that only read has to do with nobody's files
+ * (P26).
+ */
 export function describeTools(active: readonly string[]) {
   const nameOf = (name: string) => (active.includes(name) ? name : null);
   const isReader = active.every(
@@ -65,7 +69,10 @@ export function describeTools(active: readonly string[]) {
   return { tools, canWrite: isReader ? 'no' : 'yes' } as const;
 }
 
-/** The human's own words. Null: an extension sends them, such as ours (E6), or nothing can be read. */
+/**
+ * The human's own words. Null: an extension sends them, such as ours (E6), or nothing can
+ * be read.
+ */
 export function readInput(event: unknown): string | null {
   const { text, source } = recordOf(event);
   return source === 'interactive' || source === 'rpc' ? textOf(text) : null;
@@ -85,14 +92,20 @@ export function readCall(event: unknown) {
   } as const;
 }
 
-/** A message of the model or the human as it stands in events, and in entries of the session. */
+/**
+ * A message of the model or the human as it stands in events, and in entries of the
+ * session.
+ */
 export function readMessage(value: unknown) {
   const { role, content } = recordOf(value);
   if (role !== 'user' && role !== 'assistant') return null;
   return { role, text: textOf(content) ?? textsIn(content) } as const;
 }
 
-/** Did the model answer this text, written down since then? @param entries of the session, oldest first */
+/**
+ * Did the model answer this text, written down since then? @param entries of the session,
+ * oldest first
+ */
 export function isAnswered(
   entries: readonly unknown[],
   text: string,
@@ -144,7 +157,10 @@ function usageOf(usage: unknown) {
   return usageReported([input, cacheRead, cacheWrite], [output], recordOf(cost)['total']);
 }
 
-/** The plan behind the last summary: the same place at each request, so that the model's cache holds (P23). */
+/**
+ * The plan behind the last summary: the same place at each request, so that the model's
+ * cache holds (P23).
+ */
 export function withPlan(given: unknown, content: string, timestamp: number) {
   const messages = listOf(given);
   const summary = messages.findLastIndex(

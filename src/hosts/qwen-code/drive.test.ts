@@ -1,4 +1,5 @@
-// What Qwen Code prints while it is driven, as version 0.24.4 printed it, shortened; and what it is started with.
+// What Qwen Code prints while it is driven, as version 0.24.4 printed it, shortened; and
+// what it is started with.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,6 @@
-// Qwen Code as `run --with qwen-code` drives it: headless with a stream of JSON lines; our hooks and tools come as defaults of the
-// system, for this run alone, so that whatever the human set is stronger.
+// Qwen Code as `run --with qwen-code` drives it: headless with a stream of JSON lines;
+// our hooks and tools come as defaults of the system, for this run alone, so that
+// whatever the human set is stronger.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HostDriver } from '../../engine/host-driver.ts';

@@ -1,5 +1,6 @@
-// Qwen Code's hook payloads → what they ask for; its own list of todos, which a missed hook cannot change; and what its settings
-// say about the number of continuations that it takes. Shapes of version 0.24.4; in others any field may be missing.
+// Qwen Code's hook payloads → what they ask for; its own list of todos, which a missed
+// hook cannot change; and what its settings say about the number of continuations that it
+// takes. Shapes of version 0.24.4; in others any field may be missing.
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import type { ListedTodo } from '../../core/reconcile.ts';
@@ -53,7 +54,8 @@ export const qwenCodeLanguage: read.HookLanguage = {
       ['todo', /^tool_search$/u],
     ],
     lists: { todo_write: ['todos', 'content'] },
-    // A list that a hook or the tool itself refused was not written, although the call is told as a success.
+    // A list that a hook or the tool itself refused was not written, although the call is
+    // told as a success.
     errorOf({ fields }) {
       const shown = recordOf(fields['tool_response'])['returnDisplay'];
       const isRefused =
@@ -63,7 +65,8 @@ export const qwenCodeLanguage: read.HookLanguage = {
     resultOf: ({ tool_response }) => recordOf(tool_response)['llmContent'],
   },
   stop: { noText: '[no response text]', blockCap, capsTurn: true },
-  // The hook is also called after tools and with a continuation: only what somebody submitted is theirs.
+  // The hook is also called after tools and with a continuation: only what somebody
+  // submitted is theirs.
   prompt: { textIn: 'submitted_prompt' },
   describe: ({ fields }) => ({
     // `<session>########<number>`, which is no plain name.
@@ -111,7 +114,10 @@ function blockCap({ environment, descriptor }: read.Payload): number {
   );
 }
 
-/** With a cap of 8 it takes seven. What is no number leaves it at eight; more than a hundred is a hundred. */
+/**
+ * With a cap of 8 it takes seven. What is no number leaves it at eight; more than a
+ * hundred is a hundred.
+ */
 export function takenBlocks(cap: unknown): number {
   const given = typeof cap === 'number' && cap >= 1 ? Math.floor(cap) : 8;
   return Math.min(given, 100) - 1;

@@ -1,5 +1,6 @@
-// What Qwen Code is given, and whether that is there and allowed. Its own todo tool, switched on, holds the plan; our MCP server
-// adds what it lacks; its cap on continuations is raised as far as it goes.
+// What Qwen Code is given, and whether that is there and allowed. Its own todo tool,
+// switched on, holds the plan; our MCP server adds what it lacks; its cap on
+// continuations is raised as far as it goes.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { hookElement, hookInstaller, switchedOff } from '../install/hook-host.ts';
@@ -12,9 +13,14 @@ export { hookElement };
 
 /** The highest that it takes; at its own eight it ends a turn as a success. */
 export const mostBlocks = 100;
-/** Of its settings. A file that does not say it is rewritten at the next start, and counts as edited. */
+/**
+ * Of its settings. A file that does not say it is rewritten at the next start, and counts
+ * as edited.
+ */
 const format = 4;
-/** Without asking, and in the prompt from the start: nobody searches for an escape hatch. */
+/**
+ * Without asking, and in the prompt from the start: nobody searches for an escape hatch.
+ */
 export const serverGrants = { trust: true, alwaysLoadTools: true };
 const untrusted =
   'Folder trust is on, and nobody trusted this folder yet: until then Qwen Code leaves its settings aside.';

@@ -1,6 +1,7 @@
-// What lies beside the store, a small file per session each (V5). The high-water mark: the newest events that the store
-// held; if it lacks one of them later, it was put back to an earlier moment, or lost. The spool: what could not be written
-// while another process held the store. Neither says anything about a plan.
+// What lies beside the store, a small file per session each (V5). The high-water mark:
+// the newest events that the store held; if it lacks one of them later, it was put back
+// to an earlier moment, or lost. The spool: what could not be written while another
+// process held the store. Neither says anything about a plan.
 import {
   appendFileSync,
   closeSync,
@@ -20,7 +21,8 @@ import { errorCode, makeFolder, sha256 } from '../../engine/system.ts';
 function createFiles(path: string, suffix: string) {
   const folder = path + suffix;
   const fileOf = (sessionId: string) => {
-    // Hashes only where a name could lead elsewhere: to load them costs a hook more than the rest of this.
+    // Hashes only where a name could lead elsewhere: to load them costs a hook more than
+    // the rest of this.
     const isPlain = /^\w[\w.-]{0,100}$/u.test(sessionId);
     return `${folder}/${isPlain ? sessionId : sha256(sessionId)}`;
   };
@@ -76,7 +78,10 @@ export function bySession(events: readonly Event[]) {
 
 export type Marks = ReturnType<typeof createMarks>;
 
-/** What cannot be written is left out: nothing depends on a mark but the notice that the store went back. */
+/**
+ * What cannot be written is left out: nothing depends on a mark but the notice that the
+ * store went back.
+ */
 export function createMarks(path: string) {
   const files = createFiles(path, '-marks');
   const linesOf = (ids: readonly string[]) =>
@@ -90,12 +95,16 @@ export function createMarks(path: string) {
   }
 
   return {
-    /** Committed to the inbox. One write, since every hook pays for it: older marks stay. */
+    /**
+     * Committed to the inbox. One write, since every hook pays for it: older marks stay.
+     */
     add(events: readonly Event[]): void {
       for (const [session, own] of bySession(events))
         attempt(() => files.append(session, linesOf(own.map(({ id }) => id))));
     },
-    /** Committed; all that was marked before is in the store too, or was told to be lost. */
+    /**
+     * Committed; all that was marked before is in the store too, or was told to be lost.
+     */
     set(sessionId: string, eventId: string): void {
       const line = linesOf([eventId]);
       const file = files.fileOf(sessionId);
@@ -115,9 +124,10 @@ export function createMarks(path: string) {
 const mostMarkBytes = 4096;
 
 /**
- * In place, with empty lines over the rest: a file that is emptied first is flushed to the disk by some file systems, which
- * takes a hundred times as long. Marks that others append between our commit and this are lost, and with a long file those
- * that they append during it: then only a notice may be missed.
+ * In place, with empty lines over the rest: a file that is emptied first is flushed to
+ * the disk by some file systems, which takes a hundred times as long. Marks that others
+ * append between our commit and this are lost, and with a long file those that they
+ * append during it: then only a notice may be missed.
  */
 function overwrite(file: string, line: Buffer): void {
   const descriptor = openSync(file, 'r+');
@@ -138,12 +148,18 @@ export type Spooled =
 /** Of what nobody has taken in yet: more than the largest payload. */
 const mostSpoolBytes = 67_108_864;
 
-/** Only ever appended to: how far it was taken in is in the store, in the transaction that took it in. */
+/**
+ * Only ever appended to: how far it was taken in is in the store, in the transaction that
+ * took it in.
+ */
 export function createSpool(path: string, most = mostSpoolBytes) {
   const files = createFiles(path, '-spool');
   return {
     remove: files.remove,
-    /** `taken`: how many bytes of it are in the store. False: there is no room left, or none at all. */
+    /**
+     * `taken`: how many bytes of it are in the store. False: there is no room left, or
+     * none at all.
+     */
     add(sessionId: string, entries: readonly Spooled[], taken: () => number): boolean {
       // A line of its own, also behind one that a crash cut short.
       const text = entries.map((entry) => `\n${JSON.stringify(entry)}\n`).join('');

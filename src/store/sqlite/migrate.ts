@@ -1,6 +1,7 @@
-// The layout of the store, and how an older one is brought to it. A newer store, or another program's, is refused.
-// Each row has its whole value as JSON in `body`; the other columns are what statements search and sort by.
-// No foreign keys: an event may come before its session, and archiving moves whole sessions.
+// The layout of the store, and how an older one is brought to it. A newer store, or
+// another program's, is refused. Each row has its whole value as JSON in `body`; the
+// other columns are what statements search and sort by. No foreign keys: an event may
+// come before its session, and archiving moves whole sessions.
 import { UntildoneError } from '../../core/error.ts';
 import type { LedgerEntry } from '../../core/ledger.ts';
 import type { Session } from '../../core/state.ts';
@@ -120,7 +121,10 @@ CREATE INDEX events_by_session ON events (session_id, applied);
 
 type OldSession = Session & Record<'counts' | 'lastOrder', unknown>;
 
-/** Version 4: sessions no longer count their todos and are sealed with the plan; a broken seal stays broken. */
+/**
+ * Version 4: sessions no longer count their todos and are sealed with the plan; a broken
+ * seal stays broken.
+ */
 function toWholePlans(db: Connection): void {
   db.exec(wholePlans);
   for (const table of ['sessions', 'archived_sessions']) {
@@ -146,10 +150,16 @@ function endOf(db: Connection, planId: string): [head: string | null, length: nu
   return [head, db.rows(inBoth('1', 'todos'), planId, planId).length];
 }
 
-/** Of what a run showed: enough for a long day, and a bound. The newest row takes the place of the oldest. */
+/**
+ * Of what a run showed: enough for a long day, and a bound. The newest row takes the
+ * place of the oldest.
+ */
 export const shownRows = 4000;
 
-/** Version 5: what a run shows, for those who look on from elsewhere. Nothing is decided by it. */
+/**
+ * Version 5: what a run shows, for those who look on from elsewhere. Nothing is decided
+ * by it.
+ */
 const shownStream = `
 ${withArchive('shown', 'session', ') STRICT')}
 CREATE UNIQUE INDEX shown_in_turn ON shown (session_id, sequence % ${shownRows});
@@ -170,7 +180,10 @@ export const migrations: readonly Migration[] = [
 /** "untd": tells our files from those of other programs. */
 const applicationId = 0x756e7464;
 
-/** All missing steps in one transaction. Answers with the version that it found; 0: a new file. */
+/**
+ * All missing steps in one transaction. Answers with the version that it found; 0: a new
+ * file.
+ */
 export async function migrate(
   db: Connection,
   steps: readonly Migration[],

@@ -1,5 +1,5 @@
-// Opens a database file with node:sqlite or bun:sqlite, through the few methods that both have; and what their errors
-// mean. It knows no tables and starts no transaction.
+// Opens a database file with node:sqlite or bun:sqlite, through the few methods that both
+// have; and what their errors mean. It knows no tables and starts no transaction.
 import {
   accessSync,
   closeSync,
@@ -43,8 +43,9 @@ type OpenBun = new (path: string, options?: { readonly: true }) => Database;
 const mostLetters = 4000;
 
 /**
- * Rows of a table in a database of somebody else, as texts, in the order in which they were added. Null: no such table, more
- * rows than that, or it cannot be read now. Nothing is written, and no lock outlives the call.
+ * Rows of a table in a database of somebody else, as texts, in the order in which they
+ * were added. Null: no such table, more rows than that, or it cannot be read now. Nothing
+ * is written, and no lock outlives the call.
  */
 export async function readTable(
   path: string,
@@ -88,7 +89,9 @@ export async function damageOf(path: string): Promise<string | null> {
 
 type OpenNode = new (path: string, options?: { readonly readOnly: boolean }) => unknown;
 
-/** Without the warning of Node 22 that SQLite is experimental: hooks must not print it. */
+/**
+ * Without the warning of Node 22 that SQLite is experimental: hooks must not print it.
+ */
 export function loadNodeSqlite(): { readonly DatabaseSync: OpenNode } {
   const emitWarning = process.emitWarning;
   process.emitWarning = ((warning: string | Error, ...rest: unknown[]) => {
@@ -103,7 +106,10 @@ export function loadNodeSqlite(): { readonly DatabaseSync: OpenNode } {
   }
 }
 
-/** For the user alone: plans may hold secrets. To close a file that exists would drop our locks on it. */
+/**
+ * For the user alone: plans may hold secrets. To close a file that exists would drop our
+ * locks on it.
+ */
 export function prepareFile(path: string): void {
   if (path === ':memory:') return;
   const found = statSync(path, { throwIfNoEntry: false });
@@ -121,7 +127,10 @@ export function prepareFile(path: string): void {
 
 export type Connection = ReturnType<typeof createConnection>;
 
-/** Prepares each statement once. Binds texts in column form and objects as JSON, by "?" only (Node 22.13). */
+/**
+ * Prepares each statement once. Binds texts in column form and objects as JSON, by "?"
+ * only (Node 22.13).
+ */
 export function createConnection(database: Database, path: string, patienceMs: number) {
   const prepared = new Map<string, Statement>();
   const inserts = new Map<string, Readonly<{ sql: string; keys: readonly string[] }>>();
@@ -132,7 +141,10 @@ export function createConnection(database: Database, path: string, patienceMs: n
     return known;
   }
 
-  /** While another process holds a lock, without blocking. In real time: a real process holds it. */
+  /**
+   * While another process holds a lock, without blocking. In real time: a real process
+   * holds it.
+   */
   async function retry<T>(attempt: () => T): Promise<T> {
     // Not `performance`, which loads a part of Node that a hook does not need.
     const now = (): number => process.uptime() * 1000;
@@ -187,7 +199,10 @@ export function createConnection(database: Database, path: string, patienceMs: n
     return found.map(({ body }) => JSON.parse(body as string) as T);
   }
 
-  /** A row that is there stays or, with `key`, gets the new values where `condition` allows. */
+  /**
+   * A row that is there stays or, with `key`, gets the new values where `condition`
+   * allows.
+   */
   function insert(
     table: string,
     row: Readonly<Record<string, Value>>,
@@ -231,7 +246,10 @@ function bound(value: Value): Bound {
   return typeof value === 'boolean' ? Number(value) : JSON.stringify(value);
 }
 
-/** SQLite has no lone surrogates, and drivers disagree about NUL: such text becomes JSON, as does text that looks so. */
+/**
+ * SQLite has no lone surrogates, and drivers disagree about NUL: such text becomes JSON,
+ * as does text that looks so.
+ */
 export function toColumn(text: string): string {
   const { isWellFormed } = text as string & { isWellFormed(): boolean };
   const isPlain =
@@ -300,7 +318,9 @@ function codeOf(error: unknown): ErrorCode | undefined {
   )?.[0];
 }
 
-/** SQLite only says "unable to open" when it may not create the files beside the database. */
+/**
+ * SQLite only says "unable to open" when it may not create the files beside the database.
+ */
 function codeOfPlace(path: string): ErrorCode | undefined {
   let place = dirname(path);
   while (!existsSync(place) && dirname(place) !== place) place = dirname(place);

@@ -1,6 +1,7 @@
-// Sessions in the database, inside an open transaction: their rows, their plans, what a step needs and writes, and the
-// archive. Plans are kept in memory and compared with the database once another connection wrote. Only timers are ever
-// deleted, and what a human wants forgotten.
+// Sessions in the database, inside an open transaction: their rows, their plans, what a
+// step needs and writes, and the archive. Plans are kept in memory and compared with the
+// database once another connection wrote. Only timers are ever deleted, and what a human
+// wants forgotten.
 import { UntildoneError } from '../../core/error.ts';
 import type { Event } from '../../core/events.ts';
 import type { LedgerEntry } from '../../core/ledger.ts';
@@ -166,7 +167,8 @@ export function createSessionRows(db: Connection, marks: Marks) {
       if (savePlan(index === 0 ? (before?.plan ?? []) : [], plan)) revision = known + 1;
     const body = JSON.stringify({ ...state, plan: undefined });
     const stays = before === null || before.planId === planId;
-    // SQLite rewrites the indexes of every column that is set, changed or not: usually only these change.
+    // SQLite rewrites the indexes of every column that is set, changed or not: usually
+    // only these change.
     const usual =
       'UPDATE sessions SET updated_at = ?, body = ?, revision = ? WHERE id = ?';
     if (before !== null && stays && before.descriptor === descriptor)
@@ -184,7 +186,10 @@ export function createSessionRows(db: Connection, marks: Marks) {
     keep(id, { body, revision, state, head: last });
   }
 
-  /** Writes the todos that are other objects than before, and numbers them from the array; says if any changed. */
+  /**
+   * Writes the todos that are other objects than before, and numbers them from the array;
+   * says if any changed.
+   */
   function savePlan(before: readonly Todo[], after: readonly Todo[]): boolean {
     const changed: number[] = [];
     /** Where the todos that changed or moved stood; a new one stood nowhere. */
@@ -232,7 +237,9 @@ export function createSessionRows(db: Connection, marks: Marks) {
     return changed.length > 0;
   }
 
-  /** Rows change tables within one file: two files cannot be committed as one in WAL mode. */
+  /**
+   * Rows change tables within one file: two files cannot be committed as one in WAL mode.
+   */
   function move([from, to]: Way, table: MovedTable, key: string, value: string): void {
     const columns = columnsOf(table);
     const rows = `FROM ${from}${table} WHERE ${key} = ?`;

@@ -1,5 +1,6 @@
-// The store in one SQLite file that many hooks and plugins write at once. One connection: a transaction is opened, used
-// and ended without an await, so that a read never sees half of one.
+// The store in one SQLite file that many hooks and plugins write at once. One connection:
+// a transaction is opened, used and ended without an await, so that a read never sees
+// half of one.
 import { UntildoneError } from '../../core/error.ts';
 import type { Event } from '../../core/events.ts';
 import { type Todo, todoStatuses } from '../../core/todo.ts';
@@ -38,8 +39,9 @@ export type SqliteStoreOptions = Readonly<{
   /** The programs of the older version that wrote the file refuse it now. */
   onMigrated?: () => void;
   /**
-   * For hooks, which end before a long lock does: what only waits for a later step goes into the spool then, and this hears
-   * why. Absent: a lock that outlasts `busyTimeoutMs` is an error.
+   * For hooks, which end before a long lock does: what only waits for a later step goes
+   * into the spool then, and this hears why. Absent: a lock that outlasts `busyTimeoutMs`
+   * is an error.
    */
   onSpooled?: (error: unknown) => void;
   /** For tests. */
@@ -96,7 +98,10 @@ const unmarked: ReadonlySet<string> = new Set([
   'usage-reported',
 ]);
 
-/** Kept in the file. Where the file system cannot do it, SQLite stays with its rollback journal. */
+/**
+ * Kept in the file. Where the file system cannot do it, SQLite stays with its rollback
+ * journal.
+ */
 function useWriteAheadLog(db: Connection): void {
   if (db.value('PRAGMA journal_mode') !== 'wal') db.value('PRAGMA journal_mode = WAL');
 }
@@ -187,7 +192,10 @@ export function createSqliteStore(
       db.insert('meta', { key: `spool ${sessionId}`, value: String(found.size) }, 'key');
   }
 
-  /** How much of it was taken in: all of it, so that its file can go. If that survives, each event is still taken once. */
+  /**
+   * How much of it was taken in: all of it, so that its file can go. If that survives,
+   * each event is still taken once.
+   */
   function forgetSpool(sessionId: string): number {
     if (spooledFor(sessionId) !== null) return 0;
     const taken = takenFrom(sessionId)();
@@ -354,7 +362,8 @@ export function createSqliteStore(
         const table = where.archived === true ? 'archived_sessions' : 'sessions';
         if (id !== undefined)
           return db.bodies(`${table} WHERE id = ? LIMIT ?`, id, limit);
-        // No text sorts behind the last code point. Without a prefix the index by age is walked.
+        // No text sorts behind the last code point. Without a prefix the index by age is
+        // walked.
         const within = idPrefix === '' ? '? = ?' : 'id BETWEEN ? AND ? || char(1114111)';
         return db.bodies(
           `${table} WHERE ${within} AND substr(id, length(id) + 1 - length(?)) = ? AND (? IS NULL OR host = ?) AND (? IS NULL OR directory = ?)
@@ -495,7 +504,8 @@ export function createSqliteStore(
     },
     async forget(sessionId, isMeant) {
       if (!isMeant) return reading(() => rows.erase(rows.familyOf(sessionId), false))();
-      // Removed rows are overwritten, and the log that still has them is emptied: forgotten is not merely out of sight.
+      // Removed rows are overwritten, and the log that still has them is emptied:
+      // forgotten is not merely out of sight.
       db.exec('PRAGMA secure_delete = ON');
       const { family, kept } = await write(() => {
         const family = rows.familyOf(sessionId);
@@ -506,7 +516,8 @@ export function createSqliteStore(
         marks.remove(id);
         spool.remove(id);
       }
-      // Answers with a row instead of failing where somebody reads: the next one to close the store does it then.
+      // Answers with a row instead of failing where somebody reads: the next one to close
+      // the store does it then.
       db.value('PRAGMA wal_checkpoint(TRUNCATE)');
       return kept;
     },

@@ -117,7 +117,8 @@ const find = (words: string): string =>
 describe('statements', () => {
   it('T4: every statement finds its rows by an index', () => {
     expect(statements().length).toBeGreaterThan(60);
-    // Meant: newest first until the limit is reached; the statuses of the question; rows of what an index found.
+    // Meant: newest first until the limit is reached; the statuses of the question; rows
+    // of what an index found.
     const meant =
       /^SCAN (?:CONSTANT ROW|json_each.*|sessions USING INDEX sessions_by_age|\(subquery-\d+\)|\w+ VIRTUAL.*)$/u;
     for (const sql of statements()) {

@@ -51,7 +51,10 @@ async function writeStore(todos = 500): Promise<void> {
   await store.close();
 }
 
-/** Opens, reads everything and writes: a damaged store must say so at one of these, and never anything else. */
+/**
+ * Opens, reads everything and writes: a damaged store must say so at one of these, and
+ * never anything else.
+ */
 async function useStore(): Promise<void> {
   const store = await open();
   try {

@@ -1,5 +1,6 @@
-// A store that 0.1.0 wrote (test/contracts/store-0.1.0.sql, a dump of its file) is opened and goes on: sessions that are
-// archived, in a countdown, with old events in the inbox, and one that somebody had edited.
+// A store that 0.1.0 wrote (test/contracts/store-0.1.0.sql, a dump of its file) is opened
+// and goes on: sessions that are archived, in a countdown, with old events in the inbox,
+// and one that somebody had edited.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// The example, with the real program: it is run where it finds the SDK of this folder and our package as it was built.
+// The example, with the real program: it is run where it finds the SDK of this folder and
+// our package as it was built.
 import { execFile } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';

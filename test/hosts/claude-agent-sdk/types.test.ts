@@ -1,5 +1,5 @@
-// What we describe of the SDK is compared with its own types. The program is written where the SDK is installed: `npm run
-// types` must pass without it.
+// What we describe of the SDK is compared with its own types. The program is written
+// where the SDK is installed: `npm run types` must pass without it.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// `untildone attach` beside the real Claude Code: what its hooks tell, while the turn runs.
+// `untildone attach` beside the real Claude Code: what its hooks tell, while the turn
+// runs.
 import { expect, it } from 'vitest';
 import {
   complete,
@@ -19,7 +20,8 @@ const gate = createGate('attached');
 it('C3: attach shows the plan, the calls and the continuation of Claude Code as they come', async () => {
   const story = script('story', [
     plan('parser', 'docs'),
-    // A session is on record from its first stop attempt on; until then its hooks only append.
+    // A session is on record from its first stop attempt on; until then its hooks only
+    // append.
     say('I am done.'),
     runCommand(gate.command),
     writeFile('parser.txt', 'x'),

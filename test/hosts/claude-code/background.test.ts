@@ -1,5 +1,6 @@
-// Work that goes on beside the agent in the real Claude Code: shell jobs (P37) and subagents in the
-// foreground. One in the background is told in the suite of all hosts (P18).
+// Work that goes on beside the agent in the real Claude Code: shell jobs (P37) and
+// subagents in the foreground. One in the background is told in the suite of all hosts
+// (P18).
 import { describe, expect, it } from 'vitest';
 import {
   always,

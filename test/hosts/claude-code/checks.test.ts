@@ -1,5 +1,6 @@
-// Checks in the real Claude Code: a claim is refused while its check fails, the outcome is done only when the system saw
-// the check pass, and a check that takes longer than the hook may is waited for by other means.
+// Checks in the real Claude Code: a claim is refused while its check fails, the outcome
+// is done only when the system saw the check pass, and a check that takes longer than the
+// hook may is waited for by other means.
 import { describe, expect, it } from 'vitest';
 import {
   always,

@@ -1,5 +1,6 @@
-// The real Claude Code as a process: headless, with a dummy key and the scripted model as its only neighbour. What it
-// prints is kept line by line; with it dies everything that it started.
+// The real Claude Code as a process: headless, with a dummy key and the scripted model as
+// its only neighbour. What it prints is kept line by line; with it dies everything that
+// it started.
 import { type ChildProcess, spawn } from 'node:child_process';
 
 import type { ScriptedModel } from '../../../src/scripted-model/index.ts';
@@ -9,7 +10,9 @@ import { waitUntil } from '../harness/wait-until.ts';
 
 const program = hostProgram('claude-code', 'claude');
 
-/** Less than a test may take, so that a host that hangs is ended by whoever started it. */
+/**
+ * Less than a test may take, so that a host that hangs is ended by whoever started it.
+ */
 const longestRunMs = 100_000;
 
 /** One line of `--output-format stream-json`. */

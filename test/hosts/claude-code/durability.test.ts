@@ -1,5 +1,5 @@
-// What must not get lost or mixed up in the real Claude Code: fifty updates in one step, a host that is killed and
-// resumed, two sessions side by side in one project.
+// What must not get lost or mixed up in the real Claude Code: fifty updates in one step,
+// a host that is killed and resumed, two sessions side by side in one project.
 import { describe, expect, it } from 'vitest';
 import {
   always,

@@ -1,5 +1,6 @@
-// How a turn ends when the real Claude Code is asked to stop, where that is this host's own affair: plan mode, tokens by
-// its transcript, its cap. A control run shows the host without us; the rest is in the suite of all hosts.
+// How a turn ends when the real Claude Code is asked to stop, where that is this host's
+// own affair: plan mode, tokens by its transcript, its cap. A control run shows the host
+// without us; the rest is in the suite of all hosts.
 import { describe, expect, it } from 'vitest';
 import { always, plan, say, script } from '../../../src/scripted-model/index.ts';
 import { quitter, titles } from '../harness/stories/story.ts';
@@ -41,7 +42,8 @@ describe('an agent that may stop', () => {
 
 describe('an agent that does not move', () => {
   it('G8: a budget of tokens, counted by what its transcript says, ends the turn before that', async () => {
-    // Each request has more than 9,000 tokens; the plan and the first stop are within the budget.
+    // Each request has more than 9,000 tokens; the plan and the first stop are within the
+    // budget.
     const played = await play({
       prompt: 'Do it.',
       scripts: [stubborn],

@@ -1,5 +1,6 @@
-// Our trouble is never the agent's: whatever is wrong with the store or with what reaches the hook, Claude Code ends its
-// turn as it would without us, and the reason is on the record where there is a place for it.
+// Our trouble is never the agent's: whatever is wrong with the store or with what reaches
+// the hook, Claude Code ends its turn as it would without us, and the reason is on the
+// record where there is a place for it.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// What Claude Code itself makes of an agent that is not honest about its list, and one that speaks for its human.
+// What Claude Code itself makes of an agent that is not honest about its list, and one
+// that speaks for its human.
 import { describe, expect, it } from 'vitest';
 import {
   always,

@@ -1,5 +1,6 @@
-// A human interrupts Claude Code while background work is alive. The host tells no hook of it, and the end of that work
-// starts the agent again by itself: from then on there must not be one continuation, until the human speaks.
+// A human interrupts Claude Code while background work is alive. The host tells no hook
+// of it, and the end of that work starts the agent again by itself: from then on there
+// must not be one continuation, until the human speaks.
 import { describe, expect, it } from 'vitest';
 import {
   always,
@@ -23,7 +24,10 @@ import { editSettings } from './settings.ts';
 
 const job = createGate('job');
 const held = createGate('held');
-/** Slow until somebody interrupts it; when it is woken by the end of the job, it has nothing to add. */
+/**
+ * Slow until somebody interrupts it; when it is woken by the end of the job, it has
+ * nothing to add.
+ */
 const slowAnswer = firstOf(
   whenTold('<task-notification>', say('I am done.')),
   slowly(200, say('I am thinking about this very slowly. '.repeat(60))),
@@ -42,7 +46,9 @@ function story(...steps: readonly Step[]): readonly Script[] {
 }
 
 interface Interrupted extends Played {
-  /** Continuations that the model got after the interrupt, before the human spoke again. */
+  /**
+   * Continuations that the model got after the interrupt, before the human spoke again.
+   */
   readonly after: readonly string[];
   /** And after the human had spoken again. */
   readonly lifted: readonly string[];
@@ -159,7 +165,8 @@ describe('P19: a human interrupts', () => {
       [first?.answer, second?.answer],
       'nothing was continued after the interrupt',
     ).toEqual(['continue', 'let-go']);
-    // The host keeps an answer that it had read before the interrupt, and shows it beside the notification.
+    // The host keeps an answer that it had read before the interrupt, and shows it beside
+    // the notification.
     expect(played.after.length).toBeLessThanOrEqual(1);
     expect(played.lifted).toHaveLength(3);
   });

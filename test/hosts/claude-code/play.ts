@@ -1,5 +1,6 @@
-// One run of Claude Code from an empty project to the record that it left behind: `init` as a person runs it, the
-// scripted model, the host, and then what everyone saw. It judges nothing; that is what tests are for.
+// One run of Claude Code from an empty project to the record that it left behind: `init`
+// as a person runs it, the scripted model, the host, and then what everyone saw. It
+// judges nothing; that is what tests are for.
 
 import {
   type LoggedRequest,

@@ -1,5 +1,6 @@
-// As a user gets it: the packed package out of a registry by npx, in a home and projects that nobody has used before,
-// with the commands of the README and no others. At the end every file that init touched is as it was.
+// As a user gets it: the packed package out of a registry by npx, in a home and projects
+// that nobody has used before, with the commands of the README and no others. At the end
+// every file that init touched is as it was.
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -139,7 +140,10 @@ async function expectRunOnRecord(project: Project): Promise<void> {
   );
 }
 
-/** Claude Code writes this file by itself as well; the folders of this test have our name in their path. */
+/**
+ * Claude Code writes this file by itself as well; the folders of this test have our name
+ * in their path.
+ */
 function stateOfHost({ home }: Project): string {
   const text = readFileSync(join(home, '.claude.json'), 'utf8');
   return [first, second].reduce((rest, { root }) => rest.replaceAll(root, ''), text);

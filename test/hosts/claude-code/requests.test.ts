@@ -1,5 +1,6 @@
-// What untildone adds to the requests that Claude Code sends to its model, in bytes, beside the host alone. It prints the
-// figures: `npm run test:hosts -- claude-code --only="requests of"`.
+// What untildone adds to the requests that Claude Code sends to its model, in bytes,
+// beside the host alone. It prints the figures: `npm run test:hosts -- claude-code
+// --only="requests of"`.
 import { expect, it } from 'vitest';
 import {
   complete,

@@ -1,4 +1,5 @@
-// The files that `init` wrote for Claude Code, for tests that change something in them as a person would.
+// The files that `init` wrote for Claude Code, for tests that change something in them as
+// a person would.
 import type { Project } from '../harness/project.ts';
 
 export interface ClaudeSettings {
@@ -31,7 +32,10 @@ export function setSwitch(project: Project, name: string, value: string): void {
   });
 }
 
-/** As the docs say: all tools are granted, and the server's arguments choose which are offered. */
+/**
+ * As the docs say: all tools are granted, and the server's arguments choose which are
+ * offered.
+ */
 export function offerAllTools(project: Project): void {
   project.editJson<ClaudeState>(`${project.home}/.claude.json`, ({ projects }) => {
     const { args } = projects[project.directory]!.mcpServers.untildone;

@@ -1,4 +1,5 @@
-// When a turn ends, a person sees one line of ours in the terminal of Claude Code, and none in `claude -p`.
+// When a turn ends, a person sees one line of ours in the terminal of Claude Code, and
+// none in `claude -p`.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -33,7 +34,10 @@ const worker = script('worker', [
 ]);
 const stubborn = script('stubborn', [plan('parser', 'docs'), always(say('I am done.'))]);
 
-/** The state file of Claude Code after a person has answered the questions of the first start. */
+/**
+ * The state file of Claude Code after a person has answered the questions of the first
+ * start.
+ */
 const answered = (directory: string) => ({
   hasCompletedOnboarding: true,
   theme: 'dark',

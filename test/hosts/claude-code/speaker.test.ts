@@ -1,5 +1,6 @@
-// The real Claude Code tells the human from the agent: a stop after the end of a turn does not change its outcome, a command in
-// the agent's shell is the agent's, and a command of our plugin that a human types is the human's (V12, P52).
+// The real Claude Code tells the human from the agent: a stop after the end of a turn
+// does not change its outcome, a command in the agent's shell is the agent's, and a
+// command of our plugin that a human types is the human's (V12, P52).
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,5 +1,5 @@
-// Every family of todo tools that Claude Code can offer: its own list, our MCP tools alone, and both, in either order.
-// Its task tools are what all other tests use.
+// Every family of todo tools that Claude Code can offer: its own list, our MCP tools
+// alone, and both, in either order. Its task tools are what all other tests use.
 import { describe, expect, it } from 'vitest';
 import {
   always,
@@ -99,7 +99,8 @@ describe('todo tools', () => {
           items: titles.map((title) => ({ title })),
         }),
         plan(...titles),
-        // By the host's numbers: of two ids for one title the scripted model would take the first, which is ours.
+        // By the host's numbers: of two ids for one title the scripted model would take
+        // the first, which is ours.
         ...titles.flatMap((title, index) => [
           writeFile(`${title}.txt`, title),
           callTool('TaskUpdate', { taskId: String(index + 1), status: 'completed' }),

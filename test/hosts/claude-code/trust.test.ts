@@ -1,5 +1,6 @@
-// V10, P40 in the real Claude Code: what a project brings or an agent writes into `untildone.json` runs nothing and
-// weakens nothing, and the human is told. A clock that is set (P42) and a store that is gone (P43) hide nothing either.
+// V10, P40 in the real Claude Code: what a project brings or an agent writes into
+// `untildone.json` runs nothing and weakens nothing, and the human is told. A clock that
+// is set (P42) and a store that is gone (P43) hide nothing either.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

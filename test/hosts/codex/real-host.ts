@@ -1,5 +1,5 @@
-// Codex as the suite of all hosts starts it: headless, with the scripted model as its provider, and nothing that it would
-// look up elsewhere.
+// Codex as the suite of all hosts starts it: headless, with the scripted model as its
+// provider, and nothing that it would look up elsewhere.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { trustedHash } from '../../../src/hosts/codex/install.ts';

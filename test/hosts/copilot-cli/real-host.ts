@@ -6,7 +6,10 @@ import { callTool, runCommand } from '../../../src/scripted-model/index.ts';
 import { hostProgram } from '../harness/install-host.ts';
 import type { RealHost } from '../harness/real-host.ts';
 
-/** The host unpacks itself into the home of its user, which takes seconds and 200 MB: once for all tests. */
+/**
+ * The host unpacks itself into the home of its user, which takes seconds and 200 MB: once
+ * for all tests.
+ */
 const unpacked = join(import.meta.dirname, 'node_modules', '.cache', 'copilot');
 
 export const copilotCli: RealHost = {

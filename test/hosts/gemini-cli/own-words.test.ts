@@ -1,5 +1,5 @@
-// What only Gemini CLI has: models without its todo tool, approval modes that take tools away, variables from .env files, and
-// folders that nobody trusted.
+// What only Gemini CLI has: models without its todo tool, approval modes that take tools
+// away, variables from .env files, and folders that nobody trusted.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -57,7 +57,8 @@ describe('todo tools', () => {
     const own = callTool('mcp_untildone_create_todo', {
       items: titles.map((title) => ({ title })),
     });
-    // Word for word: the scripted model would put our ids into the host's list, which refuses them.
+    // Word for word: the scripted model would put our ids into the host's list, which
+    // refuses them.
     const list = (status: string) =>
       callTool('write_todos', {
         todos: titles.map((description) => ({ description, status })),

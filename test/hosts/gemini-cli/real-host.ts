@@ -1,4 +1,5 @@
-// Gemini CLI as the suite of all hosts starts it: headless, in a folder that its human trusts.
+// Gemini CLI as the suite of all hosts starts it: headless, in a folder that its human
+// trusts.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RealHost } from '../harness/real-host.ts';
@@ -16,7 +17,10 @@ const settings = {
 
 const shown = 'Hook system message: ';
 
-/** @param model those of the second generation have `write_todos`, later ones only our tools */
+/**
+ * @param model those of the second generation have `write_todos`, later ones only our
+ * tools
+ */
 export const geminiWith = (model: string): Omit<RealHost, 'family'> => ({
   name: 'gemini-cli',
   program: 'gemini',

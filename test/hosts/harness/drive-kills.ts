@@ -1,5 +1,6 @@
-// Kills a driven host, or the run that drives it, with SIGKILL at random moments, and looks whether anything is lost: the
-// run, taken up again where it was ours that died, ends as an undisturbed one does, and no call was made twice (V5).
+// Kills a driven host, or the run that drives it, with SIGKILL at random moments, and
+// looks whether anything is lost: the run, taken up again where it was ours that died,
+// ends as an undisturbed one does, and no call was made twice (V5).
 // Usage: npm run test:drive-kills -- HOST [KILLS] [SEED], half of the kills for each of the two
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -139,7 +140,8 @@ function seededRandom(seed: number): () => number {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  // The word before it: behind a script's name, that of a host would make this process one, and no human speaks beneath those.
+  // The word before it: behind a script's name, that of a host would make this process
+  // one, and no human speaks beneath those.
   const [_kills, host = 'claude-code', kills = '20', seed = '1'] = process.argv.slice(2);
   installHost(host);
   const place = pathToFileURL(join(import.meta.dirname, '..', host, 'drive-stage.ts'));

@@ -83,7 +83,10 @@ const leaver = script('leaver', [
   always(say('I stop here.')),
 ]);
 const hold = createGate('hold');
-/** In the middle of its work it waits for the test. A call that was cut off it makes again before it counts on it. */
+/**
+ * In the middle of its work it waits for the test. A call that was cut off it makes again
+ * before it counts on it.
+ */
 const waiter = script('waiter', [
   plan(...three),
   work('alpha'),
@@ -219,7 +222,8 @@ export function driveStories(stage: DriveStage): void {
           const run = start(driven, '--check', check);
           expect(await run.ended, run.printed()).toBe(0);
           expect(endOf(run)).toMatchObject({ outcome: 'done' });
-          // Once before the start, twice at the stop where it fails, once at the one where it passes.
+          // Once before the start, twice at the stop where it fails, once at the one
+          // where it passes.
           expect(readFileSync(log, 'utf8')).toBe('run\n'.repeat(4));
         },
       ),
@@ -254,7 +258,8 @@ export function driveStories(stage: DriveStage): void {
             expect(told).toContain('not ok 2 - other');
             expect(endOf(run)?.sentence).toContain('failed before the work began too.');
             expect(endOf(run)?.failedChecks).toMatchObject([{ failedBefore: true }]);
-            // An agent without that tool can only say so, and is sent back until it stagnates.
+            // An agent without that tool can only say so, and is sent back until it
+            // stagnates.
             const hasPause = told?.includes('todo_pause with this as the reason');
             expect([code, endOf(run)?.outcome]).toEqual(
               hasPause ? [7, 'paused'] : [5, 'stagnant'],

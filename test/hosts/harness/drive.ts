@@ -1,5 +1,6 @@
-// `untildone run --with HOST` with the real host and the scripted model: a project, the run as a process, and what it told.
-// Each start of the host is noted by a script in front of it, so that tests can count starts and end one.
+// `untildone run --with HOST` with the real host and the scripted model: a project, the
+// run as a process, and what it told. Each start of the host is noted by a script in
+// front of it, so that tests can count starts and end one.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +20,10 @@ export interface DriveStage {
   readonly host: RealHost;
   /** Besides what the host is given when nobody drives it. */
   readonly variables?: Readonly<Record<string, string>>;
-  /** Variables under which the host takes few continuations in a row; absent: it takes any number. */
+  /**
+   * Variables under which the host takes few continuations in a row; absent: it takes any
+   * number.
+   */
   readonly lowCap?: Readonly<Record<string, string>>;
   /** Switches our hooks off, as a human might; absent: it cannot be done. */
   silence?(project: Project): Readonly<Record<string, string>>;

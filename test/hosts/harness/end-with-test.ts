@@ -1,5 +1,6 @@
-// A host must not outlive the test that started it, however that one ends: a shell waits for the end of a pipe that
-// this process holds, and then kills the host's group. It does nothing while the test lives.
+// A host must not outlive the test that started it, however that one ends: a shell waits
+// for the end of a pipe that this process holds, and then kills the host's group. It does
+// nothing while the test lives.
 import { type ChildProcess, spawn } from 'node:child_process';
 
 /** @param child started with `detached`, so that it leads a group of its own */

@@ -1,5 +1,5 @@
-// What stands in every file under a folder, so that a test can say what a command changed and whether it was undone.
-// It follows no links.
+// What stands in every file under a folder, so that a test can say what a command changed
+// and whether it was undone. It follows no links.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 

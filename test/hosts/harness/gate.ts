@@ -1,5 +1,6 @@
-// A command for the scripted model to run that ends when the test says so: it waits for a file. It gives up by itself
-// after a minute, so that a test that failed leaves nothing running.
+// A command for the scripted model to run that ends when the test says so: it waits for a
+// file. It gives up by itself after a minute, so that a test that failed leaves nothing
+// running.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Project } from './project.ts';
@@ -13,7 +14,8 @@ export interface Gate {
 }
 
 export function createGate(name: string): Gate {
-  // Named with a dot: the files of a project that tests look at are those that the agent wrote.
+  // Named with a dot: the files of a project that tests look at are those that the agent
+  // wrote.
   const file = `.open-${name}`;
   const program = `setInterval(()=>require('fs').existsSync('${file}')&&process.exit(),40);setTimeout(()=>process.exit(),60000)`;
   return {

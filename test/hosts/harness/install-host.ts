@@ -1,5 +1,5 @@
-// Installs what a folder of the host tests pins, a host or the registry, from its own lock file. What cannot be
-// installed fails the run: nothing is skipped.
+// Installs what a folder of the host tests pins, a host or the registry, from its own
+// lock file. What cannot be installed fails the run: nothing is skipped.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,10 @@ function hostFolder(host: string): string {
   return fileURLToPath(new URL(`../${host}/`, import.meta.url));
 }
 
-/** A program of a host: of the pinned package, or of the newest one that `--latest` has just installed. */
+/**
+ * A program of a host: of the pinned package, or of the newest one that `--latest` has
+ * just installed.
+ */
 export function hostProgram(host: string, program: string): string {
   const folder = process.env['UNTILDONE_LATEST_HOST'] ?? hostFolder(host);
   return join(folder, 'node_modules', '.bin', program);
@@ -38,7 +41,9 @@ export function pinnedVersion(host: string): string {
   return Object.values(readManifest(hostFolder(host)).dependencies ?? {})[0] ?? '';
 }
 
-/** The newest published packages of a host, with the pinned ones' leave to run scripts. */
+/**
+ * The newest published packages of a host, with the pinned ones' leave to run scripts.
+ */
 export function installLatest(
   host: string,
   folder: string,

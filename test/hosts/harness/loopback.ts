@@ -1,6 +1,7 @@
-// Nothing but loopback while a host runs: a network namespace without any other way out, and an ear for whoever tries.
-// A name that is looked up reaches the ear, which knows none; an address that is called has no route, which the kernel
-// counts. It needs root, `unshare` and `ip`, and leaves nothing behind: the namespace goes with its processes.
+// Nothing but loopback while a host runs: a network namespace without any other way out,
+// and an ear for whoever tries. A name that is looked up reaches the ear, which knows
+// none; an address that is called has no route, which the kernel counts. It needs root,
+// `unshare` and `ip`, and leaves nothing behind: the namespace goes with its processes.
 import { spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -8,7 +9,10 @@ import { join } from 'node:path';
 
 const enter = 'ip link set lo up && mount --bind "$0" /etc/resolv.conf && exec "$@"';
 
-/** The words that start a command inside a namespace of its own. @param folder for the file that names the ear */
+/**
+ * The words that start a command inside a namespace of its own. @param folder for the
+ * file that names the ear
+ */
 export function isolated(
   folder: string,
   command: readonly string[],

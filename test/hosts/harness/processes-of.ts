@@ -1,5 +1,5 @@
-// Which processes still run with a home that only a test uses: everything that it started inherits it. Linux only, as
-// the host tests are; it ends nothing.
+// Which processes still run with a home that only a test uses: everything that it started
+// inherits it. Linux only, as the host tests are; it ends nothing.
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** Their command lines. */

@@ -1,5 +1,6 @@
-// A project of its own for one test: a folder under git, a home and a state directory that nobody else uses, and an
-// environment that carries nothing over from whoever runs the tests. Loopback is the only network it knows of.
+// A project of its own for one test: a folder under git, a home and a state directory
+// that nobody else uses, and an environment that carries nothing over from whoever runs
+// the tests. Loopback is the only network it knows of.
 import { execFileSync } from 'node:child_process';
 import {
   mkdirSync,
@@ -45,7 +46,8 @@ export function createProject(): Project {
     TMPDIR: temporary,
     LANG: 'C.UTF-8',
     UNTILDONE_HOME: state,
-    // What Node has compiled is kept, as it is on anyone's machine: else each start of a host would be its first.
+    // What Node has compiled is kept, as it is on anyone's machine: else each start of a
+    // host would be its first.
     NODE_COMPILE_CACHE: join(tmpdir(), 'compiled'),
   };
   execFileSync('git', ['init', '--quiet'], { cwd: directory, env: environment });
@@ -56,7 +58,8 @@ export function createProject(): Project {
       try {
         return readFileSync(join(directory, name), 'utf8');
       } catch {
-        // Safe: the answer is that it is not there, and the test says whether that is right.
+        // Safe: the answer is that it is not there, and the test says whether that is
+        // right.
         return null;
       }
     },

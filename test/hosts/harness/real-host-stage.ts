@@ -1,5 +1,6 @@
-// One story in a real host, from an empty project to the record that it left: `init` as a person runs it, the scripted
-// model, human messages one after the other, and then what everyone saw. It judges nothing.
+// One story in a real host, from an empty project to the record that it left: `init` as a
+// person runs it, the scripted model, human messages one after the other, and then what
+// everyone saw. It judges nothing.
 import { randomUUID } from 'node:crypto';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
@@ -66,8 +67,10 @@ export interface Played {
   readonly files: readonly string[];
   /** What the host showed to the human of ours; null: it shows nothing headless. */
   readonly messages: readonly string[] | null;
-  /** What `untildone status` says at the end: the other place where the human is told. Where the host shows nothing, also
-   * `plan show` and `doctor`. */
+  /**
+   * What `untildone status` says at the end: the other place where the human is told.
+   * Where the host shows nothing, also `plan show` and `doctor`.
+   */
   readonly status: string;
   /** Why hooks let the agent go without deciding. */
   readonly logged: readonly string[];
@@ -90,7 +93,10 @@ export function openBench(host: RealHost): Bench {
   return { host, row, play: (given) => play(host, given) };
 }
 
-/** A project in whose environment the host is found by its name and is quiet, also when our own commands start it. */
+/**
+ * A project in whose environment the host is found by its name and is quiet, also when
+ * our own commands start it.
+ */
 export function createHostProject(host: RealHost, model: ScriptedModel): Project {
   const project = createProject();
   const bin = dirname(hostProgram(host.name, host.program));
@@ -162,7 +168,10 @@ async function play(host: RealHost, given: Play): Promise<Played> {
   }
 }
 
-/** @param all where the host shows nothing: also what is open, and what is wrong with the project */
+/**
+ * @param all where the host shows nothing: also what is open, and what is wrong with the
+ * project
+ */
 async function whatWeSay(project: Project, all: boolean): Promise<string> {
   const commands = [['status'], ...(all ? [['plan', 'show'], ['doctor']] : [])];
   const said = commands.map((words) =>
@@ -184,7 +193,10 @@ export function install(host: RealHost, project: Project): Promise<string> {
   return untildone(project, 'init', host.name, ...(host.initWords ?? []));
 }
 
-/** Our program as `init` copied it, replaced: the host's settings, and what it trusts in them, stay as they are. */
+/**
+ * Our program as `init` copied it, replaced: the host's settings, and what it trusts in
+ * them, stay as they are.
+ */
 export async function breakProgram(
   { host, row }: Bench,
   project: Project,

@@ -1,5 +1,6 @@
-// What every real host keeps, as one suite: the same stories, told by the scripted model, in each host's own program. What
-// a host cannot show is read from its capabilities, and then it is held to the other promise; nothing is left out.
+// What every real host keeps, as one suite: the same stories, told by the scripted model,
+// in each host's own program. What a host cannot show is read from its capabilities, and
+// then it is held to the other promise; nothing is left out.
 import { describe, it, type TestContext } from 'vitest';
 import type { RealHost } from './real-host.ts';
 import { openBench } from './real-host-stage.ts';
@@ -17,7 +18,9 @@ const stories = [
   ...troubleStories,
 ];
 
-/** Seconds on a machine with nothing else to do; three turns of a slow host on a busy one. */
+/**
+ * Seconds on a machine with nothing else to do; three turns of a slow host on a busy one.
+ */
 const longestMs = 300_000;
 
 declare module 'vitest' {

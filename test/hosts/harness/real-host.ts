@@ -1,6 +1,7 @@
-// A real host under test: what it must supply so that one suite can run over it, and how a turn of it is started. Every
-// host is driven headless by its command line, one process per human message; what only one host can do is tested in
-// its own folder. Nothing is judged here.
+// A real host under test: what it must supply so that one suite can run over it, and how
+// a turn of it is started. Every host is driven headless by its command line, one process
+// per human message; what only one host can do is tested in its own folder. Nothing is
+// judged here.
 import { type ChildProcess, spawn } from 'node:child_process';
 import type {
   FamilyName,
@@ -25,7 +26,10 @@ export interface HumanMessage extends Surroundings {
   readonly isFirst: boolean;
 }
 
-/** How our program in the state directory is broken: it throws, prints what is no answer, or never ends. */
+/**
+ * How our program in the state directory is broken: it throws, prints what is no answer,
+ * or never ends.
+ */
 export type Breakage = 'crash' | 'garbage' | 'hang';
 
 export interface RealHost {
@@ -33,38 +37,65 @@ export interface RealHost {
   readonly name: string;
   /** In `node_modules/.bin` of that folder. */
   readonly program: string;
-  /** The words of the command line for one human message, and what it reads (default: nothing). It may write, run
-   * commands and call our tools without being asked. */
+  /**
+   * The words of the command line for one human message, and what it reads (default:
+   * nothing). It may write, run commands and call our tools without being asked.
+   */
   turn(message: HumanMessage): {
     readonly words: readonly string[];
     readonly input?: string;
   };
-  /** Beside the project's own: the model's address, a dummy key, and every switch that keeps the host quiet. */
+  /**
+   * Beside the project's own: the model's address, a dummy key, and every switch that
+   * keeps the host quiet.
+   */
   environment(around: Surroundings): Readonly<Record<string, string>>;
-  /** Files without which the host does not start or would ask somebody outside; before `init`. */
+  /**
+   * Files without which the host does not start or would ask somebody outside; before
+   * `init`.
+   */
   settle?(around: Surroundings): void;
   /** Words after `untildone init NAME`; default: none, the project's scope. */
   readonly initWords?: readonly string[];
-  /** The name by which the host knows the conversation; default: the one that was chosen. */
+  /**
+   * The name by which the host knows the conversation; default: the one that was chosen.
+   */
   conversationIn?(turn: Turn): string;
-  /** What the host showed to the human of ours in this turn. Null: it shows nothing headless. */
+  /**
+   * What the host showed to the human of ours in this turn. Null: it shows nothing
+   * headless.
+   */
   messages(turn: Turn): readonly string[] | null;
   /** As its human would; default: Ctrl-C, which reaches the whole group. */
   interrupt?(child: ChildProcess): void;
   /** Its own cap on continuations, where no setting raises it; default: none. */
   readonly hardCap?: number;
-  /** Which todo tools the model takes; default: the first that are offered, ours before the host's. */
+  /**
+   * Which todo tools the model takes; default: the first that are offered, ours before
+   * the host's.
+   */
   readonly family?: FamilyName;
   /** A command that goes on beside the agent; default: the shell's `&`. */
   background?(command: string): Step;
-  /** Sends an agent off with these words; default: the host shows none that works while its parent stops. */
+  /**
+   * Sends an agent off with these words; default: the host shows none that works while
+   * its parent stops.
+   */
   subagent?(prompt: string): Step;
-  /** Gives the hook of a stop so many seconds, as `init` would have written it with `--timeout=SECONDS` in its command.
-   * Left out: the host sets no limit. */
+  /**
+   * Gives the hook of a stop so many seconds, as `init` would have written it with
+   * `--timeout=SECONDS` in its command. Left out: the host sets no limit.
+   */
   shortenStop?(project: Project, seconds: number): void;
-  /** What stands in our program when it is broken; default: what breaks a hook that Node runs. */
+  /**
+   * What stands in our program when it is broken; default: what breaks a hook that Node
+   * runs.
+   */
   brokenProgram?(breakage: Breakage): string;
-  /** Installs us a second time beside the first; default: `init NAME --user`. Null: it cannot be. */
+  /**
+   * Installs us a second time beside the first; default: `init NAME --user`. Null: it
+   * cannot be.
+   */
   installTwice?: ((project: Project) => void | Promise<void>) | null;
 }
 
@@ -87,7 +118,9 @@ export interface RunningTurn {
   readonly ended: Promise<Turn>;
 }
 
-/** Less than a test may take, so that a host that hangs is ended by whoever started it. */
+/**
+ * Less than a test may take, so that a host that hangs is ended by whoever started it.
+ */
 const longestRunMs = 90_000;
 
 export function startTurn(

@@ -1,5 +1,5 @@
-// What untildone wrote down about a run: outcome and plan as its own commands print them, decisions and events as
-// they stand in the store. It only reads.
+// What untildone wrote down about a run: outcome and plan as its own commands print them,
+// decisions and events as they stand in the store. It only reads.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Decision } from '../../../src/core/decision.ts';

@@ -1,5 +1,6 @@
-// The tests of one host, inside the network that run-host-tests.ts made for it: `run-one-host.ts HOST REPORT …`. It writes
-// its counts, the result of each story and whom the host tried to call into the report.
+// The tests of one host, inside the network that run-host-tests.ts made for it:
+// `run-one-host.ts HOST REPORT …`. It writes its counts, the result of each story and
+// whom the host tried to call into the report.
 import { writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -44,7 +45,8 @@ const vitest = await startVitest('test', [`test/hosts/${host}/`], {
   include: [`test/hosts/${host}/${names}.test.ts`],
   exclude: ['**/node_modules/**'],
   globalSetup: ['test/support/temporary-root.ts'],
-  // Each test is a host, a model, hooks and checks: more than two at a time would measure the machine.
+  // Each test is a host, a model, hooks and checks: more than two at a time would measure
+  // the machine.
   pool: 'forks',
   maxWorkers: Number(process.env['UNTILDONE_HOST_WORKERS'] ?? 2),
   testTimeout: 120_000,

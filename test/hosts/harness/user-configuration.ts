@@ -12,5 +12,8 @@ export function writeUserConfiguration(
   writeFileSync(join(folder, 'untildone.json'), JSON.stringify(settings));
 }
 
-/** A check on the goal that never passes: an agent that works is sent on until it makes no progress. */
+/**
+ * A check on the goal that never passes: an agent that works is sent on until it makes no
+ * progress.
+ */
 export const neverDone = { checks: { never: { command: ['false'] } }, goal: ['never'] };

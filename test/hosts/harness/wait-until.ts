@@ -1,4 +1,5 @@
-// Waits for something that another process brings about. A test never sleeps for a guess: it names what it waits for.
+// Waits for something that another process brings about. A test never sleeps for a guess:
+// it names what it waits for.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** By default twenty times what it takes on a machine with nothing else to do. */

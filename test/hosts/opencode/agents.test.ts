@@ -1,5 +1,6 @@
-// Who is continued, and as whom, in the real OpenCode: agent, model and variant stay as the human chose them, agents
-// that may not write are never given the right to, and a child session is not held to its parent's plan.
+// Who is continued, and as whom, in the real OpenCode: agent, model and variant stay as
+// the human chose them, agents that may not write are never given the right to, and a
+// child session is not held to its parent's plan.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   always,

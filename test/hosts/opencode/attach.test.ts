@@ -1,4 +1,5 @@
-// `untildone attach` beside the real OpenCode: the countdown of an idle session, and the key that stops it.
+// `untildone attach` beside the real OpenCode: the countdown of an idle session, and the
+// key that stops it.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { attach } from '../harness/attach.ts';

@@ -1,5 +1,6 @@
-// The plainest plugin that continues an agent: on idle with open todos it injects at once, a few times, and looks at
-// nothing else. It shows what the host itself allows, and is what ours is measured against.
+// The plainest plugin that continues an agent: on idle with open todos it injects at
+// once, a few times, and looks at nothing else. It shows what the host itself allows, and
+// is what ours is measured against.
 
 interface Client {
   readonly session: {
@@ -17,7 +18,10 @@ interface Given {
   };
 }
 
-/** No limit of ours cuts in: this one keeps a model that never moves from going on for ever. */
+/**
+ * No limit of ours cuts in: this one keeps a model that never moves from going on for
+ * ever.
+ */
 const most = 5;
 
 // The host calls every export of a plugin file, so this is the only one.

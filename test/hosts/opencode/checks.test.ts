@@ -1,5 +1,6 @@
-// Checks in the real `opencode serve`: a claim whose check fails is reopened, the outcome is done only when the system
-// saw the check pass, and a check that takes long is waited for while the session is idle.
+// Checks in the real `opencode serve`: a claim whose check fails is reopened, the outcome
+// is done only when the system saw the check pass, and a check that takes long is waited
+// for while the session is idle.
 import { readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,4 +1,5 @@
-// A plugin that is loaded before ours and sets the clock of the whole host by `.clock` in its folder.
+// A plugin that is loaded before ours and sets the clock of the whole host by `.clock` in
+// its folder.
 import { join } from 'node:path';
 import { setClock } from '../../support/set-clock.ts';
 

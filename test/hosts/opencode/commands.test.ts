@@ -1,4 +1,5 @@
-// Commands that a person types inside the real OpenCode: answered by the plugin, without a model and without a shell.
+// Commands that a person types inside the real OpenCode: answered by the plugin, without
+// a model and without a shell.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { waitUntil } from '../harness/wait-until.ts';

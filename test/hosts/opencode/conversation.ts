@@ -1,5 +1,6 @@
-// One session of the host over HTTP, as a person's client drives it: messages, aborts, answers to questions; and what
-// the host shows of it. It reads nothing of our own record.
+// One session of the host over HTTP, as a person's client drives it: messages, aborts,
+// answers to questions; and what the host shows of it. It reads nothing of our own
+// record.
 import { waitUntil } from '../harness/wait-until.ts';
 import type { HostEvent, Serve } from './serve.ts';
 
@@ -105,7 +106,8 @@ export function joinConversation(
     },
     abort: () => call('POST', `/session/${id}/abort`),
     async command(name, words = '') {
-      // A plugin that keeps the model out of it can only throw, which the host answers with 500 and its clients ignore.
+      // A plugin that keeps the model out of it can only throw, which the host answers
+      // with 500 and its clients ignore.
       await call('POST', `/session/${id}/command`, {
         command: name,
         arguments: words,

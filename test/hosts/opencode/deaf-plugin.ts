@@ -1,5 +1,6 @@
-// A plugin that makes the host lose the first continuation of each session after it was accepted: the call was answered
-// with 204 and no turn follows, as with an agent that does not exist (trap 5). It leaves everything else alone.
+// A plugin that makes the host lose the first continuation of each session after it was
+// accepted: the call was answered with 204 and no turn follows, as with an agent that
+// does not exist (trap 5). It leaves everything else alone.
 
 interface Given {
   readonly sessionID: string;

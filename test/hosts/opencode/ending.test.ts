@@ -1,5 +1,6 @@
-// How a turn ends when the real `opencode serve` goes idle: an agent that quits early goes on, one that is finished is
-// left alone, and one that will not move is let go with an honest word. The control runs show the host without us.
+// How a turn ends when the real `opencode serve` goes idle: an agent that quits early
+// goes on, one that is finished is left alone, and one that will not move is let go with
+// an honest word. The control runs show the host without us.
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {

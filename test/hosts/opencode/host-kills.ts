@@ -1,5 +1,6 @@
-// Kills the real `opencode serve` with SIGKILL at random moments of countdown and injection, starts it again in the same
-// folder, and counts what each session got (V5): one continuation, in the host's own messages and at the model.
+// Kills the real `opencode serve` with SIGKILL at random moments of countdown and
+// injection, starts it again in the same folder, and counts what each session got (V5):
+// one continuation, in the host's own messages and at the model.
 // Usage: npm run test:opencode-kills -- [KILLS] [SEED]
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -24,7 +25,10 @@ export interface HostKillsOptions {
 
 export interface HostKillsReport {
   readonly kills: number;
-  /** Sessions that had a countdown or an injection when the host was killed, or had just been through one. */
+  /**
+   * Sessions that had a countdown or an injection when the host was killed, or had just
+   * been through one.
+   */
   readonly sessions: number;
   /** Where the kills fell, by what the record said of the continuation. */
   readonly phases: Readonly<Record<Phase, number>>;
@@ -46,7 +50,10 @@ const story = script('story', [
 ]);
 
 const countdownMs = 500;
-/** A kill around the injection falls so long after it was decided on: it is sent, seen, and answered meanwhile. */
+/**
+ * A kill around the injection falls so long after it was decided on: it is sent, seen,
+ * and answered meanwhile.
+ */
 const injectionMs = 200;
 /** A start of the host and its first call of a model, on a busy machine. */
 const arrivalSeconds = 60;
@@ -92,7 +99,10 @@ export async function runHostKills({
   }
 }
 
-/** Opens sessions, waits until the first one counts down or is injected into, and kills the host a random time later. */
+/**
+ * Opens sessions, waits until the first one counts down or is injected into, and kills
+ * the host a random time later.
+ */
 async function liveAndDie(
   around: Surroundings,
   serve: Serve,

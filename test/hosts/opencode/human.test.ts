@@ -1,5 +1,6 @@
-// What a person does while the real OpenCode works or counts down: speaks, aborts, says "stop", rejects, asks for
-// something else, deletes the session. From that moment on not one continuation may follow against their will.
+// What a person does while the real OpenCode works or counts down: speaks, aborts, says
+// "stop", rejects, asks for something else, deletes the session. From that moment on not
+// one continuation may follow against their will.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -60,7 +61,10 @@ afterAll(() => stage.close());
 
 /** Long enough to act in. */
 const patient = { countdownSeconds: 1.5, minIntervalSeconds: 0 };
-/** So long after its countdown a continuation that was not called off would have reached the model. */
+/**
+ * So long after its countdown a continuation that was not called off would have reached
+ * the model.
+ */
 const quietMs = 2500;
 
 async function countingDown(name = 'stubborn', opencode = {}): Promise<Conversation> {

@@ -1,5 +1,6 @@
-// C2: off means off. With the plugin present and switched off the model is asked exactly what it is asked without it;
-// in observe mode decisions are written down and nothing else changes.
+// C2: off means off. With the plugin present and switched off the model is asked exactly
+// what it is asked without it; in observe mode decisions are written down and nothing
+// else changes.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LoggedRequest } from '../../../src/scripted-model/index.ts';
 import { quitter, titles } from '../harness/stories/story.ts';

@@ -1,5 +1,6 @@
-// What every run of the real OpenCode needs: its program, an environment in which it asks nobody but the scripted
-// model, a home in which it has nothing to install, and the settings of a project folder. It starts nothing.
+// What every run of the real OpenCode needs: its program, an environment in which it asks
+// nobody but the scripted model, a home in which it has nothing to install, and the
+// settings of a project folder. It starts nothing.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -41,7 +42,10 @@ export function hostEnvironment(project: Project): Readonly<Record<string, strin
   };
 }
 
-/** The host takes its own package for installed where a lock names it, and asks no registry for 63 MB. */
+/**
+ * The host takes its own package for installed where a lock names it, and asks no
+ * registry for 63 MB.
+ */
 export function seedHome(project: Project): void {
   const folder = join(project.home, '.config', 'opencode');
   mkdirSync(join(folder, 'node_modules'), { recursive: true });
@@ -62,7 +66,8 @@ export function settleFolder(
 ): void {
   mkdirSync(directory, { recursive: true });
   execFileSync('git', ['init', '--quiet'], { cwd: directory, env: project.environment });
-  // So large that a plan of a hundred todos, written whole two hundred times, does not fill it.
+  // So large that a plan of a hundred todos, written whole two hundred times, does not
+  // fill it.
   const limit = { context: 2_000_000, output: 8000 };
   const settings = {
     $schema: 'https://opencode.ai/config.json',

@@ -1,5 +1,5 @@
-// What the plugin wrote into the store about a session of the host, read while the host runs: the store is made for
-// that. It only reads.
+// What the plugin wrote into the store about a session of the host, read while the host
+// runs: the store is made for that. It only reads.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Decision } from '../../../src/core/decision.ts';
@@ -60,7 +60,8 @@ export function openOurRecord(project: Project): OurRecord {
     settled(id, seconds = 60) {
       const isSettled = async (store: Store): Promise<boolean> => {
         const session = await store.state(id);
-        // An answer with nothing to verify has no outcome: its turn has ended all the same.
+        // An answer with nothing to verify has no outcome: its turn has ended all the
+        // same.
         const isOver =
           session !== null && (session.settled !== null || session.turn?.ended === true);
         return isOver && session.timer === null;

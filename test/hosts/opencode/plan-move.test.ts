@@ -1,5 +1,6 @@
-// One plan through three agents (V7): the real Claude Code begins it, the real OpenCode goes on, `untildone run` ends it.
-// The human moves it twice, on a terminal, as people do.
+// One plan through three agents (V7): the real Claude Code begins it, the real OpenCode
+// goes on, `untildone run` ends it. The human moves it twice, on a terminal, as people
+// do.
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';

@@ -1,5 +1,6 @@
-// P19: aborts at random moments around the end of a turn, the countdown and the injection, in few processes of the real
-// host: whatever the abort hits, nothing is sent once the plugin has been told of it.
+// P19: aborts at random moments around the end of a turn, the countdown and the
+// injection, in few processes of the real host: whatever the abort hits, nothing is sent
+// once the plugin has been told of it.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { after, always, plan, say, script } from '../../../src/scripted-model/index.ts';
@@ -9,7 +10,10 @@ import { type Stage, startStage } from './stage.ts';
 
 const tries = 50;
 const atOnce = 5;
-/** The abort falls so long after one of these: in the last answer, the countdown, the injection or the answer to it. */
+/**
+ * The abort falls so long after one of these: in the last answer, the countdown, the
+ * injection or the answer to it.
+ */
 const widthMs = 500;
 const moments = ['todo.updated', 'session.idle'];
 /** Many times the countdown. */

@@ -1,5 +1,5 @@
-// OpenCode as the suite of all hosts starts it: `opencode run`, which leaves at the first idle. `serve` and its countdown
-// have tests of their own.
+// OpenCode as the suite of all hosts starts it: `opencode run`, which leaves at the first
+// idle. `serve` and its countdown have tests of their own.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { callTool } from '../../../src/scripted-model/index.ts';

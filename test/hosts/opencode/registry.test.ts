@@ -1,5 +1,6 @@
-// As a user gets it: the packed package out of a registry, by the host itself ("plugin": ["untildone"]) or by npx and init,
-// in a home that nobody has used before. At the end every file that init touched is as it was.
+// As a user gets it: the packed package out of a registry, by the host itself ("plugin":
+// ["untildone"]) or by npx and init, in a home that nobody has used before. At the end
+// every file that init touched is as it was.
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -36,7 +37,10 @@ const path = [fromHere('node_modules/.bin'), process.env['PATH'] ?? '/usr/bin:/b
 );
 const titles = ['alpha', 'beta'];
 const files = titles.map((title) => `${title}.txt`);
-/** The host's own package is there already; all else it may fetch, from our registry alone. */
+/**
+ * The host's own package is there already; all else it may fetch, from our registry
+ * alone.
+ */
 const online = { npm_config_offline: 'false' };
 
 let project: Project;
@@ -77,7 +81,10 @@ afterAll(async () => {
   project?.remove();
 });
 
-/** A folder of its own with the settings that a person has, and a plugin in them only where it is named. */
+/**
+ * A folder of its own with the settings that a person has, and a plugin in them only
+ * where it is named.
+ */
 function createFolder(name: string, plugin: readonly string[]): string {
   const directory = join(project.root, 'folders', name);
   settleFolder(directory, project, model, { config: hasty, opencode: { plugin } });
@@ -121,7 +128,9 @@ function expectWorkDone(directory: string): void {
   for (const file of files) expect(existsSync(join(directory, file)), file).toBe(true);
 }
 
-/** Everything in the folder and the home but what npm and the host keep for themselves. */
+/**
+ * Everything in the folder and the home but what npm and the host keep for themselves.
+ */
 function lookAt(directory: string): FileTexts {
   const own = [
     '.npm',

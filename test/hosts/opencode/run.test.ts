@@ -1,5 +1,6 @@
-// `opencode run`, which leaves at the first idle: the decision must fall before it. The suite of all hosts runs under
-// it; here is what only this host has, and checks that it waits for.
+// `opencode run`, which leaves at the first idle: the decision must fall before it. The
+// suite of all hosts runs under it; here is what only this host has, and checks that it
+// waits for.
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -53,7 +54,8 @@ const scripts = [
     plan('Write the parser'),
     complete('Write the parser'),
     empty(),
-    // Nothing was waited for, so that the check may still run: then it is told to wait for it by a tool.
+    // Nothing was waited for, so that the check may still run: then it is told to wait
+    // for it by a tool.
     whenTold('todo_verify', callTool('todo_verify', {})),
     writeFile('parser.txt', 'x'),
     complete('Write the parser'),

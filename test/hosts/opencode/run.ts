@@ -1,4 +1,5 @@
-// `opencode run`: one prompt, headless, from its start to its end. It leaves at the first idle.
+// `opencode run`: one prompt, headless, from its start to its end. It leaves at the first
+// idle.
 import { spawn } from 'node:child_process';
 import type { LoggedRequest, ScriptedModel } from '../../../src/scripted-model/index.ts';
 import { endWithTest } from '../harness/end-with-test.ts';
@@ -10,7 +11,10 @@ export interface Run {
   readonly printed: string;
   /** The session that the model was asked for. */
   readonly id: string;
-  /** What the model was asked in this run, the session's own requests and those of its children. */
+  /**
+   * What the model was asked in this run, the session's own requests and those of its
+   * children.
+   */
   readonly requests: readonly LoggedRequest[];
 }
 
@@ -23,7 +27,9 @@ export interface RunOptions {
   readonly drive?: (running: { interrupt(): void; printed(): string }) => Promise<void>;
 }
 
-/** Less than a test may take, so that a host that hangs is ended by whoever started it. */
+/**
+ * Less than a test may take, so that a host that hangs is ended by whoever started it.
+ */
 const longestRunMs = 100_000;
 
 export async function runOpencode(

@@ -1,5 +1,6 @@
-// `opencode serve` as a process: several folders and sessions share it, as they do on a person's machine. It is spoken
-// to over HTTP, and every event that it publishes is kept with the time at which it was received.
+// `opencode serve` as a process: several folders and sessions share it, as they do on a
+// person's machine. It is spoken to over HTTP, and every event that it publishes is kept
+// with the time at which it was received.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { endWithTest } from '../harness/end-with-test.ts';
 import type { Project } from '../harness/project.ts';
@@ -151,6 +152,7 @@ async function listen(
       }
     }
   };
-  // Safe: the stream breaks when the host dies, and whoever waits for an event has a deadline.
+  // Safe: the stream breaks when the host dies, and whoever waits for an event has a
+  // deadline.
   void read().catch(() => {});
 }

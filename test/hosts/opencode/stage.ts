@@ -1,5 +1,6 @@
-// A host with everything around it, for the tests of one file: the scripted model, a home, a state directory and one
-// `opencode serve`, in which each test opens a folder and a session of its own.
+// A host with everything around it, for the tests of one file: the scripted model, a
+// home, a state directory and one `opencode serve`, in which each test opens a folder and
+// a session of its own.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -19,9 +20,14 @@ export interface Surroundings {
   readonly project: Project;
   readonly model: ScriptedModel;
   readonly record: OurRecord;
-  /** A new folder with its own settings; sessions in it share nothing with those of other folders. */
+  /**
+   * A new folder with its own settings; sessions in it share nothing with those of other
+   * folders.
+   */
   folder(settings?: FolderSettings): string;
-  /** What the model was asked for the work of a session; titles and summaries are none. */
+  /**
+   * What the model was asked for the work of a session; titles and summaries are none.
+   */
   requests(id: string): readonly LoggedRequest[];
   /** As the model received them, in this session. */
   continuations(id: string): readonly string[];

@@ -1,4 +1,5 @@
-// Stories that the scripted model tells in several tests. A test names one in what the human says: "[script:quitter]".
+// Stories that the scripted model tells in several tests. A test names one in what the
+// human says: "[script:quitter]".
 import {
   always,
   complete,

@@ -1,5 +1,6 @@
-// Providers that fail and contexts that overflow, in the real OpenCode: what the host mends itself is left to it, and
-// what it cannot mend is not answered with continuations. After a compaction the plan is given again.
+// Providers that fail and contexts that overflow, in the real OpenCode: what the host
+// mends itself is left to it, and what it cannot mend is not answered with continuations.
+// After a compaction the plan is given again.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

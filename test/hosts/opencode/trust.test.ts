@@ -1,5 +1,6 @@
-// The real `opencode serve` where something would pass off open work as finished: a repository that brings commands and
-// switches us off, an agent that edits the project's file, a server left running, a clock that is set.
+// The real `opencode serve` where something would pass off open work as finished: a
+// repository that brings commands and switches us off, an agent that edits the project's
+// file, a server left running, a clock that is set.
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -81,7 +82,9 @@ function toastsIn(directory: string): readonly string[] {
     .map(({ properties }) => String(properties['message']));
 }
 
-/** Waits until the human was told so often that the file asks for more than they accepted. */
+/**
+ * Waits until the human was told so often that the file asks for more than they accepted.
+ */
 function toldOfFile(directory: string, count: number): Promise<void> {
   const isThat = (toast: string) =>
     toast.includes('are ignored until you do') && toast.includes('untildone trust');
@@ -188,7 +191,8 @@ describe('P42: a clock that is set back by seconds', () => {
     ];
     expect(kept.todos).toMatchObject(todos);
     expect(kept.session.settled?.outcome).toBe('stagnant');
-    // Beta, then three that move nothing. The host itself asks its model again until its clock is where it was.
+    // Beta, then three that move nothing. The host itself asks its model again until its
+    // clock is where it was.
     expect(stage.continuations(conversation.id)).toHaveLength(4);
     const [asked, answered] = [
       stage.requests(conversation.id),

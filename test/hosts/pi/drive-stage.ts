@@ -1,4 +1,5 @@
-// What is particular to driving pi, for the stories and the kills that all driven hosts share.
+// What is particular to driving pi, for the stories and the kills that all driven hosts
+// share.
 import type { DriveStage } from '../harness/drive.ts';
 import { pi } from './real-host.ts';
 

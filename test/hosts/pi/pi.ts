@@ -1,4 +1,5 @@
-// What every run of the real pi needs: an environment in which it asks nobody but the scripted model. It starts nothing.
+// What every run of the real pi needs: an environment in which it asks nobody but the
+// scripted model. It starts nothing.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Surroundings } from '../harness/real-host.ts';

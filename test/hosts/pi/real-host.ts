@@ -1,4 +1,5 @@
-// pi as the suite of all hosts starts it: `pi -p`, which leaves after the answer. Sessions that stay have tests of their own.
+// pi as the suite of all hosts starts it: `pi -p`, which leaves after the answer.
+// Sessions that stay have tests of their own.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,5 @@
-// `pi --mode rpc`: a session that stays, as editors and people keep one, driven line by line. What it tells is kept.
+// `pi --mode rpc`: a session that stays, as editors and people keep one, driven line by
+// line. What it tells is kept.
 import { spawn } from 'node:child_process';
 import { endWithTest } from '../harness/end-with-test.ts';
 import { hostProgram } from '../harness/install-host.ts';

@@ -1,5 +1,5 @@
-// Sessions of the real pi that stay, which the suite of all hosts does not see: the countdown, the human in it, commands,
-// a compaction, and starts that only read.
+// Sessions of the real pi that stay, which the suite of all hosts does not see: the
+// countdown, the human in it, commands, a compaction, and starts that only read.
 import { afterEach, describe, expect, it } from 'vitest';
 import {
   always,

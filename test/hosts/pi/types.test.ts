@@ -1,5 +1,6 @@
-// The shapes that we describe of pi are compared with those of its own package. The program is written where that package
-// is installed: `npm run types` must pass without it.
+// The shapes that we describe of pi are compared with those of its own package. The
+// program is written where that package is installed: `npm run types` must pass without
+// it.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

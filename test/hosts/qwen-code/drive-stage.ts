@@ -1,4 +1,5 @@
-// What is particular to driving Qwen Code, for the stories and the kills that all driven hosts share.
+// What is particular to driving Qwen Code, for the stories and the kills that all driven
+// hosts share.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DriveStage } from '../harness/drive.ts';

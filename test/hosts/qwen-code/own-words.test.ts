@@ -1,5 +1,5 @@
-// What only Qwen Code has: a cap that tool calls do not lift, settings that it rewrites, variables from .env files, and plan
-// mode.
+// What only Qwen Code has: a cap that tool calls do not lift, settings that it rewrites,
+// variables from .env files, and plan mode.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

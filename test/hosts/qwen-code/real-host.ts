@@ -1,4 +1,5 @@
-// Qwen Code as the suite of all hosts starts it: headless, with a dummy key and without its own calls to anybody.
+// Qwen Code as the suite of all hosts starts it: headless, with a dummy key and without
+// its own calls to anybody.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { callTool, runCommand } from '../../../src/scripted-model/index.ts';

@@ -1,5 +1,5 @@
-// Packs the built package and publishes the tarball, as a release would. It builds nothing: what it finds in `dist/`
-// is what users of that registry get.
+// Packs the built package and publishes the tarball, as a release would. It builds
+// nothing: what it finds in `dist/` is what users of that registry get.
 import { execFile } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,10 @@ import type { Registry } from './start-registry.ts';
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const run = promisify(execFile);
 
-/** @param folder for the tarball and for a home with a token that means nothing: npm publishes nothing without one */
+/**
+ * @param folder for the tarball and for a home with a token that means nothing: npm
+ * publishes nothing without one
+ */
 export async function publishPackage(
   registry: Registry,
   folder: string,

@@ -1,5 +1,6 @@
-// A registry of its own for one test: it listens on loopback, keeps what is published in the folder given, and knows
-// nothing but our package. It asks no other registry, and ends with the process that started it, however that ends.
+// A registry of its own for one test: it listens on loopback, keeps what is published in
+// the folder given, and knows nothing but our package. It asks no other registry, and
+// ends with the process that started it, however that ends.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -10,7 +11,10 @@ import { waitUntil } from '../harness/wait-until.ts';
 
 export interface Registry {
   readonly url: string;
-  /** What it logged of requests, oldest first: `200 GET /untildone`. One request may stand there more than once. */
+  /**
+   * What it logged of requests, oldest first: `200 GET /untildone`. One request may stand
+   * there more than once.
+   */
   requests(): readonly string[];
   /** Resolves when the process is gone. */
   close(): Promise<void>;
@@ -20,7 +24,10 @@ const program = fileURLToPath(
   new URL('node_modules/verdaccio/bin/verdaccio', import.meta.url),
 );
 
-/** The other end of standard input is held by whoever started it, and closes when that one dies. */
+/**
+ * The other end of standard input is held by whoever started it, and closes when that one
+ * dies.
+ */
 const endWithStarter = 'process.stdin.on("end",()=>process.exit()).resume()';
 
 /** @param folder becomes its home; it writes nowhere else */

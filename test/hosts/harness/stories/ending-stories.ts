@@ -1,5 +1,5 @@
-// How a turn ends: an agent that quits early goes on, one that is finished is left alone, and one that does not move is
-// let go with an honest word.
+// How a turn ends: an agent that quits early goes on, one that is finished is left alone,
+// and one that does not move is let go with an honest word.
 import { expect } from 'vitest';
 import { exitCodes } from '../../../../src/core/decision.ts';
 import {

@@ -1,5 +1,6 @@
-// Agents that are not honest about their list, or cannot write it: what they drop stays on the record, what they claim
-// without work is asked about once, and what cannot be read changes nothing.
+// Agents that are not honest about their list, or cannot write it: what they drop stays
+// on the record, what they claim without work is asked about once, and what cannot be
+// read changes nothing.
 import { expect } from 'vitest';
 import {
   always,

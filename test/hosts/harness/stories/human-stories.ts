@@ -1,5 +1,6 @@
-// The human's word: an interrupt holds until they speak again, an old plan is not forced on another question, sessions
-// share nothing, and nothing that the agent writes for itself counts as theirs.
+// The human's word: an interrupt holds until they speak again, an old plan is not forced
+// on another question, sessions share nothing, and nothing that the agent writes for
+// itself counts as theirs.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -22,7 +23,10 @@ import { waitUntil } from '../wait-until.ts';
 import { failure, parserCheck, quitter, type Story } from './story.ts';
 
 const slowMs = 150;
-/** No two sentences alike: a host may take repeated ones for a loop and end the turn itself. */
+/**
+ * No two sentences alike: a host may take repeated ones for a loop and end the turn
+ * itself.
+ */
 const thoughts = Array.from(
   { length: 40 },
   (_, index) => `My slow thought number ${index} is this one. `,
@@ -121,7 +125,8 @@ export const humanStories: readonly Story[] = [
       const played = await play({
         scripts: [script('leaver', steps)],
         async drive({ say: tell, untildone: ours }) {
-          // If a host does not name its session to commands, the session that stopped here before is taken.
+          // If a host does not name its session to commands, the session that stopped
+          // here before is taken.
           await tell('Are you ready?');
           await tell('Do it.');
           status = await ours('status');
@@ -211,7 +216,8 @@ export const humanStories: readonly Story[] = [
         scripts: [stubborn, quitter('honest', 'blue-one', 'blue-two', 'blue-three')],
         async drive({ start, open, model }) {
           const { ended } = start('[script:stubborn] Do it.');
-          // At once, two first starts of OpenCode in a new home make its own database together, and one of them fails.
+          // At once, two first starts of OpenCode in a new home make its own database
+          // together, and one of them fails.
           await waitUntil('the first is at work', () => model.requests.length > 0);
           await Promise.all([ended, open().say('[script:honest] Do it.')]);
         },

@@ -12,7 +12,10 @@ import {
 } from '../../../../src/scripted-model/index.ts';
 import type { Bench, Played } from '../real-host-stage.ts';
 
-/** How the promise was kept, where that is less than the whole of it; in words for the table in docs/hosts. */
+/**
+ * How the promise was kept, where that is less than the whole of it; in words for the
+ * table in docs/hosts.
+ */
 export type Less = string;
 
 export interface Story {
@@ -55,7 +58,10 @@ export function filesCheck(names: readonly string[]): object {
   };
 }
 
-/** Where the human reads it: in the host, if that shows it headless, and else from our own command. */
+/**
+ * Where the human reads it: in the host, if that shows it headless, and else from our own
+ * command.
+ */
 export const toldTo = ({ messages, status }: Played) => messages?.join('\n') ?? status;
 
 /** The last word of a turn, once. */

@@ -1,5 +1,6 @@
-// Our trouble is never the agent's: whatever is wrong with our program or the store, the host ends its turn as it would
-// without us, and the reason is on the record where we got that far. And what `init` did can be undone.
+// Our trouble is never the agent's: whatever is wrong with our program or the store, the
+// host ends its turn as it would without us, and the reason is on the record where we got
+// that far. And what `init` did can be undone.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -134,7 +135,8 @@ async function installAndUndo({ host }: Bench): Promise<undefined> {
     await install(host, project);
     const touched = changedFiles(before, look());
     expect(touched.length).toBeGreaterThan(0);
-    // It says with its exit code whether all is well, our own agent included, which has no model here.
+    // It says with its exit code whether all is well, our own agent included, which has
+    // no model here.
     const said = await untildone(project, 'doctor', '--json').catch(({ stdout }) =>
       String(stdout),
     );
