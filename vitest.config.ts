@@ -15,24 +15,18 @@ const mutationId = process.env['UNTILDONE_MUTATION'];
  * cores have nothing left to do.
  */
 const slow = [
-  ...[
-    'src/hosts/asked-parallel',
-    'src/engine/engine-properties',
-    'src/core/properties-asked',
-  ],
-  ...[
-    'src/core/properties-told',
-    'test/stories/judged-goal',
-    'test/docs/examples-in-docs',
-    'src/hook-memory',
-  ],
-  ...[
-    'test/stories/human-control',
-    'test/command-line',
-    'test/run-kills',
-    'test/rights',
-    'src/hook',
-  ],
+  'src/hosts/asked-parallel',
+  'src/engine/engine-properties',
+  'src/core/properties-asked',
+  'src/core/properties-told',
+  'test/stories/judged-goal',
+  'test/docs/examples-in-docs',
+  'src/hook-memory',
+  'test/stories/human-control',
+  'test/command-line',
+  'test/run-kills',
+  'test/rights',
+  'src/hook',
 ].map((name) => `${root}${name}.test.ts`);
 
 class SlowFirst extends BaseSequencer {

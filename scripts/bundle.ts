@@ -109,8 +109,10 @@ const wholeOptions = {
   banner: { js: '(function (module, require, FILE_IMPORT, FILE_URL, FILE_FOLDER) {' },
   footer: { js: '})' },
   define: {
-    ...{ ...shared.define, ...packages.define },
-    ...{ 'import.meta.url': 'FILE_URL', 'import.meta.dirname': 'FILE_FOLDER' },
+    ...shared.define,
+    ...packages.define,
+    'import.meta.url': 'FILE_URL',
+    'import.meta.dirname': 'FILE_FOLDER',
   },
 } satisfies BuildOptions;
 /**

@@ -222,13 +222,10 @@ async function oneCheck(): Promise<Set<string>> {
   const spec = createCommandCheck('goal', ['true']);
   const identifiers = createIdentifiers(clock);
   const checker = createChecker({
-    ...{
-      store,
-      clock,
-      identifiers,
-      hash: sha256,
-      signal: () => new AbortController().signal,
-    },
+    store,
+    clock,
+    identifiers,
+    signal: () => new AbortController().signal,
     startRunner: (directory, holder) => {
       startRunner(directory, holder, env, join(root, 'src/check-runner.ts'));
     },

@@ -45,7 +45,8 @@ it('fail-open: a stop waits for a locked store only until two seconds before its
 }, 30_000);
 
 it('a call that only records loads no hashes: they cost it a fifth', () => {
-  const [list, loaded] = [join(bundles, 'list.cjs'), join(bundles, 'loaded.txt')];
+  const list = join(bundles, 'list.cjs');
+  const loaded = join(bundles, 'loaded.txt');
   const write = `require('node:fs').writeFileSync(${JSON.stringify(loaded)}, process.moduleLoadList.join('\\n'))`;
   writeFileSync(list, `process.on('exit', () => ${write});`);
   expect(call(toolPayload('Read', 'c1', {}, {}), ['--require', list]).stdout).toBe(

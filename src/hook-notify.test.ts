@@ -86,13 +86,11 @@ describe('issue 14.8: a session in Claude Code', () => {
     expect(seen()).toBe('');
     await vi.waitFor(() => expect(posted).toHaveLength(1), 10_000);
     expect(JSON.parse(posted[0]?.body ?? '')).toMatchObject({
-      ...{
-        event: 'permission',
-        outcome: null,
-        session: sessionId,
-        host: 'claude-code',
-        next: null,
-      },
+      event: 'permission',
+      outcome: null,
+      session: sessionId,
+      host: 'claude-code',
+      next: null,
       title: 'Fix "it"; $(touch x)',
     });
     await vi.waitFor(() => expect(seen()).toContain('"event":"permission"'), 10_000);
@@ -105,7 +103,9 @@ describe('issue 14.8: a session in Claude Code', () => {
     await vi.waitFor(() => expect(seen()).toContain('"outcome"'), 10_000);
     expect(seen().trim().split('\n')).toHaveLength(1);
     expect(JSON.parse(seen())).toMatchObject({
-      ...{ event: 'outcome', title: 'Fix "it"; $(touch x)', directory: project },
+      event: 'outcome',
+      title: 'Fix "it"; $(touch x)',
+      directory: project,
       next: `untildone why ${sessionId}`,
     });
   }, 30_000);

@@ -44,8 +44,10 @@ const cases: readonly HostCase[] = [
     write: inJson,
     damage: (text) => `${text}//`,
     environment: (project) => ({
-      ...{ CLAUDE_PROJECT_DIR: project, CLAUDE_CODE_SESSION_ID: claude.sessionId },
-      ...{ CLAUDE_CODE_ENTRYPOINT: 'cli', AI_AGENT: 'claude-code_2-1-325_harness' },
+      CLAUDE_PROJECT_DIR: project,
+      CLAUDE_CODE_SESSION_ID: claude.sessionId,
+      CLAUDE_CODE_ENTRYPOINT: 'cli',
+      AI_AGENT: 'claude-code_2-1-325_harness',
     }),
     prompt: claude.promptPayload('Do it'),
     work: claude.toolPayload('Edit', 'edit-1', {}, {}),
@@ -115,14 +117,14 @@ beforeEach(() => {
 /** The value that a stranger would choose. */
 function strangersValue(name: string): string {
   const chosen: Readonly<Record<string, string>> = {
-    ...{ AI_AGENT: 'claude-code_x_agent', GEMINI_CLI: '1', QWEN_CODE: '1' },
-    ...{
-      UNTILDONE_MODE: 'off',
-      UNTILDONE_HOME: state,
-      NODE_OPTIONS: '--no-deprecation',
-      TZ: 'UTC',
-    },
-    ...{ PATH: `${join(project, 'evil')}:${process.env['PATH']}` },
+    AI_AGENT: 'claude-code_x_agent',
+    GEMINI_CLI: '1',
+    QWEN_CODE: '1',
+    UNTILDONE_MODE: 'off',
+    UNTILDONE_HOME: state,
+    NODE_OPTIONS: '--no-deprecation',
+    TZ: 'UTC',
+    PATH: `${join(project, 'evil')}:${process.env['PATH']}`,
   };
   return chosen[name] ?? join(project, 'evil');
 }

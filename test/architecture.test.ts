@@ -194,6 +194,24 @@ describe('a host', () => {
   );
 });
 
+describe('layout of code', () => {
+  const everyFile = globSync('{src,test,scripts,bench,examples}/**/*.{ts,tsx}', {
+    cwd: root,
+    exclude: (path) => path.includes('node_modules'),
+  });
+  const codeOf = (file: string) => readFileSync(join(root, file), 'utf8');
+
+  it('no literal is spread only to keep several keys on one line', () => {
+    const literalSpread = /\.{3}\{/;
+    expect(everyFile.filter((file) => literalSpread.test(codeOf(file)))).toEqual([]);
+  });
+
+  it('no declaration takes a literal list apart to declare several constants', () => {
+    const listTakenApart = /\b(?:const|let) \[[^\]]*\] = \[[^[\]]*\];/;
+    expect(everyFile.filter((file) => listTakenApart.test(codeOf(file)))).toEqual([]);
+  });
+});
+
 describe('failure', () => {
   it('no error is swallowed without a sentence that says why going on is safe', () => {
     const emptyCatch =

@@ -28,14 +28,13 @@ describe('docs', () => {
 
   it('every page of a host has the same outline; what only one host has stands behind "Uninstall"', () => {
     const first = [
-      ...[
-        'Install',
-        'What is written',
-        'What it does',
-        'What it cannot do',
-        'Driven by `run --with`',
-      ],
-      ...['Delivery', 'Uninstall'],
+      'Install',
+      'What is written',
+      'What it does',
+      'What it cannot do',
+      'Driven by `run --with`',
+      'Delivery',
+      'Uninstall',
     ];
     const last = ['How it is tested', 'Troubleshooting'];
     for (const { name } of hosts) {

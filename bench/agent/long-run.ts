@@ -160,7 +160,8 @@ for (const subject of cases) {
     print(
       `  after ${completed} todos: heap ${megabytes(heap)} after gc, rss ${megabytes(rss)}`,
     );
-  const [middle, last] = [memory.at(-2), memory.at(-1)];
+  const middle = memory.at(-2);
+  const last = memory.at(-1);
   if (memory.length !== 3 || middle === undefined || last === undefined)
     fail('memory was not measured');
   else {
@@ -171,10 +172,8 @@ for (const subject of cases) {
     if (growth.heap > growthLimit || growth.rss > growthLimit) fail('memory grows');
   }
   const of = (pick: keyof Prompt) => prompts.map((prompt) => prompt[pick]);
-  const [most, usual] = [
-    (pick: keyof Prompt) => Math.max(...of(pick)),
-    (pick: keyof Prompt) => median(of(pick)),
-  ];
+  const most = (pick: keyof Prompt) => Math.max(...of(pick));
+  const usual = (pick: keyof Prompt) => median(of(pick));
   // The system prompt and the plan come on top of the history.
   const messageLimit = defaultSettings.context.maxMessages + 2;
   const tokenLimit = Math.round(subject.contextLimit * defaultSettings.contextShare);

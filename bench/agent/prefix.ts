@@ -24,7 +24,8 @@ import { runScriptedAgent, type ScriptedApi } from './scripted-agent.ts';
 
 const todos = 20;
 /** Steps of the run, counted from 1, whose calls are compared with the next. */
-const [firstStep, lastStep] = [5, 20];
+const firstStep = 5;
+const lastStep = 20;
 const aim = 0.9;
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 

@@ -33,17 +33,20 @@ function payloads(project: Project) {
     permission_mode: 'default',
   };
   const call = (number: number, tool: string, input: object, response: object) => ({
-    ...{
-      ...common,
-      hook_event_name: 'PostToolUse',
-      tool_name: tool,
-      tool_use_id: `call_${number}`,
-    },
-    ...{ tool_input: input, tool_response: response },
+    ...common,
+    hook_event_name: 'PostToolUse',
+    tool_name: tool,
+    tool_use_id: `call_${number}`,
+    tool_input: input,
+    tool_response: response,
   });
   const stop = {
-    ...{ ...common, hook_event_name: 'Stop', stop_hook_active: false },
-    ...{ last_assistant_message: 'I am done.', background_tasks: [], session_crons: [] },
+    ...common,
+    hook_event_name: 'Stop',
+    stop_hook_active: false,
+    last_assistant_message: 'I am done.',
+    background_tasks: [],
+    session_crons: [],
   };
   const titles = Array.from({ length: todos }, (_, index) => `todo number ${index + 1}`);
   return {

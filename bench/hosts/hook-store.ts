@@ -36,13 +36,11 @@ export async function fillStore({ path, sessions }: HookStoreOptions): Promise<v
       {
         ...base('stop'),
         type: 'stop-attempted',
-        ...{
-          end: 'normal',
-          question: false,
-          fingerprint: null,
-          background: null,
-          toolError: null,
-        },
+        end: 'normal',
+        question: false,
+        fingerprint: null,
+        background: null,
+        toolError: null,
       },
     ];
     for (const event of events) await runtime.handle(event);
@@ -83,7 +81,10 @@ export async function addClaudeSession(
 async function open(path: string) {
   const store = await openSqliteStore({ path, clock: systemClock });
   const runtime = createRuntime({
-    ...{ store, clock: systemClock, identifiers: createIdentifiers(), hash: sha256 },
+    store,
+    clock: systemClock,
+    identifiers: createIdentifiers(),
+    hash: sha256,
     policy: () => ({ settings: defaultSettings, goalChecks: [] }),
   });
   return { store, runtime };

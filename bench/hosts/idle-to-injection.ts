@@ -17,8 +17,10 @@ export interface InjectionMeter {
 export async function createInjectionMeter(countdownMs: number): Promise<InjectionMeter> {
   const stage = await startStage([stubborn]);
   const config = {
-    ...{ countdownSeconds: countdownMs / 1000, minIntervalSeconds: 0 },
-    ...{ maxStagnant: perSession, maxContinuations: perSession },
+    countdownSeconds: countdownMs / 1000,
+    minIntervalSeconds: 0,
+    maxStagnant: perSession,
+    maxContinuations: perSession,
   };
   const folders = new Map<string, string>();
   return {

@@ -38,7 +38,8 @@ async function compareInjection(): Promise<void> {
   } finally {
     await meter.close();
   }
-  const [a, b] = [median(ours), median(bare)];
+  const a = median(ours);
+  const b = median(bare);
   print(
     `from the end of the answer to the injection (${ours.length} and ${bare.length} continuations):`,
   );
@@ -64,7 +65,8 @@ async function compareStart(others: Installed): Promise<void> {
     await meter.close();
   }
   const base = median(seen.none);
-  const [ours, theirs] = [median(seen.ours) - base, median(seen.peer) - base];
+  const ours = median(seen.ours) - base;
+  const theirs = median(seen.peer) - base;
   print(
     `CPU that a new host takes to open a folder, ${rounds} starts each: ${base.toFixed(0)} ms without a plugin`,
   );

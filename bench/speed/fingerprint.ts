@@ -60,7 +60,8 @@ async function compare(what: string): Promise<void> {
       }),
     );
   }
-  const [fingerprint, status] = [median(ours), median(theirs)];
+  const fingerprint = median(ours);
+  const status = median(theirs);
   console.log(
     `${what}: fingerprint ${fingerprint.toFixed(1)} ms, git status ${status.toFixed(1)} ms, ` +
       `${(fingerprint / status).toFixed(2)} times (${rounds} rounds)`,

@@ -48,7 +48,8 @@ export function printTimes(
   const [bare] = rows;
   console.log(`to the end of the process, ${runs} runs each:`);
   for (const { name, wall, processor } of rows) {
-    const [middle, base] = [median(wall) ?? 0, median(bare?.wall ?? []) ?? 1];
+    const middle = median(wall) ?? 0;
+    const base = median(bare?.wall ?? []) ?? 1;
     console.log(
       `  ${name.padEnd(24)} ${middle.toFixed(0).padStart(4)} ms, ${(middle / base).toFixed(2)} of bare Node;` +
         ` processor ${(processor / runs).toFixed(0).padStart(4)} ms, ${(processor / (bare?.processor || 1)).toFixed(2)}`,

@@ -13,15 +13,15 @@ const words =
     ' ',
   );
 const todo = (index: number, completed: number): TodoView => ({
-  ...{
-    id: `${index}`,
-    title: `Convert suite number ${index + 1} to the new runner`,
-    priority: 'medium',
-  },
+  id: `${index}`,
+  title: `Convert suite number ${index + 1} to the new runner`,
+  priority: 'medium',
   status:
     index < completed ? 'completed' : index === completed ? 'in_progress' : 'pending',
   verification: index < completed ? 'passed' : 'none',
-  ...{ dropped: false, outcome: null, reason: null },
+  dropped: false,
+  outcome: null,
+  reason: null,
 });
 
 const view = openLiveView({

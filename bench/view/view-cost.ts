@@ -16,14 +16,12 @@ const program = join(scratch, 'busy-view.mjs');
 await build({
   entryPoints: [join(root, 'bench/view/busy-view.ts')],
   outfile: program,
-  ...{
-    absWorkingDir: root,
-    bundle: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node22.13',
-    minify: true,
-  },
+  absWorkingDir: root,
+  bundle: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node22.13',
+  minify: true,
   ...bundledPackages(root),
 });
 try {

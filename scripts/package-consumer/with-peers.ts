@@ -44,7 +44,8 @@ const remind = (reminder: string) => void reminder.length;
 export const transform = guard.toTransform({ ...guard.sessionGuard(session), remind });
 streamText({ model: 'any', prompt: 'x', experimental_transform: transform });
 const own = guard.createGuard<{ type: string; text?: string }>({
-  ...{ remind, hasOpenTodos: () => true },
+  remind,
+  hasOpenTodos: () => true,
   ask: async ({ attempt }) => ({ answer: 'retry', reminder: `Go on (${attempt}).` }),
 });
 await own.take({ type: 'text-delta', text: 'Done.' }, (part) => part.text?.length);

@@ -259,7 +259,8 @@ export function eventSchema(): JsonSchema {
     description: 'One line of `untildone run --json`.',
     oneOf: Object.entries<Fields>(eventFields).map(([type, fields]) =>
       objectSchema(fields, {
-        ...{ v: { const: formatVersion }, type: { const: type } },
+        v: { const: formatVersion },
+        type: { const: type },
         at: { type: 'integer', description: 'Milliseconds since 1970.' },
         sessionId: { type: 'string' },
       }),

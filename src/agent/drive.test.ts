@@ -39,14 +39,13 @@ const scripts = JSON.parse(fs.readFileSync(place + '/scripts', 'utf8'));
 type Step = DriveFact | { sleep: number } | { exit: number } | { orphan: true };
 
 const driver: HostDriver = {
-  ...{
-    name: 'fake',
-    title: 'The fake',
-    program: 'fake',
-    howToGet: 'nothing',
-    takesId: true,
-  },
-  ...{ reports: { tokens: true, cost: true }, tools: { pause: null, verify: null } },
+  name: 'fake',
+  title: 'The fake',
+  program: 'fake',
+  howToGet: 'nothing',
+  takesId: true,
+  reports: { tokens: true, cost: true },
+  tools: { pause: null, verify: null },
   permissions: { 'read-only': 'It looks.', edit: 'It edits.', auto: 'It does anything.' },
   start: ({ text, id, isNew, environment, flags }) => ({
     words: [
@@ -72,32 +71,25 @@ async function play(
   const events: AgentEvent[] = [];
   const store = more.store ?? createMemoryStore();
   const ended = await runDriven({
-    ...{
-      store,
-      clock: systemClock,
-      identifiers: createIdentifiers(),
-      sessionId: 'session',
-    },
-    ...{
-      goal: 'Do it.',
-      resume: false,
-      directory: place,
-      environment: { ...process.env, PLACE: place },
-    },
-    ...{
-      policy: { settings: defaultSettings, goalChecks: [] },
-      acceptClaims: false,
-      random: () => 0,
-    },
-    ...{ fingerprint: async () => null, emit: (event) => void events.push(event) },
-    ...{
-      driver,
-      program: process.execPath,
-      mode: 'edit',
-      model: null,
-      flags: [],
-      conversation: null,
-    },
+    store,
+    clock: systemClock,
+    identifiers: createIdentifiers(),
+    sessionId: 'session',
+    goal: 'Do it.',
+    resume: false,
+    directory: place,
+    environment: { ...process.env, PLACE: place },
+    policy: { settings: defaultSettings, goalChecks: [] },
+    acceptClaims: false,
+    random: () => 0,
+    fingerprint: async () => null,
+    emit: (event) => void events.push(event),
+    driver,
+    program: process.execPath,
+    mode: 'edit',
+    model: null,
+    flags: [],
+    conversation: null,
     limits: { silenceMs: 1500, exitMs: 700, interruptMs: 500, endGraceMs: 500 },
     ...more,
   });
@@ -249,7 +241,10 @@ describe('a driven program', () => {
       outputTokens: 10,
     });
     const sum = (input: number, cost: number): Step => ({
-      ...{ type: 'usage', of: 'conversation', tokens: tokens(input), cost },
+      type: 'usage',
+      of: 'conversation',
+      tokens: tokens(input),
+      cost,
     });
     const { ended } = await play([
       [...says, sum(100, 0.5), { exit: 0 }],
@@ -260,7 +255,8 @@ describe('a driven program', () => {
 
   it('whose hooks are silent is known by its lines alone: its list holds it', async () => {
     const list = (status: string): Step => ({
-      ...{ type: 'todos', todos: [{ key: null, title: 'Write the parser', status }] },
+      type: 'todos',
+      todos: [{ key: null, title: 'Write the parser', status }],
     });
     const call: Step = {
       type: 'tool-ended',

@@ -95,7 +95,10 @@ async function openDrive(options: DrivenRunOptions) {
   const run = openAnyRun({ ...options, permissions: { mode } });
   const place = { ...run.settings.context, sessionId };
   return {
-    ...{ run, driver, options, limits: { ...defaultLimits, ...limits } },
+    run,
+    driver,
+    options,
+    limits: { ...defaultLimits, ...limits },
     transcript: await openTranscript(run, place, () => run.turnId),
     /** What our hooks in the host do is on the record, and shown from there. */
     reader: createHostReader(sessionId, run.clock),

@@ -140,18 +140,16 @@ export async function follow(drive: Drive, prompt: Prompt): Promise<Sight> {
       facts.catch(() => {});
     }
   };
-  const [output, errors] = [
-    splitLines(takeLine('output')),
-    splitLines(takeLine('errors')),
-  ];
+  const output = splitLines(takeLine('output'));
+  const errors = splitLines(takeLine('errors'));
   const running = startCommand({
-    ...{
-      command: [options.program, ...call.words],
-      directory: run.directory,
-      environment,
-    },
-    ...{ endGraceMs: limits.endGraceMs, input: call.input },
-    ...{ onOutput: output.take, onErrors: errors.take },
+    command: [options.program, ...call.words],
+    directory: run.directory,
+    environment,
+    endGraceMs: limits.endGraceMs,
+    input: call.input,
+    onOutput: output.take,
+    onErrors: errors.take,
   });
   let cancelEnd = () => {};
   const interrupt = () => {
@@ -355,7 +353,8 @@ async function count(
   const spent = rows.reduce((sum, { cost }) => sum + (cost ?? 0), 0);
   const left = (of: keyof typeof known) =>
     Math.max(0, (fact.tokens?.[of] ?? 0) - known[of]);
-  const [inputTokens, outputTokens] = [left('inputTokens'), left('outputTokens')];
+  const inputTokens = left('inputTokens');
+  const outputTokens = left('outputTokens');
   const cost = fact.cost === null ? null : Math.max(0, fact.cost - spent);
   if (inputTokens + outputTokens === 0 && !cost) return;
   seen.tokens = {

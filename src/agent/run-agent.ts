@@ -46,9 +46,13 @@ export async function runAgent(options: AgentRunOptions): Promise<RunEnded> {
   if (spoken !== null && !resume) await transcript.append([spoken]);
   await beginRun(run, {
     descriptor: {
-      ...{ ...ownPlace(run.directory), kind: 'main', judgesGoal: true },
+      ...ownPlace(run.directory),
+      kind: 'main',
+      judgesGoal: true,
       tools: {
-        ...{ pause: 'todo_pause', verify: 'todo_verify', wait: 'read_job' },
+        pause: 'todo_pause',
+        verify: 'todo_verify',
+        wait: 'read_job',
         ...(run.workers.length > 0 ? { delegate: delegateToolName } : {}),
       },
     },

@@ -106,7 +106,8 @@ describe('G7: git is asked about the files', () => {
   it('in one question as in two, whatever state they are in', async () => {
     everyState();
     expect(await isSmall()).toBe(true);
-    const [atOnce, inside] = [await filesOf(), await filesOf(join(root, 'folder'))];
+    const atOnce = await filesOf();
+    const inside = await filesOf(join(root, 'folder'));
     expect(Object.keys(inside).sort()).toEqual(['inner', 'new']);
     expect(Object.keys(atOnce)).toEqual(
       expect.arrayContaining(['edited', 'meant', '? question', 'C change']),

@@ -82,7 +82,9 @@ describe('V1: what is kept of a long output', () => {
         environment: [],
         files: null,
       } as const),
-      ...{ timeoutMs: 60_000, expectExit: 0, expectOutput: null },
+      timeoutMs: 60_000,
+      expectExit: 0,
+      expectOutput: null,
     };
     const place = { directory: process.cwd(), environment: process.env, session: 'test' };
     const signal = new AbortController().signal;

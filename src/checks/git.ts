@@ -61,10 +61,14 @@ export function gitEnvironment(top: string, source: Environment) {
     ...Object.fromEntries(
       ['HOME', 'XDG_CONFIG_HOME', 'TMPDIR'].map((name) => [name, source[name]]),
     ),
-    ...{ PATH: path.join(delimiter), LC_ALL: 'C' },
-    ...{ GIT_OPTIONAL_LOCKS: '0', GIT_TERMINAL_PROMPT: '0', GIT_NO_REPLACE_OBJECTS: '1' },
+    PATH: path.join(delimiter),
+    LC_ALL: 'C',
+    GIT_OPTIONAL_LOCKS: '0',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_NO_REPLACE_OBJECTS: '1',
     // A partial clone would fetch with programs that the repository names.
-    ...{ GIT_NO_LAZY_FETCH: '1', GIT_ALLOW_PROTOCOL: 'none' },
+    GIT_NO_LAZY_FETCH: '1',
+    GIT_ALLOW_PROTOCOL: 'none',
   };
 }
 

@@ -40,12 +40,10 @@ export async function readQuestions(
   const waiting = waitingChecks(session);
   const gone = waiting.filter((check) => !known.some(({ id }) => id === check));
   const question = (check: string, spec: HumanCheck | null): HumanQuestion => ({
-    ...{
-      check,
-      spec,
-      waits: waiting.includes(check),
-      forGoal: policy.goalChecks.includes(check),
-    },
+    check,
+    spec,
+    waits: waiting.includes(check),
+    forGoal: policy.goalChecks.includes(check),
     todos: session.plan.filter((todo) => isUnproved(todo, check)),
   });
   const questions = [
@@ -89,7 +87,12 @@ export function answerResults(
   const subjects = [...(forGoal ? [null] : []), ...todos.map(({ id }) => id)];
   return subjects.map((todoId) => ({
     type: 'check-finished',
-    ...{ todoId, check, result, fingerprint, flaky: false, final: false },
+    todoId,
+    check,
+    result,
+    fingerprint,
+    flaky: false,
+    final: false,
     tail: result === 'passed' ? null : `${sentence}\n${tail}`.trim(),
     // While the agent writes, the state that was looked at may be gone: then it is
     // compared again at its stop.

@@ -38,7 +38,8 @@ describe('V2: a listing', () => {
       fc.property(files, files, (before, after) => {
         const { changed, deleted, added } = compareListings(before, after);
         const same = changed.length + deleted.length + added.length === 0;
-        const [first, second] = [fingerprintListing(before), fingerprintListing(after)];
+        const first = fingerprintListing(before);
+        const second = fingerprintListing(after);
         if (!first.ok || !second.ok) throw new Error('no fingerprint');
         expect(first.fingerprint === second.fingerprint).toBe(same);
         expect(new Set([...added, ...changed])).toEqual(

@@ -72,7 +72,8 @@ export class BoundedOutput {
   }
 
   take() {
-    const [head, tail] = [this.#head, this.#tail.slice(-this.#half)];
+    const head = this.#head;
+    const tail = this.#tail.slice(-this.#half);
     const leftOut = this.#total - head.length - tail.length;
     [this.#head, this.#tail, this.#total] = ['', '', 0];
     this.#failedLines = '';

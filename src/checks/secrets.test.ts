@@ -23,20 +23,16 @@ describe('V1: which values are secret', () => {
     });
     expect([...values].sort()).toEqual(
       [
-        ...[
-          'sk-ant-1234',
-          'ghp_abcdef',
-          'wJalrXUtnFEMI',
-          'hunter22',
-          'letmein',
-          '{"a": 1}',
-          'p4ssw0rd',
-        ],
-        ...[
-          '-----BEGIN PRIVATE KEY-----',
-          'MIIEvQIBADANBgkq',
-          '-----END PRIVATE KEY-----',
-        ],
+        'sk-ant-1234',
+        'ghp_abcdef',
+        'wJalrXUtnFEMI',
+        'hunter22',
+        'letmein',
+        '{"a": 1}',
+        'p4ssw0rd',
+        '-----BEGIN PRIVATE KEY-----',
+        'MIIEvQIBADANBgkq',
+        '-----END PRIVATE KEY-----',
         '-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkq\nab\n-----END PRIVATE KEY-----',
       ].sort(),
     );

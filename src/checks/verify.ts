@@ -110,7 +110,11 @@ export async function sessionTarget(
   });
   return {
     ...collectChecks({ goalChecks, todos, specOf }),
-    ...{ source: 'session', session, file: null, directory, frozen },
+    source: 'session',
+    session,
+    file: null,
+    directory,
+    frozen,
     edited: editedSources(policy),
     hidden: listed.ok ? listed.hidden : [],
   };
@@ -204,7 +208,10 @@ async function verifyOne(
   }
   const before = await look();
   const context = {
-    ...{ directory, signal, environment, now: clock.now },
+    directory,
+    signal,
+    environment,
+    now: clock.now,
     ...(session === null ? {} : { session: `check of ${session.id}` }),
     ...(store === null ? {} : { readBaseline: (key: string) => store.policy(key) }),
   };

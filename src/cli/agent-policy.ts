@@ -279,7 +279,9 @@ export async function takeUp(
       ...(named.plan
         ? { exclude: present.exclude ?? [], sources: present.sources ?? [] }
         : {}),
-      ...{ settings, goalChecks, checks },
+      settings,
+      goalChecks,
+      checks,
     },
     message: message ?? said,
     replacedChecks: goalChecks,

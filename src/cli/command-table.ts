@@ -150,7 +150,10 @@ export type CommandTable = typeof commandTable;
 export const commandTable = {
   rows: Object.entries(groups).flatMap(([group, rows]) =>
     Object.entries(rows).map(([name, [summary, example]]) => ({
-      ...{ name, group, summary, example: `untildone ${example}` },
+      name,
+      group,
+      summary,
+      example: `untildone ${example}`,
       /** Started by untildone itself, not by people: no help lists it. */
       hidden: name === 'check-runner',
       load: loaders[name as CommandName] as () => Promise<Command>,

@@ -89,7 +89,9 @@ export function sessionCommand(command: SessionCommand): Command {
   const { humanOnly, agentOwnOnly, find = findSession, check, answer, ...rest } = command;
   const options = { ...command.options, ...jsonOption };
   return {
-    ...{ takes: '[session]', ...rest, options },
+    takes: '[session]',
+    ...rest,
+    options,
     about: humanOnly ? [...command.about, forHumans] : command.about,
     async run(given, io) {
       check?.(given);

@@ -14,7 +14,9 @@ function run(...argv: string[]) {
     process.execPath,
     ['--no-warnings', program, ...argv],
     {
-      ...{ cwd: scratch, encoding: 'utf8', input: '' },
+      cwd: scratch,
+      encoding: 'utf8',
+      input: '',
       env: { PATH: process.env['PATH'] ?? '', HOME: scratch },
     },
   );
@@ -65,7 +67,9 @@ describe('the commands that hosts start', () => {
       process.execPath,
       ['--no-warnings', program, 'mcp'],
       {
-        ...{ cwd: folder, encoding: 'utf8', input: `${lines.join('\n')}\n` },
+        cwd: folder,
+        encoding: 'utf8',
+        input: `${lines.join('\n')}\n`,
         env: { PATH: process.env['PATH'] ?? '', HOME: folder, UNTILDONE_HOME: theirs },
       },
     );

@@ -65,14 +65,15 @@ async function addHostileSession(): Promise<void> {
   });
   await host.completes('c');
   await host.happens({
-    ...{
-      type: 'check-finished',
-      todoId: 'c',
-      check: evil,
-      result: 'failed',
-      flaky: false,
-    },
-    ...{ tail: evil, fingerprint: null, final: true, writes: null },
+    type: 'check-finished',
+    todoId: 'c',
+    check: evil,
+    result: 'failed',
+    flaky: false,
+    tail: evil,
+    fingerprint: null,
+    final: true,
+    writes: null,
   });
   await host.happens({
     type: 'wait-started',

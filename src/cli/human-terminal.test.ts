@@ -87,7 +87,9 @@ describe('V12: the session that an agent’s command belongs to', () => {
     CLAUDE_CODE_SESSION_ID: id,
   });
   const process = (argv: readonly string[], variables: Record<string, string> = {}) => ({
-    ...{ id: 2, parentId: 1, argv },
+    id: 2,
+    parentId: 1,
+    argv,
     variables: new Map(Object.entries(variables)),
   });
 

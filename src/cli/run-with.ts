@@ -69,7 +69,8 @@ export async function drivenAgent(
   if (incomplete !== null) throw usage(incomplete);
   const named = origins['model'] === 'flag' ? settings.model : given.text('model');
   return {
-    ...{ driver, program },
+    driver,
+    program,
     mode: modeOf(given) ?? (before?.mode as DriveMode | undefined) ?? 'edit',
     model: named ?? resumed?.agent.model ?? null,
     flags: given.passedOn.length > 0 ? given.passedOn : (before?.flags ?? []),

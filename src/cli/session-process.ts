@@ -59,5 +59,8 @@ async function hasNewMessage(store: Store, { id }: Session): Promise<boolean> {
 }
 
 const endsOrBegins: ReadonlySet<string> = new Set([
-  ...['human-spoke', 'human-aborted', 'session-closed', 'session-deleted'],
+  'human-spoke',
+  'human-aborted',
+  'session-closed',
+  'session-deleted',
 ]);

@@ -10,8 +10,15 @@ describe('the difference of two texts', () => {
   it('C3: shows what goes and what comes, with three lines around it', () => {
     const before = 'a\nb\nc\nd\ne\nf\n';
     expect(diffTexts('x', before, before.replace('e', 'E'))).toEqual([
-      ...['--- x', '+++ x', '@@ -2,5 +2,5 @@'],
-      ...[' b', ' c', ' d', '-e', '+E', ' f'],
+      '--- x',
+      '+++ x',
+      '@@ -2,5 +2,5 @@',
+      ' b',
+      ' c',
+      ' d',
+      '-e',
+      '+E',
+      ' f',
     ]);
     expect(diffTexts('x', before, before)).toEqual([]);
     expect(diffTexts('x', null, 'a\n')).toEqual([

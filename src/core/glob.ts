@@ -33,7 +33,8 @@ function openBraces(pattern: string): string[] | null {
     else if (character === '}' && depth > 0) {
       depth -= 1;
       if (depth > 0 || cuts.length < 2) continue;
-      const [before, after] = [pattern.slice(0, cuts[0]), pattern.slice(at + 1)];
+      const before = pattern.slice(0, cuts[0]);
+      const after = pattern.slice(at + 1);
       return cuts.map(
         (cut, index) => before + pattern.slice(cut + 1, cuts[index + 1] ?? at) + after,
       );

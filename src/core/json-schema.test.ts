@@ -125,7 +125,10 @@ function wrongValues(kind: Kind): readonly unknown[] {
       );
     case 'section':
       return [
-        ...[[], null, 'x', { unknown: 1 }],
+        [],
+        null,
+        'x',
+        { unknown: 1 },
         ...Object.entries(kind.fields).flatMap(([key, field]) =>
           wrongValues(field).map((value) => ({ [key]: value })),
         ),

@@ -144,8 +144,14 @@ describe('words for an agent at work', () => {
     driver.says();
     const spoke = (text: string, messageId: string) =>
       driver.happens({
-        ...{ type: 'human-spoke', text, messageId, turnId: messageId, agent: null },
-        ...{ fingerprint: null, policyHash: null, queued: true },
+        type: 'human-spoke',
+        text,
+        messageId,
+        turnId: messageId,
+        agent: null,
+        fingerprint: null,
+        policyHash: null,
+        queued: true,
       });
     spoke('use tabs', 'm1');
     spoke('and hurry', 'm2');

@@ -149,18 +149,14 @@ export class PlanDraft {
     const { id: sessionId, planId, turn, work } = this.state;
     const isRunning = moved.verification === 'running';
     const todo: Todo = {
-      ...{
-        ...plainTodo,
-        ...this.#withCheckIds(moved),
-        titleKey: normaliseTitle(moved.title),
-      },
-      ...{
-        planId,
-        sessionId,
-        turnId: turn?.id ?? sessionId,
-        createdAt: this.at,
-        createdWork: work.calls,
-      },
+      ...plainTodo,
+      ...this.#withCheckIds(moved),
+      titleKey: normaliseTitle(moved.title),
+      planId,
+      sessionId,
+      turnId: turn?.id ?? sessionId,
+      createdAt: this.at,
+      createdWork: work.calls,
       order: (plan.at(-1)?.order ?? 0) + orderGap,
       verification: isRunning ? 'claimed' : moved.verification,
     };

@@ -50,40 +50,42 @@ describe('C1: the table of settings', () => {
     const acting = (where: (actsIn: Setting['actsIn']) => boolean) =>
       table.flatMap(([name, { actsIn }]) => (where(actsIn) ? [name] : []));
     expect(acting((actsIn) => actsIn === places)).toEqual([
-      ...[
-        'mode',
-        'enabled',
-        'scope',
-        'maxStagnant',
-        'maxContinuations',
-        'ceiling',
-        'maxTodos',
-        'maxTitleBytes',
-      ],
-      ...[
-        'maxTokens',
-        'maxMinutes',
-        'circuitAfter',
-        'backgroundWaitMinutes',
-        'stopWords',
-        'goOnPhrases',
-      ],
-      ...['checks', 'goal', 'todoChecks', 'protect', 'agents'],
+      'mode',
+      'enabled',
+      'scope',
+      'maxStagnant',
+      'maxContinuations',
+      'ceiling',
+      'maxTodos',
+      'maxTitleBytes',
+      'maxTokens',
+      'maxMinutes',
+      'circuitAfter',
+      'backgroundWaitMinutes',
+      'stopWords',
+      'goOnPhrases',
+      'checks',
+      'goal',
+      'todoChecks',
+      'protect',
+      'agents',
     ]);
     // G10, E1: nothing counts down where a host waits for the answer.
     expect(
       acting((actsIn) => actsIn.includes('plugins') && !actsIn.includes('hooks')),
     ).toEqual([
-      ...[
-        'minIntervalSeconds',
-        'singleInProgress',
-        'countdownSeconds',
-        'toastSeconds',
-        'toasts',
-        'timerMaxAgeMinutes',
-        'maxCost',
-      ],
-      ...['sendAttempts', 'sendBackoffSeconds', 'subagents', 'agentTypes', 'allowChecks'],
+      'minIntervalSeconds',
+      'singleInProgress',
+      'countdownSeconds',
+      'toastSeconds',
+      'toasts',
+      'timerMaxAgeMinutes',
+      'maxCost',
+      'sendAttempts',
+      'sendBackoffSeconds',
+      'subagents',
+      'agentTypes',
+      'allowChecks',
     ]);
   });
 

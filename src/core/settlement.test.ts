@@ -385,7 +385,8 @@ describe('claims beside an open todo', () => {
     } as const;
     driver.stops();
     driver.state = {
-      ...{ ...driver.state, goal: { unit: passed } },
+      ...driver.state,
+      goal: { unit: passed },
       progress: { ...driver.state.progress, weakInRow: 2 },
     };
     driver.completes(first);

@@ -101,15 +101,21 @@ export function createEnforcer(options: EnforcerOptions) {
       new UntildoneError('invalid-config', `settings: ${problemSentence(warning)}`),
     );
   const told: Told<OwnMemory> = createTold({
-    ...{ name, prefix: `${name}:`, instance: name, clock, environment, checker, onError },
-    ...{ identifiers: createIdentifiers(clock), store: options.store, watch },
-    ...{
-      directory,
-      flags,
-      rereads: true,
-      own: createMemory,
-      adapter: ({ id }) => of(id),
-    },
+    name,
+    prefix: `${name}:`,
+    instance: name,
+    clock,
+    environment,
+    checker,
+    onError,
+    identifiers: createIdentifiers(clock),
+    store: options.store,
+    watch,
+    directory,
+    flags,
+    rereads: true,
+    own: createMemory,
+    adapter: ({ id }) => of(id),
     ...(options.texts && {
       texts: checkedTexts(options.texts, (why) =>
         onError(new UntildoneError('usage', why)),

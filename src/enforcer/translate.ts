@@ -196,7 +196,8 @@ function readMessage(value: unknown): EnforcerMessage | null {
 /** Enough for a program that asks a server. */
 const patienceMs = 5000;
 /** More would hold up the program's event loop. */
-const [mostMessages, mostTodos] = [5000, 100_000];
+const mostMessages = 5000;
+const mostTodos = 100_000;
 export interface Parts extends Required<Pick<EnforcerOptions, 'clock' | 'onError'>> {
   readonly options: EnforcerOptions;
 }

@@ -192,7 +192,8 @@ async function checkReplay(
         text,
       })),
     }))();
-  const [first, second] = [await read(store), await read(again)];
+  const first = await read(store);
+  const second = await read(again);
   for (const name of ['session', 'decisions', 'heads', 'outbox'] as const) {
     if (!isDeepStrictEqual(first[name], second[name]))
       expect(second[name], `the same ${name}`).toEqual(first[name]);

@@ -62,15 +62,13 @@ describe('the record', () => {
     const words = { text: 'go on', agent: null, fingerprint: null, policyHash: null };
     const spoke = (id: string, at: number) =>
       host.runtime.handle({
-        ...{
-          type: 'human-spoke',
-          id,
-          sessionId: host.sessionId,
-          at,
-          messageId: id,
-          turnId: id,
-          ...words,
-        },
+        type: 'human-spoke',
+        id,
+        sessionId: host.sessionId,
+        at,
+        messageId: id,
+        turnId: id,
+        ...words,
       });
     const now = clock.now();
     const { state } = await spoke('back', now - 5000);

@@ -68,22 +68,21 @@ export async function handOver(
   const policyHash = createPolicies(policy, sha256).snapshot(there, saved);
   await store.record({ policies: saved });
   const opened: Event = {
-    ...{ ...base, id: `opened/${key}`, type: 'session-opened' },
-    ...{ descriptor: taker.descriptor, agent: null },
+    ...base,
+    id: `opened/${key}`,
+    type: 'session-opened',
+    descriptor: taker.descriptor,
+    agent: null,
   };
   const taken: EventOf<'plan-taken'> = {
-    ...{
-      ...base,
-      id: `taken/${key}`,
-      type: 'plan-taken',
-      from: from.id,
-      title: from.title ?? null,
-    },
-    ...{
-      todos: todos.map(({ todo, id }) => movedTodo(todo, id)),
-      ...carried,
-      policyHash,
-    },
+    ...base,
+    id: `taken/${key}`,
+    type: 'plan-taken',
+    from: from.id,
+    title: from.title ?? null,
+    todos: todos.map(({ todo, id }) => movedTodo(todo, id)),
+    ...carried,
+    policyHash,
   };
   const moved = movedEvent(from, to, base.at);
   const added = await store.append([moved, ...(taker.opens ? [opened] : []), taken]);
@@ -160,28 +159,24 @@ function movedTodo(
     passedAt,
   } = todo;
   return {
-    ...{
-      id,
-      title,
-      context,
-      completionCriteria,
-      agentType,
-      status,
-      priority,
-      outcome,
-      reason,
-      attempts,
-    },
-    ...{
-      verification,
-      checks,
-      failureTail,
-      evidence,
-      startedAt,
-      completedAt,
-      finalAt,
-      passedAt,
-    },
+    id,
+    title,
+    context,
+    completionCriteria,
+    agentType,
+    status,
+    priority,
+    outcome,
+    reason,
+    attempts,
+    verification,
+    checks,
+    failureTail,
+    evidence,
+    startedAt,
+    completedAt,
+    finalAt,
+    passedAt,
   };
 }
 

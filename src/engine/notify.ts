@@ -42,7 +42,9 @@ export function createNotice(
   if (event === undefined) return null;
   const { host, directory } = descriptor;
   return {
-    ...{ event, outcome, at },
+    event,
+    outcome,
+    at,
     sentence: oneLine(sentence, 500),
     session: oneLine(id, 200),
     title: title === undefined ? null : oneLine(title, 200),
@@ -100,7 +102,10 @@ function runCommand(
       resolve(`notify.command could not be started: ${message}.`);
     try {
       const child = spawn(command, {
-        ...{ shell: true, detached: true, windowsHide: true, cwd: homedir() },
+        shell: true,
+        detached: true,
+        windowsHide: true,
+        cwd: homedir(),
         env: { ...environment, ...Object.fromEntries(variables) },
         stdio: ['pipe', 'ignore', 'ignore'],
       });

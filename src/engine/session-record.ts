@@ -140,13 +140,12 @@ export async function checkStandings(
       names: otherNames(checks, check),
       goal: goalChecks.includes(check) || rows.some(({ todoId }) => todoId === null),
       todos: plan.filter(({ checks }) => checks.includes(check)).map(({ id }) => id),
-      ...{
-        result: row?.result ?? ('not-run' as const),
-        at: row?.at ?? null,
-        flaky: row?.flaky ?? false,
-      },
+      result: row?.result ?? ('not-run' as const),
+      at: row?.at ?? null,
+      flaky: row?.flaky ?? false,
       onFinalState: row !== undefined && row.result === 'passed' && isFinal(row),
-      ...{ sentence: row?.sentence ?? '', tail: row?.tail ?? '' },
+      sentence: row?.sentence ?? '',
+      tail: row?.tail ?? '',
       failedBefore:
         row?.result === 'failed' && findFailedBefore(session, [check]).length > 0,
     };
@@ -226,7 +225,10 @@ export async function explainDecision(
           failed.findIndex((row) => row.check === check) === index,
       )
       .map(({ check, sentence, tail, at }) => ({
-        ...{ check, sentence, tail, at },
+        check,
+        sentence,
+        tail,
+        at,
         /** It failed before the first call of the model too. */
         failedBefore: findFailedBefore(isOfThisTurn ? state : {}, [check]).length > 0,
       })),
@@ -249,7 +251,11 @@ export async function refusalsBefore(
     .filter((row) => row.sequence < sequence && row.at >= since)
     .filter(({ decision }) => decision.answer === 'continue' && !decision.observed)
     .map(({ decision: { textKind, level, sentence, epoch }, ...row }) => ({
-      ...{ sequence: row.sequence, at: row.at, textKind, level, sentence },
+      sequence: row.sequence,
+      at: row.at,
+      textKind,
+      level,
+      sentence,
       text: outbox.find((sent) => sent.epoch === epoch)?.text ?? null,
     }))
     .reverse();

@@ -34,7 +34,9 @@ function setUp() {
 describe('copies of one program', () => {
   it('V5: have names of their own, and a name that is free again is taken by the next', async () => {
     const { open, clock } = setUp();
-    const [first, second, third] = [await open(), await open(), await open()];
+    const first = await open();
+    const second = await open();
+    const third = await open();
     expect([first, second, third].map(({ instance }) => instance)).toEqual([
       'program',
       'program#2',

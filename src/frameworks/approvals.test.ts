@@ -28,7 +28,9 @@ it('S7: OpenAI Agents', async () => {
     maxRetries: 0,
   });
   const publish = tool({
-    ...{ name: 'publish', description: 'Publishes.', needsApproval: true },
+    name: 'publish',
+    description: 'Publishes.',
+    needsApproval: true,
     strict: false,
     parameters: {
       type: 'object',
@@ -57,7 +59,9 @@ it('S7: Mastra', async () => {
   const { server, requests } = await startModel(...story);
   const model = { id: 'scripted/story', url: `${server.url}/v1`, apiKey: 'any' } as const;
   const publish = createTool({
-    ...{ id: 'publish', description: 'Publishes.', requireApproval: true },
+    id: 'publish',
+    description: 'Publishes.',
+    requireApproval: true,
     execute: async () => 'published',
   });
   const tools = { ...mastraTools(session), publish };

@@ -105,23 +105,21 @@ describe('on a real streamText', () => {
     ]);
     const { parts, result } = await collect(attempts(options));
     expect(shown(parts)).toEqual([
-      ...[
-        'start',
-        'start-step',
-        'held-back(All done!)',
-        'finish-step',
-        'start-step',
-        'text-start',
-      ],
-      ...[
-        'text-delta(Sorry. )',
-        'text-end',
-        'tool-input-start',
-        'tool-input-delta',
-        'tool-input-end',
-        'tool-call',
-      ],
-      ...['tool-result', 'finish-step', 'finish'],
+      'start',
+      'start-step',
+      'held-back(All done!)',
+      'finish-step',
+      'start-step',
+      'text-start',
+      'text-delta(Sorry. )',
+      'text-end',
+      'tool-input-start',
+      'tool-input-delta',
+      'tool-input-end',
+      'tool-call',
+      'tool-result',
+      'finish-step',
+      'finish',
     ]);
     expect(result).toMatchObject({
       attempts: 2,

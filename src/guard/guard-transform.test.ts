@@ -85,26 +85,22 @@ describe('the guard as a transform', () => {
       { text: 'Really.' },
     ]);
     expect(await run()).toEqual([
-      ...[
-        'start',
-        'start-step',
-        'finish-step',
-        'start-step',
-        '"Right. "',
-        'tool-call',
-        'tool-result',
-        'finish-step',
-      ],
-      ...[
-        'start-step',
-        'tool-call',
-        'tool-result',
-        'finish-step',
-        'start-step',
-        '"Really."',
-        'finish-step',
-        'finish',
-      ],
+      'start',
+      'start-step',
+      'finish-step',
+      'start-step',
+      '"Right. "',
+      'tool-call',
+      'tool-result',
+      'finish-step',
+      'start-step',
+      'tool-call',
+      'tool-result',
+      'finish-step',
+      'start-step',
+      '"Really."',
+      'finish-step',
+      'finish',
     ]);
     expect(held).toEqual(['Finished!']);
     expect(scripted.prompts[1]).toContain('REMINDER 1');

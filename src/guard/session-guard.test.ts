@@ -50,7 +50,10 @@ it('first-use 27: so is a call of the AI SDK', async () => {
   );
   const steering = experimental_createSteering();
   const result = streamText({
-    ...{ model, tools: session.tools, prompt: 'go', stopWhen: isLoopFinished() },
+    model,
+    tools: session.tools,
+    prompt: 'go',
+    stopWhen: isLoopFinished(),
     experimental_steering: steering,
     experimental_transform: toTransform({
       ...sessionGuard(session),

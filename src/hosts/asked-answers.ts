@@ -252,7 +252,10 @@ export function createAnswers(context: Context) {
       const sentence = `this message does not count as a human's: it came from ${agent}.`;
       const refused = Object.assign(new Error(sentence), { code: 'not-human' });
       appendFailure(hook.environment, refused, {
-        ...{ at: call.at, host: descriptor.host, hook: call.hook, sessionId },
+        at: call.at,
+        host: descriptor.host,
+        hook: call.hook,
+        sessionId,
       });
       return { message: sentence };
     }
@@ -488,12 +491,12 @@ export function createAnswers(context: Context) {
   function usageEvents(path: string, since: number): Event[] {
     return (host.readUsage?.(path, since) ?? []).map(({ key, ...tokens }) => ({
       ...base('side'),
-      ...{
-        id: `${sessionId}:usage:${shortHash(key)}`,
-        type: 'usage-reported',
-        ...tokens,
-      },
-      ...{ cost: null, contextTokens: null, contextLimit: null },
+      id: `${sessionId}:usage:${shortHash(key)}`,
+      type: 'usage-reported',
+      ...tokens,
+      cost: null,
+      contextTokens: null,
+      contextLimit: null,
     }));
   }
 

@@ -45,7 +45,8 @@ function createRace(hooks: Hooks) {
   async function start(payload: object = stopPayload()) {
     const waiting: (() => void)[] = [];
     const since = ++ticks;
-    let [lastCall, lastPass] = [since, since];
+    let lastCall = since;
+    let lastPass = since;
     const store = intercepted(hooks.store, () => {
       lastCall = ticks;
       return new Promise<void>((resolve) => waiting.push(resolve));

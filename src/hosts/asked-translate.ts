@@ -162,10 +162,8 @@ export function createAskedHost(language: HookLanguage): asked.AskedHost {
       const environment = pickNamed(given.environment);
       const moment = { ...given, environment };
       if (foreignVariable && environment[foreignVariable]) return refuse(null);
-      const [hook, mainId] = [
-        plainOf(fields['hook_event_name']),
-        plainOf(fields['session_id']),
-      ];
+      const hook = plainOf(fields['hook_event_name']);
+      const mainId = plainOf(fields['session_id']);
       if (hook === null) return refuse('The payload names no hook event.');
       if (mainId === null) return refuse('The payload names no session.');
       const row = rows.get(hook);
@@ -207,20 +205,16 @@ function callOf(language: HookLanguage, told: Told, moment: asked.HookMoment): B
   const subagentId = () =>
     `${mainId}:${shortHash(textOf(fields['agent_id']) ?? '').slice(0, 12)}`;
   return {
-    ...{
-      hook,
-      timeout,
-      at: moment.at,
-      sessionId: own.sessionId ?? (isSubagent ? subagentId() : mainId),
-    },
+    hook,
+    timeout,
+    at: moment.at,
+    sessionId: own.sessionId ?? (isSubagent ? subagentId() : mainId),
     promptId: own.promptId === undefined ? plainOf(fields['prompt_id']) : own.promptId,
     descriptor: {
       ...unknownHost,
-      ...{
-        host: language.host,
-        instance: language.host,
-        kind: isSubagent ? 'subagent' : 'main',
-      },
+      host: language.host,
+      instance: language.host,
+      kind: isSubagent ? 'subagent' : 'main',
       parentId: isSubagent ? mainId : null,
       directory:
         [own.directory, textOf(fields['cwd'])].find((path) => path && isAbsolute(path)) ??
@@ -439,10 +433,8 @@ export function toolEnded(payload: Payload, { tools }: HookLanguage): RecordAske
   const part = (name: string) =>
     eventBase(payload, agentId === null ? 'work' : 'side', `${callId}${name}`);
   const made = { tool: tool.slice(0, 200), access };
-  const [input, response] = [
-    recordOf(fields['tool_input']),
-    recordOf(fields['tool_response']),
-  ];
+  const input = recordOf(fields['tool_input']);
+  const response = recordOf(fields['tool_response']);
   const said = textOf(fields['error']) ?? textOf(response['error']) ?? 'The call failed.';
   const failure =
     hook === 'PostToolUseFailure' ? said : (tools.errorOf?.(payload) ?? null);

@@ -225,7 +225,8 @@ async function lastMessage(store: Store, sessionId: string, known: Session | und
   const policyHash = spoken.at(-1)?.policyHash ?? known?.policyHash ?? null;
   const policy = policyHash === null ? null : await store.policy(policyHash);
   return {
-    ...{ policyHash, policy: policy === null ? null : (JSON.parse(policy) as Policy) },
+    policyHash,
+    policy: policy === null ? null : (JSON.parse(policy) as Policy),
     ...(title !== undefined && { title }),
   };
 }

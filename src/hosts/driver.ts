@@ -43,7 +43,8 @@ export function spoken(said: unknown): Facts {
 }
 
 export function toolStarted(id: unknown, name: unknown, input: unknown): Facts {
-  const [callId, tool] = [textOf(id), textOf(name)];
+  const callId = textOf(id);
+  const tool = textOf(name);
   return callId && tool ? [{ type: 'tool-started', callId, tool, input }] : [];
 }
 

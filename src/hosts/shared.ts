@@ -29,7 +29,8 @@ export function isOff(settings: Settings, agentName: string | null): boolean {
 export function openPlanText(state: State | null): string | null {
   const plan = state?.plan ?? [];
   const counts = countPlan(plan);
-  const [size, open] = [planSize(counts), openCount(counts)];
+  const size = planSize(counts);
+  const open = openCount(counts);
   if (open === 0) return null;
   const named = nextTodos(plan, 20).map(
     ({ title, status }) =>

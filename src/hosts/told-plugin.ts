@@ -84,7 +84,8 @@ export async function createToldPlugin<
   const { name, environment, directory, clock, identifiers, openStore, headless, voice } =
     place;
   const configuration = createConfiguration({
-    ...{ environment, directory },
+    environment,
+    directory,
     get store() {
       return plugin.told.store();
     },
@@ -99,8 +100,15 @@ export async function createToldPlugin<
   // Safe: without a store nothing is done at all.
   const run = await findDrivenRun(openStore, environment, name).catch(() => null);
   const told: Told<Own> = createTold<Own>({
-    ...{ name, run, environment, directory, clock, identifiers, openStore },
-    ...{ own: own.createMemory, onError: voice.onError },
+    name,
+    run,
+    environment,
+    directory,
+    clock,
+    identifiers,
+    openStore,
+    own: own.createMemory,
+    onError: voice.onError,
     // A new headless process does not take over what an earlier one left.
     instance: headless ? `${name} run ${identifiers.next()}` : `${name} ${own.id}`,
     adapter: ({ id }) => own.adapter(plugin, id),
@@ -345,13 +353,11 @@ export function followPlugin<Own extends object>(plugin: ToldPlugin<Own>, id: st
       );
       // Outside the queue: an abort during checks must be heard.
       const result = await tool.call(input, {
-        ...{
-          engine: told.opened().runtime,
-          store: told.store(),
-          sessionId: session.id,
-          clock,
-          actor,
-        },
+        engine: told.opened().runtime,
+        store: told.store(),
+        sessionId: session.id,
+        clock,
+        actor,
         identifiers,
         resolveCheck: (proposal) => allowedProposal(settings, proposal),
       });

@@ -396,7 +396,14 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
   }
 
   return {
-    ...{ identifiers, ready, host, of, ofStored, follow, planWritten, isDriven },
+    identifiers,
+    ready,
+    host,
+    of,
+    ofStored,
+    follow,
+    planWritten,
+    isDriven,
     all: () => [...memories.values()],
     /** Like `opened` it throws before the store is open. */
     store: () => need(store),

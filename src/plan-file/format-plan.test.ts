@@ -140,7 +140,11 @@ describe('a plan as a task list', () => {
               reason,
               checks,
             }) => ({
-              ...{ title, context, completionCriteria, priority, checks },
+              title,
+              context,
+              completionCriteria,
+              priority,
+              checks,
               checked: status === 'completed',
               blocked: status === 'blocked' ? reason : null,
             }),

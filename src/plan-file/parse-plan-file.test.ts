@@ -121,8 +121,11 @@ describe('what stands below a todo', () => {
     expect(items).toMatchObject([
       { title: 'One', checks: ['$ npm test -- --run "a b" *.ts', 'unit'], blocked: null },
       {
-        ...{ title: 'Two', checks: ['$ make'], blocked: 'needs a key' },
-        ...{ completionCriteria: 'it is *there*', context: 'see the wiki' },
+        title: 'Two',
+        checks: ['$ make'],
+        blocked: 'needs a key',
+        completionCriteria: 'it is *there*',
+        context: 'see the wiki',
       },
       { title: 'Three', context: 'Two › just a note' },
     ]);

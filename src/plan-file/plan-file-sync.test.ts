@@ -240,7 +240,13 @@ describe('file → plan', () => {
     );
     await synced(bench);
     expect((await bench.todos()).map(({ title }) => title)).toEqual([
-      ...['Zero', 'One', 'Two', 'Three', 'Four', 'Five', 'Own'],
+      'Zero',
+      'One',
+      'Two',
+      'Three',
+      'Four',
+      'Five',
+      'Own',
     ]);
   });
 
@@ -523,7 +529,10 @@ const workingHost = {
     parentId: null,
     directory: null,
   } as const),
-  ...{ headless: false, immediate: false, everyAgentWrites: true, seesTools: true },
+  headless: false,
+  immediate: false,
+  everyAgentWrites: true,
+  seesTools: true,
   tools: { pause: null, verify: null },
 };
 const writer = { name: 'build', canWrite: 'yes', model: null, variant: null } as const;

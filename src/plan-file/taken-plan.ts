@@ -147,12 +147,10 @@ export async function openOwnSession(
   if (found !== null) return found;
   const host = 'plan-file';
   const opened: Event = {
-    ...{
-      type: 'session-opened',
-      id: createIdentifiers(clock).next(),
-      sessionId,
-      at: clock.now(),
-    },
+    type: 'session-opened',
+    id: createIdentifiers(clock).next(),
+    sessionId,
+    at: clock.now(),
     descriptor: {
       ...unknownHost,
       host,

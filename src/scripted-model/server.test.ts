@@ -154,7 +154,8 @@ describe('scripts side by side', () => {
       };
       return [{ role: 'user', content: 'go' }, { role: 'assistant', ...said }, result];
     };
-    const [one, other] = [await begin(), await begin()];
+    const one = await begin();
+    const other = await begin();
     const statuses: number[] = [];
     for (const messages of [one, other, one, other]) {
       statuses.push(

@@ -49,7 +49,12 @@ export async function beginSession(options: OpenedOptions, whole: Store) {
   if (known !== null && known.descriptor.host !== libraryHost) throw notOurs(known);
   const { store, release } = await own(options, whole);
   const parts = partsOver({
-    ...{ store, clock, identifiers, environment, directory, flags: options.settings },
+    store,
+    clock,
+    identifiers,
+    environment,
+    directory,
+    flags: options.settings,
     isPrivate: options.store !== undefined,
     checker: options.checker ?? { signal: () => signal },
   });
@@ -112,14 +117,12 @@ export async function beginSession(options: OpenedOptions, whole: Store) {
       clock,
     });
     const baseline = createBaseline({
-      ...{
-        clock,
-        settings: settings(),
-        record,
-        fingerprint,
-        lookBefore,
-        onSlow: options.onNotice,
-      },
+      clock,
+      settings: settings(),
+      record,
+      fingerprint,
+      lookBefore,
+      onSlow: options.onNotice,
       state: async () => state,
       goalChecks: () => policy.goalChecks,
       signal: () => signal,
@@ -186,7 +189,13 @@ export async function beginSession(options: OpenedOptions, whole: Store) {
   const words = await open().catch(releasing);
   isOpening = false;
   return {
-    ...{ store, runtime, base, record, settings, fingerprint, release },
+    store,
+    runtime,
+    base,
+    record,
+    settings,
+    fingerprint,
+    release,
     state: () => state,
     outcome(): Outcome | null {
       if (state.latch !== null || signal.aborted) {

@@ -46,13 +46,11 @@ describe('the human', () => {
     const { open, put, store } = createLibraryStage();
     const human = new AbortController();
     const session = await open({
-      ...{
-        id: 'nightly',
-        goal: 'write it',
-        checks: ['test -f written'],
-        store,
-        signal: human.signal,
-      },
+      id: 'nightly',
+      goal: 'write it',
+      checks: ['test -f written'],
+      store,
+      signal: human.signal,
     });
     await session.hold(async (_messages) => {
       put('written', '');

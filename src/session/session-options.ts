@@ -68,27 +68,29 @@ export interface SessionOptions {
 }
 
 const words: Kind<string> = {
-  ...{ type: 'text', minimum: 1, maximum: 1_000_000, notBlank: true },
+  type: 'text',
+  minimum: 1,
+  maximum: 1_000_000,
+  notBlank: true,
   expected: 'a text that is not blank',
 };
 const anything = taken((value) => value);
 const optionTable = section({
-  ...{ goal: words, directory: words, id: identifier, checks: list(words) },
-  ...{
-    settings: anything,
-    store: anything,
-    signal: anything,
-    onDecision: anything,
-    onNotice: anything,
-  },
+  goal: words,
+  directory: words,
+  id: identifier,
+  checks: list(words),
+  settings: anything,
+  store: anything,
+  signal: anything,
+  onDecision: anything,
+  onNotice: anything,
   texts: anything,
-  ...{
-    policy: anything,
-    checker: anything,
-    clock: anything,
-    identifiers: anything,
-    environment: anything,
-  },
+  policy: anything,
+  checker: anything,
+  clock: anything,
+  identifiers: anything,
+  environment: anything,
 });
 
 /** What a value must at least have to be what it is taken for. */
@@ -139,13 +141,14 @@ export function readSessionOptions(given: SessionOptions) {
     onNotice(`${settingPath(path)}: ${message}`);
   return {
     ...given,
-    ...{ checks: given.checks ?? [], settings, clock, onNotice },
-    ...{
-      identifiers,
-      id: given.id ?? identifiers.next(),
-      environment,
-      signal: realSignal(given.signal),
-    },
+    checks: given.checks ?? [],
+    settings,
+    clock,
+    onNotice,
+    identifiers,
+    id: given.id ?? identifiers.next(),
+    environment,
+    signal: realSignal(given.signal),
     directory: realDirectory(given.directory ?? '.'),
   };
 }

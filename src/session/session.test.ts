@@ -58,7 +58,8 @@ describe('the four lines', () => {
     [
       'the whole conversation',
       ({ text, responseMessages }: Result, before: object[]) => ({
-        ...{ text, messages: [...before, ...responseMessages] },
+        text,
+        messages: [...before, ...responseMessages],
       }),
     ],
   ])(

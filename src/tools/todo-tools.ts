@@ -470,7 +470,8 @@ const todoVerify = defineTodoTool({
       ...failures[index],
     }));
     const goal = goals.map(([check, found], index) => ({
-      ...{ check, state: found.state },
+      check,
+      state: found.state,
       ...failures[todos.length + index],
     }));
     const next =
@@ -579,21 +580,22 @@ export function viewTodo(todo: Todo, state: State) {
   const { id, status, priority, attempts, droppedAt, createdAt, startedAt, completedAt } =
     todo;
   return {
-    ...{ id, title: shownTitle(todo), context: shownNote(todo.context) },
+    id,
+    title: shownTitle(todo),
+    context: shownNote(todo.context),
     completionCriteria: shownNote(todo.completionCriteria),
     agentType: todo.agentType && oneLine(todo.agentType, longestNote),
-    ...{
-      status,
-      reason: shownNote(todo.reason),
-      priority,
-      order: state.plan.indexOf(todo) + 1,
-    },
-    ...{
-      outcome: shownNote(todo.outcome),
-      attempts,
-      verification: shownVerification(todo, state),
-    },
-    ...{ droppedAt, createdAt, startedAt, completedAt },
+    status,
+    reason: shownNote(todo.reason),
+    priority,
+    order: state.plan.indexOf(todo) + 1,
+    outcome: shownNote(todo.outcome),
+    attempts,
+    verification: shownVerification(todo, state),
+    droppedAt,
+    createdAt,
+    startedAt,
+    completedAt,
   };
 }
 
@@ -618,7 +620,10 @@ const viewListed = (session: Session) => (todo: Todo) => {
   const { id, status, priority, reason } = todo;
   const verification = shownVerification(todo, session);
   return {
-    ...{ id, content: shownTitle(todo), status, priority },
+    id,
+    content: shownTitle(todo),
+    status,
+    priority,
     ...(reason === null ? {} : { reason: shownNote(reason) }),
     ...(verification === 'none' ? {} : { verification }),
     ...(isDropped(todo) ? { dropped: true } : {}),

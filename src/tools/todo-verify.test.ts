@@ -29,22 +29,18 @@ async function claimedTodo(answer: () => Promise<Result>, checkPatienceMs: numbe
         const result = await answer();
         const tail = result === 'failed' ? 'expected 3, got 4' : null;
         const event: Event = {
-          ...{
-            type: 'check-finished',
-            id: `${todoId} ${runs}`,
-            sessionId,
-            at: clock.now(),
-            todoId,
-            check,
-          },
-          ...{
-            result,
-            flaky: false,
-            tail,
-            fingerprint: 'tree',
-            final: false,
-            writes: work.writes,
-          },
+          type: 'check-finished',
+          id: `${todoId} ${runs}`,
+          sessionId,
+          at: clock.now(),
+          todoId,
+          check,
+          result,
+          flaky: false,
+          tail,
+          fingerprint: 'tree',
+          final: false,
+          writes: work.writes,
         };
         await report(event);
       }

@@ -34,7 +34,10 @@ export const claudeCodeHost = hookHost({
   stops: (jobs) =>
     stopPayload({
       background_tasks: jobs.map(({ id }) => ({
-        ...{ id, type: 'subagent', status: 'running', description: 'Looks around' },
+        id,
+        type: 'subagent',
+        status: 'running',
+        description: 'Looks around',
       })),
     }),
   // A job ends and wakes the agent.

@@ -225,13 +225,11 @@ export async function startFakeOpencode(
   }
 
   return {
-    ...{
-      hooks,
-      tells,
-      toasts,
-      endedByPlugin,
-      messages: (sessionId) => of(sessionId).messages,
-    },
+    hooks,
+    tells,
+    toasts,
+    endedByPlugin,
+    messages: (sessionId) => of(sessionId).messages,
     hesitates() {
       isHesitating = true;
     },

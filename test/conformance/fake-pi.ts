@@ -181,7 +181,13 @@ export async function startFakePi(extension: ExtensionLike, options: FakePiOptio
   await tells('session_start', { reason: 'startup' });
 
   return {
-    ...{ tells, calls, injected, notices, entries, tools: [...tools.keys()], context },
+    tells,
+    calls,
+    injected,
+    notices,
+    entries,
+    tools: [...tools.keys()],
+    context,
     says: (text: string) => prompt(text, 'interactive'),
     answers: (text: string) =>
       endTurn({ content: [{ type: 'text', text }], stopReason: 'stop' }),

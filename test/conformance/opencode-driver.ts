@@ -34,12 +34,10 @@ async function start(
   const store = createMemoryStore();
   const identifiers = createIdentifiers(clock);
   const plugin = createOpenCodePlugin({
-    ...{
-      clock,
-      identifiers,
-      openStore: async () => store,
-      argv: ['bun', 'index.js', 'serve'],
-    },
+    clock,
+    identifiers,
+    openStore: async () => store,
+    argv: ['bun', 'index.js', 'serve'],
     environment: {
       HOME: directory,
       PATH: process.env['PATH'],

@@ -5,31 +5,30 @@ import { begin, type ConformanceBench, textsOnceFree } from './driven-host.ts';
 
 /** Wrong in every way that a changed host might be wrong in. */
 const garbage: readonly unknown[] = [
-  ...[null, undefined, 0, '', 'Stop', [], {}, true],
-  ...[
-    { type: 'session.idle' },
-    { type: 'session.idle', id: 1, properties: { sessionID: 7 } },
-  ],
-  ...[
-    {
-      type: 'todo.updated',
-      id: 'e',
-      properties: { sessionID: 's', todos: { length: 3 } },
-    },
-  ],
-  ...[
-    { hook_event_name: 'Stop' },
-    { hook_event_name: 'Stop', session_id: { toString: null } },
-  ],
-  ...[{ type: 'stop-attempted', id: '', sessionId: 'x'.repeat(100_000), at: Number.NaN }],
-  ...[
-    {
-      type: '__proto__',
-      hook_event_name: 'constructor',
-      properties: null,
-      session_id: 'x',
-    },
-  ],
+  null,
+  undefined,
+  0,
+  '',
+  'Stop',
+  [],
+  {},
+  true,
+  { type: 'session.idle' },
+  { type: 'session.idle', id: 1, properties: { sessionID: 7 } },
+  {
+    type: 'todo.updated',
+    id: 'e',
+    properties: { sessionID: 's', todos: { length: 3 } },
+  },
+  { hook_event_name: 'Stop' },
+  { hook_event_name: 'Stop', session_id: { toString: null } },
+  { type: 'stop-attempted', id: '', sessionId: 'x'.repeat(100_000), at: Number.NaN },
+  {
+    type: '__proto__',
+    hook_event_name: 'constructor',
+    properties: null,
+    session_id: 'x',
+  },
 ];
 
 export function describeOthers(bench: ConformanceBench): void {
@@ -67,7 +66,8 @@ export function describeOthers(bench: ConformanceBench): void {
 
     it('P32: two sessions in one project share neither todos nor counters', async () => {
       const host = await start();
-      const [one, other] = [await host.open(), await host.open()];
+      const one = await host.open();
+      const other = await host.open();
       await begin(one, 'Write the parser');
       await other.says('What is this?');
       expect(await other.stops()).toEqual([]);

@@ -38,7 +38,9 @@ async function start(
   async function open(tools: readonly string[], parent?: string): Promise<DrivenSession> {
     const id = `session-${running.length + 1}`;
     const environment = {
-      ...{ HOME: directory, PATH: process.env['PATH'], UNTILDONE_HOME: directory },
+      HOME: directory,
+      PATH: process.env['PATH'],
+      UNTILDONE_HOME: directory,
       ...(parent !== undefined && { UNTILDONE_PI: `0:${parent}` }),
     };
     const openStore = async () => store;

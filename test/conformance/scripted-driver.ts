@@ -32,24 +32,18 @@ export function scriptedHost(mode: HostMode): HostUnderTest {
 
 function capabilitiesOf(mode: HostMode): HostCapabilities {
   return {
-    ...{
-      name: 'scripted',
-      title: `The scripted host that is ${mode}`,
-      mode,
-      blockCap: null,
-    },
-    ...{
-      seesBackground: ['subagents', 'shell jobs'],
-      seesAborts: 'at once',
-      seesQuestions: true,
-    },
-    ...{
-      repeatsStops: mode === 'told',
-      canVetoCompletion: false,
-      hasTodoTools: true,
-      canHideText: true,
-      silentAs: [],
-    },
+    name: 'scripted',
+    title: `The scripted host that is ${mode}`,
+    mode,
+    blockCap: null,
+    seesBackground: ['subagents', 'shell jobs'],
+    seesAborts: 'at once',
+    seesQuestions: true,
+    repeatsStops: mode === 'told',
+    canVetoCompletion: false,
+    hasTodoTools: true,
+    canHideText: true,
+    silentAs: [],
     recognisesOurMessages: 'by what was sent',
     delivery: mode === 'asked' ? 'at most once' : 'exactly once',
   };
@@ -64,13 +58,11 @@ function start(
 ): DrivenHost {
   const clock = createSimulatedClock();
   const options = {
-    ...{
-      mode,
-      clock,
-      store: createMemoryStore(),
-      identifiers: createSequentialIdentifiers(),
-      hash: sha256,
-    },
+    mode,
+    clock,
+    store: createMemoryStore(),
+    identifiers: createSequentialIdentifiers(),
+    hash: sha256,
     policy: () => ({ settings: { ...defaultSettings, ...settings }, goalChecks: [] }),
   };
   let sessions = 0;

@@ -167,16 +167,16 @@ export function describeArchive({ store }: StoreUnderTest): void {
 
 export function describeForgetting({ store, opened }: StoreUnderTest): void {
   const nothing = {
-    ...{
-      state: null,
-      todos: [],
-      waiting: [],
-      applied: [],
-      decisions: [],
-      ledger: [],
-      outbox: [],
-    },
-    ...{ timers: { due: [], nextAt: null }, openOutbox: [], usage: [] },
+    state: null,
+    todos: [],
+    waiting: [],
+    applied: [],
+    decisions: [],
+    ledger: [],
+    outbox: [],
+    timers: { due: [], nextAt: null },
+    openOutbox: [],
+    usage: [],
   };
 
   describe('forget', () => {

@@ -26,7 +26,8 @@ export function describeDurability({ opened }: StoreUnderTest): void {
       const { store, beside } = opened();
       if (beside === undefined) return;
       const other = await beside();
-      const [first, second] = [aTodo(), aTodo()];
+      const first = aTodo();
+      const second = aTodo();
       await save(store, { state: { ...aSession(), plan: [first] } });
       expect((await other.state('session-1'))?.plan).toEqual([first]);
       for (const [one, two] of [

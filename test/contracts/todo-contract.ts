@@ -81,7 +81,8 @@ export function describeTodos({ store }: StoreUnderTest): void {
     });
 
     it('T4: update replaces the whole todo, also its place, its title and its turn', async () => {
-      const [first, second] = [aTodo(), aTodo()];
+      const first = aTodo();
+      const second = aTodo();
       await savePlan(first, second);
       const started = { ...first, status: 'in_progress', startedAt: 9 } as const;
       await change(([, other = second]) => [started, other]);

@@ -61,11 +61,9 @@ export function describeTranscript({ store }: StoreUnderTest): void {
     });
 
     it('V5: a call is unsettled from its start until its step is written down', async () => {
-      const [a, b, c] = [
-        call('a', 'step-1'),
-        { ...call('b', 'step-1'), readOnly: false },
-        call('c', 'step-2'),
-      ];
+      const a = call('a', 'step-1');
+      const b = { ...call('b', 'step-1'), readOnly: false };
+      const c = call('c', 'step-2');
       await store().record({ calls: [a, b, c] });
       await store().record({ calls: [ended(b)] });
       expect(await calls()).toEqual([a, ended(b), c]);
@@ -75,7 +73,8 @@ export function describeTranscript({ store }: StoreUnderTest): void {
     });
 
     it('V5: a call that is made again keeps its row, and a recorded result is never taken back', async () => {
-      const [a, b] = [call('a', 'step-1'), call('b', 'step-1')];
+      const a = call('a', 'step-1');
+      const b = call('b', 'step-1');
       await store().record({ calls: [a, { ...a, startedAt: 9 }, b] });
       await store().record({ calls: [ended(b)] });
       await store().record({ calls: [{ ...b, startedAt: 9 }] });

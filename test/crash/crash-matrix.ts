@@ -96,16 +96,14 @@ function run(
     const child = spawn(
       process.execPath,
       [
-        ...[
-          '--no-warnings',
-          victim,
-          directory,
-          mode,
-          point,
-          String(nth),
-          String(todos),
-          String(seed),
-        ],
+        '--no-warnings',
+        victim,
+        directory,
+        mode,
+        point,
+        String(nth),
+        String(todos),
+        String(seed),
         ...(copies ? ['copies'] : []),
       ],
       {

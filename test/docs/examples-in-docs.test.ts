@@ -182,11 +182,9 @@ const saysYes = 'untildone trust';
 
 async function play(page: string): Promise<Played[]> {
   const folder = mkdtempSync(join(scratch, 'guide-'));
-  const [home, bin, workspace] = [
-    join(folder, 'home'),
-    join(folder, 'bin'),
-    join(folder, 'demo'),
-  ];
+  const home = join(folder, 'home');
+  const bin = join(folder, 'bin');
+  const workspace = join(folder, 'demo');
   for (const made of [home, workspace]) mkdirSync(made);
   writeProgram(
     bin,
@@ -359,14 +357,16 @@ describe('the guides, played', () => {
         `"${process.execPath}" --no-warnings "${file}"`,
         folder,
         {
-          ...{ HOME: join(folder, 'home'), PATH: process.env['PATH'] ?? '' },
+          HOME: join(folder, 'home'),
+          PATH: process.env['PATH'] ?? '',
         },
       );
       expect([code, output.trim()]).toEqual([0, 'done']);
       const told = server.requests.map(
         ({ body }) => (body as { messages: { content: unknown }[] }).messages,
       );
-      const [before, after] = [told[2] ?? [], told[3] ?? []];
+      const before = told[2] ?? [];
+      const after = told[3] ?? [];
       expect(after.slice(0, before.length)).toEqual(before);
       expect(after.at(-2)?.content).toBe('All done!');
       expect(String(after.at(-1)?.content)).toContain('1/2 completed, 1 remaining');

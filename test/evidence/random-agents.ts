@@ -141,8 +141,17 @@ type StepKind = (random: Random) => Step;
 const title = (random: Random): string => random.pick(titles);
 const anyFile = (random: Random): string =>
   random.pick([
-    ...['alpha.txt', 'beta.txt', 'gamma.txt', 'src/narrow.txt', 'alpha.txt', 'beta.txt'],
-    ...['test/gamma.sh', 'untildone.json', 'PLAN.md', 'notes.md', 'junk.txt'],
+    'alpha.txt',
+    'beta.txt',
+    'gamma.txt',
+    'src/narrow.txt',
+    'alpha.txt',
+    'beta.txt',
+    'test/gamma.sh',
+    'untildone.json',
+    'PLAN.md',
+    'notes.md',
+    'junk.txt',
   ]);
 
 const contentFor = (random: Random, path: string): string => {

@@ -175,7 +175,9 @@ export function testFramework(driver: FrameworkDriver, file: string): void {
       await once(child, 'exit');
       const session = await open({ id: 'killed', goal, store });
       expect(session.plan.map(({ title, status }) => `${title} ${status}`)).toEqual([
-        ...['a completed', 'b pending', 'c pending'],
+        'a completed',
+        'b pending',
+        'c pending',
       ]);
       const later = await startStory(complete('b'), complete('c'), say('Finished.'));
       await run(session, { url: later.url, goal, tools: {}, signal: never });

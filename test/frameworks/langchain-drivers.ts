@@ -8,13 +8,18 @@ import type { FrameworkDriver, FrameworkWork } from './conformance.ts';
 
 function parts({ url, tools }: FrameworkWork) {
   const model = new ChatOpenAI({
-    ...{ model: 'story', apiKey: 'any', maxRetries: 0, useResponsesApi: false },
+    model: 'story',
+    apiKey: 'any',
+    maxRetries: 0,
+    useResponsesApi: false,
     configuration: { baseURL: `${url}/v1` },
   });
   const others = Object.entries(tools).map(
     ([name, { description, inputSchema, execute }]) =>
       tool(async (input: unknown) => JSON.stringify(await execute(input)), {
-        ...{ name, description, schema: { ...inputSchema, type: 'object' } as const },
+        name,
+        description,
+        schema: { ...inputSchema, type: 'object' } as const,
       }),
   );
   return { model, tools: others };

@@ -23,7 +23,9 @@ export const drivers: readonly FrameworkDriver[] = [
         ],
       );
       const agent = new Agent({
-        ...{ id: 'worker', name: 'worker', instructions: 'Work.' },
+        id: 'worker',
+        name: 'worker',
+        instructions: 'Work.',
         model: { id: 'scripted/story', url: `${url}/v1`, apiKey: 'any' },
         tools: { ...todoTools(session), ...Object.fromEntries(others) },
       });

@@ -20,7 +20,9 @@ export const drivers: readonly FrameworkDriver[] = [
       const others = Object.entries(tools).map(
         ([name, { description, inputSchema, execute }]) =>
           tool({
-            ...{ name, description, strict: false },
+            name,
+            description,
+            strict: false,
             parameters: { ...inputSchema, additionalProperties: true } as never,
             execute: (input: unknown) => execute(input),
           }),

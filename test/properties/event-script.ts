@@ -587,8 +587,7 @@ const table: readonly Maker[] = makers.flatMap(([weight, maker]) =>
  * Milliseconds that pass before an event; a negative one is an event that arrives late.
  */
 const pauses = [
-  ...[0, 0, 0, 0, 100, 100, 400, 1000, 1000, 2500, 2500, 5000, 30_000, 700_000],
-  ...[-500, -3000],
+  0, 0, 0, 0, 100, 100, 400, 1000, 1000, 2500, 2500, 5000, 30_000, 700_000, -500, -3000,
 ];
 
 /** Clocks are set, by -10 s to +2 h, and stay so (P42). */

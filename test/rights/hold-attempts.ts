@@ -26,7 +26,8 @@ const others = (command: string, from: string) =>
 export const holdAttemptNames = commands.flatMap((command) => [
   ...origins.map(([from]) => own(command, from)),
   ...origins.map(([from]) => others(command, from)),
-  ...[own(command, fromHost), others(command, fromHost)],
+  own(command, fromHost),
+  others(command, fromHost),
 ]);
 
 /** The attempts of our own agent, in real runs. */
@@ -68,7 +69,8 @@ export async function runHoldAttempts(stage: Stage): Promise<Row[]> {
 export async function runHostHoldAttempts(stage: Stage): Promise<Row[]> {
   const rows: Row[] = [];
   for (const command of commands) {
-    const [self, victim] = [`host-${command}-own`, `host-${command}-other`];
+    const self = `host-${command}-own`;
+    const victim = `host-${command}-other`;
     for (const id of [self, victim]) await stage.addVictim(id, 'claude-code', 'at work');
     const call = (words: string): string => {
       const environment = {
@@ -80,7 +82,9 @@ export async function runHostHoldAttempts(stage: Stage): Promise<Row[]> {
         'sh',
         ['-c', `${stage.untildone} ${words}; exit 0`],
         {
-          ...{ cwd: stage.project, env: environment, encoding: 'utf8' },
+          cwd: stage.project,
+          env: environment,
+          encoding: 'utf8',
         },
       );
       return stdout + stderr;

@@ -171,11 +171,9 @@ export async function runStoreAttempts(stage: Stage): Promise<Row[]> {
   const warning = run.err.split('\n').find((each) => each.includes('remembered')) ?? '';
   return [
     {
-      ...{
-        way: 'the store',
-        attempt: 'the latch is taken out of the store with SQLite',
-        isDetectedOnly: true,
-      },
+      way: 'the store',
+      attempt: 'the latch is taken out of the store with SQLite',
+      isDetectedOnly: true,
       happened: isSeen
         ? 'It works, and shows: `ledger verify` exits with 1, and no outcome of the session is better than claimed.'
         : `It was not seen: ${verified.out}`,

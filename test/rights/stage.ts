@@ -215,7 +215,10 @@ async function makeVictim(
   if (!created.ok) throw new Error('The policy of a victim is wrong.');
   const identifiers = createIdentifiers();
   const engine = createRuntime({
-    ...{ store, clock: systemClock, identifiers, hash: sha256 },
+    store,
+    clock: systemClock,
+    identifiers,
+    hash: sha256,
     policy: () => created.policy,
   });
   const base = () => ({ id: identifiers.next(), sessionId, at: systemClock.now() });
@@ -223,28 +226,29 @@ async function makeVictim(
     ...base(),
     type: 'session-opened',
     descriptor: {
-      ...{ host, instance: `${host}:${directory}`, mode: 'asked', kind: 'main' },
-      ...{
-        parentId: null,
-        directory,
-        headless: true,
-        immediate: false,
-        everyAgentWrites: false,
-      },
-      ...{ seesTools: true, tools: { pause: 'todo_pause', verify: 'todo_verify' } },
+      host,
+      instance: `${host}:${directory}`,
+      mode: 'asked',
+      kind: 'main',
+      parentId: null,
+      directory,
+      headless: true,
+      immediate: false,
+      everyAgentWrites: false,
+      seesTools: true,
+      tools: { pause: 'todo_pause', verify: 'todo_verify' },
     },
     agent: { name: 'run', canWrite: 'yes', model: 'openai/rights', variant: null },
   });
   await engine.handle({
     ...base(),
-    ...{
-      type: 'human-spoke',
-      messageId: 'goal',
-      text: 'Work.',
-      turnId: 'turn',
-      agent: null,
-    },
-    ...{ fingerprint: null, policyHash: null },
+    type: 'human-spoke',
+    messageId: 'goal',
+    text: 'Work.',
+    turnId: 'turn',
+    agent: null,
+    fingerprint: null,
+    policyHash: null,
   });
   const about = {
     callId: 'c',

@@ -110,7 +110,8 @@ const trustCommand = (
   attempt: string,
   line: (call: string, out: string) => string,
 ): TrustAttempt => ({
-  ...{ way, attempt },
+  way,
+  attempt,
   async make(stage) {
     bringChecks(stage);
     const [out] = (
@@ -137,7 +138,8 @@ const switchOff = (
   work: (project: string, sub: string) => void,
   tells: boolean,
 ): TrustAttempt => ({
-  ...{ way: 'files', attempt },
+  way: 'files',
+  attempt,
   make(stage) {
     const sub = { ...stage, project: join(stage.project, 'sub') };
     mkdirSync(sub.project);
@@ -181,7 +183,8 @@ function plantFsmonitor(stage: Stage, isBare: boolean): void {
 }
 
 const gitAttempt = (attempt: string, isBare: boolean): TrustAttempt => ({
-  ...{ way: 'git', attempt },
+  way: 'git',
+  attempt,
   async make(stage) {
     plantFsmonitor(stage, isBare);
     const calls = [

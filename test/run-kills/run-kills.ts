@@ -190,7 +190,8 @@ async function disturbedRun(
 ): Promise<DisturbedRun> {
   const server = await startScriptedModel({ scripts: work.scripts(), keepRequests: 1 });
   mkdirSync(directory);
-  let [wentBack, skewMs] = [false, 0];
+  let wentBack = false;
+  let skewMs = 0;
   const stepClock = (): void => {
     skewMs += random() < 0.5 ? -upTo(random, 10_000) : upTo(random, 7_200_000);
     writeFileSync(join(directory, 'clock'), String(skewMs));

@@ -74,8 +74,11 @@ describe('P52: the agent of a run', () => {
   it('P52: types `untildone say`: that is refused, and the agent is held as before', async () => {
     const line = await openCommandLine({
       steps: [
-        ...[plan('Write alpha'), untildone('say "go home"'), writeFile('alpha.txt', 'a')],
-        ...[complete('Write alpha'), say('Done.')],
+        plan('Write alpha'),
+        untildone('say "go home"'),
+        writeFile('alpha.txt', 'a'),
+        complete('Write alpha'),
+        say('Done.'),
       ],
     });
     const ran = await line.run(

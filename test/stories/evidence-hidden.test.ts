@@ -48,8 +48,13 @@ describe('V2: a file that the agent ignored', () => {
     'through %s and broke after its check passed is no work done',
     async (_, isGit, hide) => {
       const steps = [
-        ...[plan('Write alpha'), good, hide, complete('Write alpha')],
-        ...[writeFile('made/alpha.txt', 'bad'), say('Written.'), say('Written, I said.')],
+        plan('Write alpha'),
+        good,
+        hide,
+        complete('Write alpha'),
+        writeFile('made/alpha.txt', 'bad'),
+        say('Written.'),
+        say('Written, I said.'),
       ];
       const run = await (await stageOf({ steps }, isGit)).run();
       expect(run.ended.outcome).not.toBe('done');
@@ -62,19 +67,17 @@ describe('V2: a file that the agent ignored', () => {
 
   it('honestly is told with the outcome and by `why`, voids nothing, and is ignored from the next message on', async () => {
     const steps = [
-      ...[
-        plan('Write alpha'),
-        good,
-        writeFile('.gitignore', 'dist/\n'),
-        writeFile('dist/out.js', 'x'),
-      ],
-      ...[complete('Write alpha'), say('Written.'), plan('Write alpha again')],
-      ...[
-        good,
-        writeFile('dist/out.js', 'y'),
-        complete('Write alpha again'),
-        say('Written.'),
-      ],
+      plan('Write alpha'),
+      good,
+      writeFile('.gitignore', 'dist/\n'),
+      writeFile('dist/out.js', 'x'),
+      complete('Write alpha'),
+      say('Written.'),
+      plan('Write alpha again'),
+      good,
+      writeFile('dist/out.js', 'y'),
+      complete('Write alpha again'),
+      say('Written.'),
     ];
     const stage = await stageOf({ steps }, true);
     const first = await stage.run();

@@ -109,9 +109,15 @@ describe('the guard in the loop', () => {
     const played = await play({
       protocol,
       steps: [
-        ...[plan('Write alpha', 'Write beta'), say('Done.'), say('It is done.')],
-        ...[start('Write alpha'), say('Now it is done.'), say('Really done.')],
-        ...[...alpha.slice(0, 2), complete('Write beta'), say('Written.')],
+        plan('Write alpha', 'Write beta'),
+        say('Done.'),
+        say('It is done.'),
+        start('Write alpha'),
+        say('Now it is done.'),
+        say('Really done.'),
+        ...alpha.slice(0, 2),
+        complete('Write beta'),
+        say('Written.'),
       ],
     });
     // The third stop has seen a change, the fourth none since the third: its snapshot is
@@ -248,14 +254,14 @@ describe('the guard in the loop', () => {
       cursor: 'server',
       settings: { scope: 'session' },
       steps: [
-        ...[
-          plan('Write alpha', 'Write beta'),
-          runCommand('sleep 0.2'),
-          pause('need a colour'),
-          say('Later.'),
-        ],
-        ...[pause('need a shape'), say('Later.')],
-        ...[pause('need a name'), say('Later.')],
+        plan('Write alpha', 'Write beta'),
+        runCommand('sleep 0.2'),
+        pause('need a colour'),
+        say('Later.'),
+        pause('need a shape'),
+        say('Later.'),
+        pause('need a name'),
+        say('Later.'),
       ],
       onControl: (given) => {
         control = given;

@@ -184,7 +184,7 @@ describe('from another terminal', () => {
   });
 
   it('V12: a stop after the end leaves outcome, proofs and report as they were; run --resume goes on as ever', async () => {
-    const steps = [...[plan('Write alpha'), ...alpha], plan('Write beta'), stall()];
+    const steps = [plan('Write alpha'), ...alpha, plan('Write beta'), stall()];
     const line = await openCommandLine({ steps });
     expect(await line.start(...run, '--check', 'test -f alpha.txt').ended).toBe(0);
     const read = async () =>

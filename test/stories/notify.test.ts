@@ -54,13 +54,11 @@ describe('issue 14.8: notify.command', () => {
     const [document = '', ...lines] = seen().trim().split('\n');
     const notice = JSON.parse(document);
     expect(notice).toMatchObject({
-      ...{
-        event: 'outcome',
-        outcome: 'claimed',
-        title: 'Write it',
-        host: 'untildone',
-        directory: project,
-      },
+      event: 'outcome',
+      outcome: 'claimed',
+      title: 'Write it',
+      host: 'untildone',
+      directory: project,
       next: `untildone run --resume ${notice.session}`,
     });
     expect(notice.sentence).not.toBe('');

@@ -203,20 +203,16 @@ async function outlive(line: CommandLine): Promise<void> {
 async function openHostSession(line: CommandLine, sessionId: string): Promise<void> {
   const store = await openSqliteStore({ path: line.storePath, clock: systemClock });
   const descriptor: SessionDescriptor = {
-    ...{
-      host: 'claude-code',
-      instance: 'claude-code',
-      mode: 'asked',
-      kind: 'main',
-      parentId: null,
-    },
-    ...{
-      directory: line.project,
-      headless: false,
-      immediate: false,
-      everyAgentWrites: true,
-      seesTools: true,
-    },
+    host: 'claude-code',
+    instance: 'claude-code',
+    mode: 'asked',
+    kind: 'main',
+    parentId: null,
+    directory: line.project,
+    headless: false,
+    immediate: false,
+    everyAgentWrites: true,
+    seesTools: true,
     tools: { pause: null, verify: null },
   };
   const at = Date.now();

@@ -177,7 +177,10 @@ async function answerElsewhere(
   });
   for (const { requestId } of waiting)
     await engine.handle({
-      ...{ id: identifiers.next(), sessionId, at: systemClock.now(), type: 'wait-ended' },
+      id: identifiers.next(),
+      sessionId,
+      at: systemClock.now(),
+      type: 'wait-ended',
       wait: {
         kind: 'permission',
         requestId,
@@ -317,7 +320,11 @@ describe('killed while it asks', () => {
     const questions = new Set<string>();
     let control: HumanControl | null = null;
     const stage = await setStage({
-      ...{ protocol, permissions: asks, asking: here, steps, fingerprint: 'none' },
+      protocol,
+      permissions: asks,
+      asking: here,
+      steps,
+      fingerprint: 'none',
       onControl: (given) => {
         control = given;
       },

@@ -37,7 +37,9 @@ function claudeIn(line: CommandLine, id: string) {
     if ('prompt' in payload) prompts += 1;
     const input = JSON.stringify({
       ...payload,
-      ...{ session_id: id, cwd: line.project, prompt_id: `prompt-${prompts}` },
+      session_id: id,
+      cwd: line.project,
+      prompt_id: `prompt-${prompts}`,
     });
     const [program = '', ...words] = line.words('hook', 'claude-code');
     const place = {

@@ -114,16 +114,17 @@ describe('P40: a check that appears in the plan file later', () => {
     const check = '$ grep -q good alpha.txt';
     const stage = await setPlanStage({
       steps: [
-        ...[writeFile('alpha.txt', 'bad'), complete('Write alpha'), finished, finished],
+        writeFile('alpha.txt', 'bad'),
+        complete('Write alpha'),
+        finished,
+        finished,
         // The second run, then the third.
         finished,
         // The check that the file brings has its say before the work goes on.
-        ...[
-          verify(),
-          writeFile('alpha.txt', 'good'),
-          complete('Write alpha'),
-          complete('Write beta'),
-        ],
+        verify(),
+        writeFile('alpha.txt', 'good'),
+        complete('Write alpha'),
+        complete('Write beta'),
       ],
       afterwards: finished,
       files: { 'PLAN.md': unproved },

@@ -184,7 +184,9 @@ describe('killed between the word and the step', () => {
       let said = false;
       let control: HumanControl | null = null;
       const stage = await setStage({
-        ...{ protocol, steps, fingerprint: 'none' },
+        protocol,
+        steps,
+        fingerprint: 'none',
         onControl: (given) => {
           control = given;
         },

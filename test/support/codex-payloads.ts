@@ -37,22 +37,25 @@ export const codexCompaction: Fields = {
   trigger: 'auto',
 };
 export const codexPermission: Fields = {
-  ...{ ...inTurn, hook_event_name: 'PermissionRequest', permission_mode: 'default' },
-  ...{ tool_name: 'Bash', tool_input: { command: 'rm -rf build', description: null } },
+  ...inTurn,
+  hook_event_name: 'PermissionRequest',
+  permission_mode: 'default',
+  tool_name: 'Bash',
+  tool_input: { command: 'rm -rf build', description: null },
 };
 
 export const codexPrompt = (prompt: string, fields: Fields = {}): Fields => ({
-  ...{ ...inTurn, hook_event_name: 'UserPromptSubmit', prompt },
+  ...inTurn,
+  hook_event_name: 'UserPromptSubmit',
+  prompt,
   ...fields,
 });
 
 export const codexStop = (fields: Fields = {}): Fields => ({
-  ...{
-    ...inTurn,
-    hook_event_name: 'Stop',
-    stop_hook_active: false,
-    last_assistant_message: 'All done!',
-  },
+  ...inTurn,
+  hook_event_name: 'Stop',
+  stop_hook_active: false,
+  last_assistant_message: 'All done!',
   ...fields,
 });
 
@@ -65,8 +68,12 @@ export const codexTool = (
   response: unknown,
   fields: Fields = {},
 ): Fields => ({
-  ...{ ...inTurn, hook_event_name: 'PostToolUse', tool_name },
-  ...{ tool_input: input, tool_response: response, tool_use_id: callId },
+  ...inTurn,
+  hook_event_name: 'PostToolUse',
+  tool_name,
+  tool_input: input,
+  tool_response: response,
+  tool_use_id: callId,
   ...fields,
 });
 
@@ -74,7 +81,10 @@ type Step = Readonly<{ step: string; status: string }>;
 export const codexPlan = (plan: readonly Step[], fields: Fields = {}): Fields =>
   codexTool('update_plan', { plan }, 'Plan updated', fields);
 export const codexPlanBefore = (plan: readonly Step[], fields: Fields = {}): Fields => ({
-  ...{ ...inTurn, hook_event_name: 'PreToolUse', tool_name: 'update_plan' },
-  ...{ tool_input: { plan }, tool_use_id: callId },
+  ...inTurn,
+  hook_event_name: 'PreToolUse',
+  tool_name: 'update_plan',
+  tool_input: { plan },
+  tool_use_id: callId,
   ...fields,
 });

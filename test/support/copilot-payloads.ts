@@ -21,28 +21,30 @@ function shared(hook: string): Fields {
 
 /** Of a call that a subagent made. */
 export const insideAgent = {
-  ...{
-    session_id: agentId,
-    agent_id: agentId,
-    agent_type: 'explore',
-    parent_agent_id: sessionId,
-  },
+  session_id: agentId,
+  agent_id: agentId,
+  agent_type: 'explore',
+  parent_agent_id: sessionId,
 };
 
 export const startPayload = (source: string, fields: Fields = {}): Fields => ({
-  ...{ ...shared('SessionStart'), source, initial_prompt: 'Do it.' },
+  ...shared('SessionStart'),
+  source,
+  initial_prompt: 'Do it.',
   ...fields,
 });
 
 export const promptPayload = (prompt: string, fields: Fields = {}): Fields => ({
-  ...{ ...shared('UserPromptSubmit'), prompt },
+  ...shared('UserPromptSubmit'),
+  prompt,
   ...fields,
 });
 
 export const stopPayload = (fields: Fields = {}): Fields => ({
   ...shared('Stop'),
   transcript_path: `/home/me/.copilot/session-state/${sessionId}/events.jsonl`,
-  ...{ stop_reason: 'end_turn', stop_hook_active: false },
+  stop_reason: 'end_turn',
+  stop_hook_active: false,
   ...fields,
 });
 
@@ -52,7 +54,9 @@ export const toolPayload = (
   result: string,
   fields: Fields = {},
 ): Fields => ({
-  ...{ ...shared('PostToolUse'), tool_name: tool, tool_input: input },
+  ...shared('PostToolUse'),
+  tool_name: tool,
+  tool_input: input,
   tool_result: { result_type: 'success', text_result_for_llm: result },
   ...fields,
 });
@@ -65,26 +69,36 @@ export const failurePayload = (
   error: string,
   fields: Fields = {},
 ): Fields => ({
-  ...{ ...shared('PostToolUseFailure'), tool_name: tool, tool_input: {}, error },
+  ...shared('PostToolUseFailure'),
+  tool_name: tool,
+  tool_input: {},
+  error,
   ...fields,
 });
 
 export const subagentStopPayload = (fields: Fields = {}): Fields => ({
   ...shared('SubagentStop'),
-  ...{ agent_id: agentId, agent_type: 'explore', parent_agent_id: sessionId },
+  agent_id: agentId,
+  agent_type: 'explore',
+  parent_agent_id: sessionId,
   transcript_path: `/home/me/.copilot/session-state/${sessionId}/events.jsonl`,
-  ...{ agent_name: 'explore', last_assistant_message: 'sub done' },
-  ...{ stop_reason: 'end_turn', stop_hook_active: false },
+  agent_name: 'explore',
+  last_assistant_message: 'sub done',
+  stop_reason: 'end_turn',
+  stop_hook_active: false,
   ...fields,
 });
 
 export const endPayload = (reason: string, fields: Fields = {}): Fields => ({
-  ...{ ...shared('SessionEnd'), reason },
+  ...shared('SessionEnd'),
+  reason,
   ...fields,
 });
 
 export const compactPayload = (fields: Fields = {}): Fields => ({
-  ...{ ...shared('PreCompact'), trigger: 'manual', custom_instructions: '' },
+  ...shared('PreCompact'),
+  trigger: 'manual',
+  custom_instructions: '',
   ...fields,
 });
 

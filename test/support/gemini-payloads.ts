@@ -135,7 +135,9 @@ export const permissionPayload = (): Fields => ({
   notification_type: 'ToolPermission',
   message: 'Tool Confirm Shell Command requires execution',
   details: {
-    ...{ type: 'exec', title: 'Confirm Shell Command' },
-    ...{ command: 'npm test', rootCommand: 'npm' },
+    type: 'exec',
+    title: 'Confirm Shell Command',
+    command: 'npm test',
+    rootCommand: 'npm',
   },
 });

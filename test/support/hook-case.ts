@@ -84,7 +84,9 @@ export function createHookCase(options: HookCaseOptions = {}) {
     };
     const at = clock.now();
     const { perform, breakOff } = createAnswers({
-      ...{ ...parts, host, call },
+      ...parts,
+      host,
+      call,
       runtime: createRuntime({ ...parts, policy: () => policy }),
       configuration: {
         current: () => policy,
@@ -93,8 +95,14 @@ export function createHookCase(options: HookCaseOptions = {}) {
         renew: async () => {},
       },
       hook: {
-        ...{ at, since, steady, environment: variables, bindReceipt },
-        ...{ toolPrefix: null, timeout: options.timeout ?? null, ignored: [] },
+        at,
+        since,
+        steady,
+        environment: variables,
+        bindReceipt,
+        toolPrefix: null,
+        timeout: options.timeout ?? null,
+        ignored: [],
       },
     });
     if (brokenOffMs !== null) await clock.advance(brokenOffMs);

@@ -96,11 +96,15 @@ export function createInstallBench(options: {
     cwd: string,
     argv: readonly string[],
   ): Promise<Result> {
-    let [out, err] = ['', ''];
+    let out = '';
+    let err = '';
     const io: Io = {
       stdout: { write: (text) => (out += text) },
       stderr: { write: (text) => (err += text) },
-      ...{ env, cwd, isTTY: false, clock: createSimulatedClock() },
+      env,
+      cwd,
+      isTTY: false,
+      clock: createSimulatedClock(),
       whyNoHuman: async () => null,
       agentAbove: async () => null,
       agentSessions: async () => [],
@@ -114,7 +118,11 @@ export function createInstallBench(options: {
   }
 
   return {
-    ...{ root, home, project, state, env },
+    root,
+    home,
+    project,
+    state,
+    env,
     init: (...argv) =>
       run(
         createInit(() => shipped),

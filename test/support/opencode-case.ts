@@ -61,11 +61,9 @@ export async function createPluginCase(options: CaseOptions = {}): Promise<Plugi
   const clock = createSimulatedClock();
   const store = options.store ?? createMemoryStore();
   const plugin = createOpenCodePlugin({
-    ...{
-      clock,
-      identifiers: createIdentifiers(clock),
-      argv: ['bun', 'index.js', options.command ?? 'serve'],
-    },
+    clock,
+    identifiers: createIdentifiers(clock),
+    argv: ['bun', 'index.js', options.command ?? 'serve'],
     openStore: options.openStore ?? (async () => store),
     environment: {
       HOME: directory,
@@ -90,7 +88,11 @@ export async function createPluginCase(options: CaseOptions = {}): Promise<Plugi
   }
 
   return {
-    ...{ host, clock, store, directory, settle },
+    host,
+    clock,
+    store,
+    directory,
+    settle,
     async rest() {
       await settle();
       await clock.advance(5000);
@@ -127,14 +129,13 @@ export function createWaitingPlugin(
   const policy = { settings: defaultSettings, goalChecks: [] };
   const identifiers = createIdentifiers(clock);
   const place = {
-    ...{
-      name: 'opencode',
-      calls: calls as HostCalls,
-      clock,
-      directory: '/',
-      environment: {},
-    },
-    ...{ identifiers, openStore },
+    name: 'opencode',
+    calls: calls as HostCalls,
+    clock,
+    directory: '/',
+    environment: {},
+    identifiers,
+    openStore,
     headless: false,
     voice: createVoice('opencode', { clock, environment: {} }, async () => {}),
     configuration: {
@@ -145,15 +146,16 @@ export function createWaitingPlugin(
     },
   };
   const told: Plugin['told'] = createTold({
-    ...{
-      name: 'opencode',
-      instance: 'opencode',
-      own: createMemory,
-      clock,
-      policy: () => policy,
-    },
+    name: 'opencode',
+    instance: 'opencode',
+    own: createMemory,
+    clock,
+    policy: () => policy,
     adapter: ({ id }) => follow(plugin, id),
-    ...{ environment: {}, onError: () => {}, openStore, identifiers },
+    environment: {},
+    onError: () => {},
+    openStore,
+    identifiers,
   });
   const plugin = { ...place, told };
   return plugin;

@@ -67,7 +67,13 @@ export async function createPiCase(
   });
   const settle = () => settlePi(pi, clock);
   return {
-    ...{ pi, clock, store, directory, environment, extension, settle },
+    pi,
+    clock,
+    store,
+    directory,
+    environment,
+    extension,
+    settle,
     async rest() {
       await settle();
       await clock.advance(5000);

@@ -26,7 +26,8 @@ export function prefixShares(calls: readonly CallParts[]): readonly number[] {
 export function median(values: readonly number[]): number | null {
   const sorted = values.toSorted((left, right) => left - right);
   const middle = sorted.length / 2;
-  const [low, high] = [sorted[Math.ceil(middle) - 1], sorted[Math.floor(middle)]];
+  const low = sorted[Math.ceil(middle) - 1];
+  const high = sorted[Math.floor(middle)];
   return low === undefined || high === undefined ? null : (low + high) / 2;
 }
 

@@ -15,7 +15,10 @@ const shared = {
 const prompted = { ...shared, prompt_id: `${qwenSession}########0` };
 
 export const qwenStart = (source: string): Fields => ({
-  ...{ ...shared, hook_event_name: 'SessionStart', source, model: 'fake' },
+  ...shared,
+  hook_event_name: 'SessionStart',
+  source,
+  model: 'fake',
 });
 
 export function qwenStop(fields: Fields = {}): Fields {
@@ -26,29 +29,38 @@ export function qwenStop(fields: Fields = {}): Fields {
     last_assistant_message: 'I am done.',
     background_tasks: [],
     crons: [],
-    ...{ context_usage: 0.06063, context_limit: 200_000, input_tokens: 12_126 },
+    context_usage: 0.06063,
+    context_limit: 200_000,
+    input_tokens: 12_126,
     ...fields,
   };
 }
 
 /** As a background agent shows in a stop. */
 export const qwenAgent = (id: string, status = 'running'): Fields => ({
-  ...{ id, status, agent_type: 'general-purpose' },
-  ...{ started_at: '2026-11-18T00:55:35.071Z', description: 'look around' },
+  id,
+  status,
+  agent_type: 'general-purpose',
+  started_at: '2026-11-18T00:55:35.071Z',
+  description: 'look around',
 });
 
 export function qwenSubagentStop(id: string): Fields {
   const { context_usage, context_limit, input_tokens, ...stop } = qwenStop({
-    ...{ hook_event_name: 'SubagentStop', agent_id: id, agent_type: 'general-purpose' },
+    hook_event_name: 'SubagentStop',
+    agent_id: id,
+    agent_type: 'general-purpose',
     agent_transcript_path: `/home/me/.qwen/projects/-project/subagents/${qwenSession}/agent-${id}.jsonl`,
-    ...{ last_assistant_message: 'looked', background_tasks: [qwenAgent(id)] },
+    last_assistant_message: 'looked',
+    background_tasks: [qwenAgent(id)],
   });
   return stop;
 }
 
 /** What a person wrote. */
 export const qwenPrompt = (text: string): Fields => ({
-  ...{ ...qwenContinued(text), submitted_prompt: text },
+  ...qwenContinued(text),
+  submitted_prompt: text,
 });
 
 /**
@@ -56,7 +68,9 @@ export const qwenPrompt = (text: string): Fields => ({
  * of a stop that was blocked.
  */
 export const qwenContinued = (prompt: string): Fields => ({
-  ...{ ...prompted, hook_event_name: 'UserPromptSubmit', prompt },
+  ...prompted,
+  hook_event_name: 'UserPromptSubmit',
+  prompt,
 });
 
 const call = (id: string) => ({
@@ -72,12 +86,10 @@ export function qwenTool(
   returnDisplay: unknown,
 ): Fields {
   return {
-    ...{
-      ...prompted,
-      hook_event_name: 'PostToolUse',
-      tool_name: tool,
-      tool_input: input,
-    },
+    ...prompted,
+    hook_event_name: 'PostToolUse',
+    tool_name: tool,
+    tool_input: input,
     tool_response: { llmContent: 'It was done.', returnDisplay },
     ...call(id),
   };
@@ -102,11 +114,11 @@ export const qwenRefusedWrite = (todos: readonly QwenTodo[], id: string): Fields
 
 export function qwenFailure(tool: string, id: string, fields: Fields = {}): Fields {
   return {
-    ...{ ...prompted, hook_event_name: 'PostToolUseFailure', ...call(id) },
-    ...{
-      tool_name: tool,
-      tool_input: { command: 'false', description: 'Run a command' },
-    },
+    ...prompted,
+    hook_event_name: 'PostToolUseFailure',
+    ...call(id),
+    tool_name: tool,
+    tool_input: { command: 'false', description: 'Run a command' },
     error:
       'Command: false\nDirectory: (root)\nOutput: (empty)\nError: (none)\nExit Code: 1',
     is_interrupt: false,
@@ -119,24 +131,20 @@ export function qwenCompleted(
   phase: 'validation' | 'postWrite' = 'validation',
 ): Fields {
   return {
-    ...{
-      ...prompted,
-      hook_event_name: 'TodoCompleted',
-      todo_id: '1',
-      todo_content: title,
-    },
-    ...{
-      previous_status: 'pending',
-      all_todos: [{ id: '1', content: title, status: 'completed' }],
-      phase,
-    },
+    ...prompted,
+    hook_event_name: 'TodoCompleted',
+    todo_id: '1',
+    todo_content: title,
+    previous_status: 'pending',
+    all_todos: [{ id: '1', content: title, status: 'completed' }],
+    phase,
   };
 }
 
 export const qwenNotification = (kind: string): Fields => ({
-  ...{ ...shared, hook_event_name: 'Notification', notification_type: kind },
-  ...{
-    message: 'Qwen Code needs your permission to use edit',
-    title: 'Permission needed',
-  },
+  ...shared,
+  hook_event_name: 'Notification',
+  notification_type: kind,
+  message: 'Qwen Code needs your permission to use edit',
+  title: 'Permission needed',
 });

@@ -130,11 +130,9 @@ export const sampleRun: readonly AgentEvent[] = [
       path: 'test/parse.test.ts',
       isNew: false,
     } as const),
-    ...{
-      added: 12,
-      removed: 3,
-      diff: '@@ -1,2 +1,2 @@\n-import assert\n+import { expect }\n',
-    },
+    added: 12,
+    removed: 3,
+    diff: '@@ -1,2 +1,2 @@\n-import assert\n+import { expect }\n',
   }),
   event(7, {
     type: 'tool-ended',

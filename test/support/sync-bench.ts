@@ -50,15 +50,13 @@ export function createSyncBench(
   });
   const again = (more: Partial<PlanFileSyncOptions> = {}): PlanFileSync =>
     createPlanFileSync({
-      ...{
-        path,
-        engine: runtime,
-        store,
-        sessionId,
-        clock,
-        identifiers,
-        allowedId: (check) => check,
-      },
+      path,
+      engine: runtime,
+      store,
+      sessionId,
+      clock,
+      identifiers,
+      allowedId: (check) => check,
       ...options,
       ...more,
     });

@@ -134,7 +134,8 @@ describe('untildone attach and hosts', () => {
     const line = await openCommandLine({ steps: [runCommand('sleep 30'), say('Done.')] });
     const begin = (goal: string) =>
       line.start('run', goal, '--auto', '--json', '--model', 'openai/story');
-    const [first, second] = [begin('Write the parser.'), begin('Write the docs.')];
+    const first = begin('Write the parser.');
+    const second = begin('Write the docs.');
     for (const running of [first, second])
       await running.sees(({ type }) => type === 'tool-started');
     const terminal = terminalOf(line);

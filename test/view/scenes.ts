@@ -148,13 +148,13 @@ npx vitest run
 
 Next I look at the rest.`;
 const edited: Bare<AgentEvent> = {
-  ...{
-    type: 'file-changed',
-    callId: '5',
-    tool: 'edit_file',
-    path: 'test/unit/parse.test.ts',
-  },
-  ...{ isNew: false, added: 2, removed: 2 },
+  type: 'file-changed',
+  callId: '5',
+  tool: 'edit_file',
+  path: 'test/unit/parse.test.ts',
+  isNew: false,
+  added: 2,
+  removed: 2,
   diff: `@@ -1,4 +1,4 @@
 -import assert from 'node:assert';
 +import { expect, it } from 'vitest';

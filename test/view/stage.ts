@@ -26,7 +26,12 @@ const view = openLiveView({
     return drawLiving(...living);
   },
   hand: {
-    ...{ say: tell, answer: tell, reply: tell, pause: tell, resume: tell, stop: tell },
+    say: tell,
+    answer: tell,
+    reply: tell,
+    pause: tell,
+    resume: tell,
+    stop: tell,
     interrupt: () => view.close().then(() => process.exit(0)),
   },
   onFailure: (error) => {

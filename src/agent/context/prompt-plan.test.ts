@@ -5,7 +5,11 @@ import { planMessage } from './prompt.ts';
 const done = aTodo({ status: 'completed' });
 const blocked = aTodo({ status: 'blocked' });
 const plan = [
-  ...[done, done, done, done, blocked],
+  done,
+  done,
+  done,
+  done,
+  blocked,
   aTodo({
     id: 'a',
     title: 'Write tests',

@@ -216,7 +216,11 @@ export async function summariseRun(
   const failedNames = failed.map(([check]) => check);
   const failedBefore = findFailedBefore(state, failedNames);
   return {
-    ...{ type: 'run-ended', at: clock.now(), sessionId, outcome, reason },
+    type: 'run-ended',
+    at: clock.now(),
+    sessionId,
+    outcome,
+    reason,
     sentence:
       outcome === 'failed' && failure !== null ? `${sentence} ${failure}` : sentence,
     exitCode:
@@ -234,7 +238,10 @@ export async function summariseRun(
         count: continuations.filter((kind) => kind === textKind).length,
       };
     }),
-    ...{ steps, toolCalls, usage, milliseconds: clock.now() - run.startedAt },
+    steps,
+    toolCalls,
+    usage,
+    milliseconds: clock.now() - run.startedAt,
     resumeCommand: `untildone run --resume ${sessionId}`,
   };
 }

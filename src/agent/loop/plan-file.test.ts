@@ -24,7 +24,10 @@ function follow(report: () => SyncReport, options: Partial<AgentRunOptions> = {}
   };
   const permissions = { mode: 'auto', shellAllow: [] };
   const followed = followPlanFile({
-    ...{ goal: 'Do it.', permissions, planFile: () => file, ...options },
+    goal: 'Do it.',
+    permissions,
+    planFile: () => file,
+    ...options,
     tell: (event: Parameters<RunParts['tell']>[0]) =>
       told.push(event.type === 'notice' ? event.sentence : event.type),
   } as unknown as Parameters<typeof followPlanFile>[0]);

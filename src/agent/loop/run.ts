@@ -106,14 +106,12 @@ export function openAnyRun(options: RunBasis, agentTypes: readonly string[] = []
     engine.handle({ ...base(of), ...event } as Event);
   const control = createControl(state, clock, tell, record);
   const baseline = createBaseline({
-    ...{
-      clock,
-      settings,
-      state,
-      record,
-      fingerprint: options.fingerprint,
-      lookBefore: options.lookBefore,
-    },
+    clock,
+    settings,
+    state,
+    record,
+    fingerprint: options.fingerprint,
+    lookBefore: options.lookBefore,
     goalChecks: () => policy.goalChecks,
     signal: () => AbortSignal.any([control.signal, control.stopping]),
     onLooked: (check, { result, sentence }) =>
@@ -127,7 +125,15 @@ export function openAnyRun(options: RunBasis, agentTypes: readonly string[] = []
   });
   let shownPlan = '';
   const parts = {
-    ...{ ...options, settings, engine, state, base, tell, record, control, baseline },
+    ...options,
+    settings,
+    engine,
+    state,
+    base,
+    tell,
+    record,
+    control,
+    baseline,
     isNow: async (
       rule: (now: { state: State; settings: Settings; at: number }) => boolean,
     ) => rule({ state: await state(), settings, at: clock.now() }),

@@ -365,7 +365,7 @@ describe('G9: errors as other servers word them', () => {
     const outageOf = (error: unknown) => classifyError(error, { now, about }).outage;
     expect(
       [500, 502, 504, 400, 401].map((status) => outageOf(callError(status, {}))),
-    ).toEqual([...[true, true, true], ...[false, false]]);
+    ).toEqual([true, true, true, false, false]);
     expect(outageOf(new TypeError('x is not a function'))).toBe(false);
   });
 

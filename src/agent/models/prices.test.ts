@@ -38,7 +38,7 @@ describe('G8: the prices that come along', () => {
       expect(Object.keys(knownProviders)).toContain(name.split('/')[0]);
       expect(
         [cachedInput, input, cacheWrite, output].toSorted((one, other) => one - other),
-      ).toEqual([...[cachedInput, input, cacheWrite, output]]);
+      ).toEqual([cachedInput, input, cacheWrite, output]);
     }
   });
 

@@ -341,7 +341,9 @@ async function runWorker(
 /** Pauses may overlap; each `pause` is followed by `goOn` (G9, S7). */
 export function createTimeLimit(clock: Clock, milliseconds: number) {
   const over = new AbortController();
-  let [left, since, pauses] = [milliseconds, clock.now(), 0];
+  let left = milliseconds;
+  let since = clock.now();
+  let pauses = 0;
   const start = () => clock.wake(since + left, () => over.abort());
   let cancel = start();
   return {

@@ -49,7 +49,10 @@ async function readWindow(
   const decoder = new TextDecoder();
   const chunk = Buffer.allocUnsafe(65_536);
   const shown: string[] = [];
-  let [rest, count, cutLines, characters] = ['', 0, 0, 0];
+  let rest = '';
+  let count = 0;
+  let cutLines = 0;
+  let characters = 0;
   const answer = (end: string) => {
     const cut = cutLines > 0 ? ` ${cutLines} long lines are cut (…).` : '';
     return `${shown.join('\n')}\n(${end}.${cut})`;
@@ -173,7 +176,9 @@ function replaceExactly(
   const fitted = (part: string) => (hasReturns ? part.replace(/\r?\n/gu, '\r\n') : part);
   const wanted = fitted(oldText);
   const lines: number[] = [];
-  let [line, from, at] = [1, 0, whole.indexOf(wanted)];
+  let line = 1;
+  let from = 0;
+  let at = whole.indexOf(wanted);
   while (at !== -1 && (all || lines.length < countedOccurrences)) {
     line += whole.slice(from, at).split('\n').length - 1;
     lines.push(line);

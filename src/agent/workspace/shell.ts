@@ -185,7 +185,8 @@ export function openJobs(place: CommandPlace) {
   const jobs = new Map<string, Job>();
   /** A job's id: it printed or ended. */
   const news = new EventEmitter().setMaxListeners(0);
-  let [count, isClosed] = [0, false];
+  let count = 0;
+  let isClosed = false;
   const list = (): Job[] => [...jobs.values()];
   const running = () =>
     list().flatMap(({ id, description, end }) =>
@@ -198,7 +199,9 @@ export function openJobs(place: CommandPlace) {
     await job.running.ended;
   };
   return {
-    ...{ list, running, stop },
+    list,
+    running,
+    stop,
     get: (id: string): Job | undefined => jobs.get(id),
     start(line: string, description: string): Answer {
       if (isClosed) return refuse('The agent is ending: no new jobs.');

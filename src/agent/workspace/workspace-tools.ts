@@ -5,6 +5,15 @@ import { listJobs, readJob, shell, startJob, stopJob } from './shell.ts';
 import type { WorkspaceTool } from './tool.ts';
 
 export const workspaceTools: readonly WorkspaceTool[] = [
-  ...[readFile, writeFile, editFile, listDirectory, findFiles, grep],
-  ...[shell, startJob, readJob, stopJob, listJobs],
+  readFile,
+  writeFile,
+  editFile,
+  listDirectory,
+  findFiles,
+  grep,
+  shell,
+  startJob,
+  readJob,
+  stopJob,
+  listJobs,
 ];

@@ -53,7 +53,10 @@ describe.each([
     expect(out.replaceAll('\n', ' ')).toContain('its next stop ends the turn as paused.');
     expect(out.replaceAll('\n', ' ')).toContain(advice);
     expect((await host.stops()).decision).toMatchObject({
-      ...{ answer: 'let-go', reason: 'paused-by-model', outcome: 'paused', sentence },
+      answer: 'let-go',
+      reason: 'paused-by-model',
+      outcome: 'paused',
+      sentence,
     });
     const own = await stateOf('own-0001');
     expect(own).toMatchObject({
@@ -122,20 +125,16 @@ describe('the session of the agent that calls', () => {
     const wait = (sessionId: string) =>
       store.append([
         {
-          ...{
-            id: `${sessionId}/said`,
-            sessionId,
-            at: bench.clock.now(),
-            type: 'human-spoke',
-          },
-          ...{
-            messageId: 'm',
-            text: 'Clean up',
-            turnId: 't',
-            agent: null,
-            fingerprint: null,
-            policyHash: null,
-          },
+          id: `${sessionId}/said`,
+          sessionId,
+          at: bench.clock.now(),
+          type: 'human-spoke',
+          messageId: 'm',
+          text: 'Clean up',
+          turnId: 't',
+          agent: null,
+          fingerprint: null,
+          policyHash: null,
         },
       ]);
     await wait('first-turn');

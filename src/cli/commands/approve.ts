@@ -225,7 +225,10 @@ function checkToAnswer(
   const text = shown(asked, 500);
   const covered = todos.map(({ id, title }) => ({ id, title }));
   return {
-    ...{ option: 'check', name: check, text, waits },
+    option: 'check',
+    name: check,
+    text,
+    waits,
     json: {
       check,
       question: spec?.question ?? null,
@@ -326,7 +329,11 @@ function requestToAnswer(here: Here, request: PermissionRequest): Thing {
   const json = { request: requestId, tool, subject, pattern, askedAt };
   const call = `${shown(tool, 40)}: ${shown(visibleLine(subject), 200)}`;
   return {
-    ...{ option: 'request', name: requestId, text: call, waits: true, json },
+    option: 'request',
+    name: requestId,
+    text: call,
+    waits: true,
+    json,
     async answer(said) {
       const length = given.text('for') ?? 'once';
       if (length !== 'once' && length !== 'session' && length !== 'always')

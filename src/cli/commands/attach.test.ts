@@ -17,7 +17,11 @@ describe('a view that was opened a moment too early', () => {
     const identifiers = createSequentialIdentifiers();
     const begin = async (id: string) => {
       const session = createScriptedHost({
-        ...{ mode: 'asked', store, clock, identifiers, hash: sha256 },
+        mode: 'asked',
+        store,
+        clock,
+        identifiers,
+        hash: sha256,
         policy: () => ({ settings: defaultSettings, goalChecks: [] }),
         descriptor: { host: 'untildone', directory: '/project' },
         sessionId: id,
@@ -27,9 +31,14 @@ describe('a view that was opened a moment too early', () => {
     };
     const old = await begin('old');
     const io: Io = {
-      ...{ cwd: '/project', clock, env: {}, isTTY: false },
-      ...{ stdout: { write: () => {} }, stderr: { write: () => {} } },
-      ...{ whyNoHuman: async () => null, agentAbove: async () => null },
+      cwd: '/project',
+      clock,
+      env: {},
+      isTTY: false,
+      stdout: { write: () => {} },
+      stderr: { write: () => {} },
+      whyNoHuman: async () => null,
+      agentAbove: async () => null,
       agentSessions: async () => [],
     };
     const look = createNewerSessionLook(io, store, old.sessionId);

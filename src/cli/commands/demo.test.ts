@@ -92,8 +92,12 @@ describe('demo', () => {
     const io = {
       stdout: { write: (text: string) => (out += text) },
       stderr: { write: () => true },
-      ...{ env: bench.env, cwd: bench.project, isTTY: false, clock: systemClock },
-      ...{ whyNoHuman: async () => null, agentAbove: async () => null },
+      env: bench.env,
+      cwd: bench.project,
+      isTTY: false,
+      clock: systemClock,
+      whyNoHuman: async () => null,
+      agentAbove: async () => null,
       agentSessions: async () => [],
     };
     const code = await refusing.run(readArguments(refusing, ['--json']), io);

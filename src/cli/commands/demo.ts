@@ -185,7 +185,8 @@ export const demo = createDemo('once');
  * human.
  */
 function stage(io: Io, scratch: string, url: string): Io {
-  const [cwd, config] = [join(scratch, 'work'), join(scratch, 'config', 'untildone')];
+  const cwd = join(scratch, 'work');
+  const config = join(scratch, 'config', 'untildone');
   for (const folder of [cwd, config]) mkdirSync(folder, { recursive: true });
   writeFileSync(join(cwd, 'greet.test.mjs'), humanTest);
   writeFileSync(join(config, configFileName), JSON.stringify(settings(url)), {

@@ -263,7 +263,9 @@ describe('doctor', () => {
     writeFileSync(shared, '{ /* c */ }');
     expect(await findings()).toMatchObject([
       {
-        ...{ name: 'trust', level: 'broken', mend: `make ${shared} plain JSON` },
+        name: 'trust',
+        level: 'broken',
+        mend: `make ${shared} plain JSON`,
         sentence: expect.stringContaining(`ignores ${shared} as a whole`),
       },
       // Nobody knows which variables the broken file was meant to set (V10).
@@ -413,13 +415,11 @@ describe('doctor', () => {
       clock,
     });
     const host = createScriptedHost({
-      ...{
-        store,
-        clock,
-        identifiers: createSequentialIdentifiers(),
-        hash: sha256,
-        mode: 'asked',
-      },
+      store,
+      clock,
+      identifiers: createSequentialIdentifiers(),
+      hash: sha256,
+      mode: 'asked',
       policy: () => ({ settings: defaultSettings, goalChecks: [] }),
       descriptor: { host: 'claude-code', directory: bench.project },
     });

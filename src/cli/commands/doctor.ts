@@ -80,17 +80,13 @@ export function createDoctor(shipped: () => string): Command {
       const all = [...hosts.flatMap(({ findings }) => findings), ...general];
       const brokenCount = all.filter(({ level }) => level === 'broken').length;
       const json = {
-        ...{
-          healthy: brokenCount === 0,
-          version: basis.version,
-          node: process.versions.node,
-        },
+        healthy: brokenCount === 0,
+        version: basis.version,
+        node: process.versions.node,
         hosts: hosts.map((host) => ({ ...host, lastSeen: lastSeen[host.host] ?? null })),
-        ...{
-          store: storePath(io.env),
-          general,
-          unset: general.filter(isUnset).map(({ name }) => name),
-        },
+        store: storePath(io.env),
+        general,
+        unset: general.filter(isUnset).map(({ name }) => name),
       };
       tell(io, given.has('json'), json, () => [
         `untildone ${basis.version} on Node ${process.versions.node}`,
@@ -131,7 +127,8 @@ const unsetNames: Readonly<Record<string, string>> = {
 
 async function examineProject(io: Io): Promise<Examination> {
   const result = readAgentPolicyFor(io, io.cwd);
-  const [name, mend] = ['configuration', 'untildone config'];
+  const name = 'configuration';
+  const mend = 'untildone config';
   const warnings = result.warnings.map((warning) => [
     note(name, problemSentence(warning), mend),
   ]);
@@ -261,7 +258,8 @@ const lookedAt = 200;
 
 /** In this directory, or in one above or below it. */
 function isHere(directory: string | null, cwd: string): boolean {
-  const [one, other] = [`${directory}/`, `${cwd}/`];
+  const one = `${directory}/`;
+  const other = `${cwd}/`;
   return directory !== null && (one.startsWith(other) || other.startsWith(one));
 }
 

@@ -109,7 +109,8 @@ async function forget(given: Arguments, io: Io, word: string): Promise<number> {
     if (!owned.ok)
       return refuse(io, `${name} runs in ${owned.process}: ${stop} ends it.`);
     try {
-      const [json, isTrial] = [given.has('json'), given.has('dry-run')];
+      const json = given.has('json');
+      const isTrial = given.has('dry-run');
       const kept = await store.forget(session.id, false);
       if (!json) printWrapped(io, describeKept(session, kept, io));
       // A program that reads the document cannot be asked.
@@ -150,20 +151,17 @@ async function findAnySession(store: Store, word: string, io: Io): Promise<Sessi
 
 /** What people call it. */
 const nouns: Readonly<Record<string, string>> = {
-  ...{
-    events: 'event',
-    decisions: 'decision',
-    todos: 'todo',
-    ledger: 'plan change',
-    messages: 'message',
-  },
-  ...{
-    calls: 'tool call',
-    shown: 'shown line',
-    evidence: 'check result',
-    checkRuns: 'check run',
-  },
-  ...{ usage: 'usage report', outbox: 'sent text' },
+  events: 'event',
+  decisions: 'decision',
+  todos: 'todo',
+  ledger: 'plan change',
+  messages: 'message',
+  calls: 'tool call',
+  shown: 'shown line',
+  evidence: 'check result',
+  checkRuns: 'check run',
+  usage: 'usage report',
+  outbox: 'sent text',
 };
 
 function describeKept(session: Session, kept: KeptRows, io: Io): string[] {

@@ -60,7 +60,9 @@ describe('init copilot-cli', () => {
       { matcher: 'untildone/(todo_pause|todo_verify)' },
     ]);
     expect(read(servers).mcpServers.untildone).toMatchObject({
-      ...{ type: 'local', env: {}, tools: ['*'] },
+      type: 'local',
+      env: {},
+      tools: ['*'],
       args: [
         expect.stringMatching(/host-commands\.js$/),
         'mcp',
@@ -137,7 +139,9 @@ describe('doctor', () => {
     expect(err).toContain('until you trust the folder');
     const mend = `start copilot in ${bench.project} and trust the folder, or untildone init copilot-cli --user`;
     await expectOnlyRemark(bench, 'copilot-cli', {
-      ...{ name: 'trust', level: 'broken', mend },
+      name: 'trust',
+      level: 'broken',
+      mend,
       sentence: 'ignores hooks in',
     });
     await init('--user');
@@ -148,7 +152,9 @@ describe('doctor', () => {
     await init('--user');
     const off = bench.write('home/.copilot/settings.json', '{ "disableAllHooks": true }');
     await expectOnlyRemark(bench, 'copilot-cli', {
-      ...{ name: 'trust', level: 'broken', mend: `take "disableAllHooks" out of ${off}` },
+      name: 'trust',
+      level: 'broken',
+      mend: `take "disableAllHooks" out of ${off}`,
       sentence: 'Hooks are switched off',
     });
     bench.write('home/.copilot/settings.json', '{}');

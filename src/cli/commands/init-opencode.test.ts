@@ -119,7 +119,8 @@ describe('init opencode', () => {
     for (const directory of [bench.project, nested]) {
       const input = { directory };
       expect(await load(directory)).toEqual({
-        ...{ id: 'untildone', home: null },
+        id: 'untildone',
+        home: null,
         hooks: { loaded: [input, { some: 'option' }] },
       });
     }
@@ -185,7 +186,8 @@ describe('init opencode', () => {
       bench.write(path, text);
     await init('--shared');
     expect(parse(bench.read('project/opencode.jsonc'))).toEqual({
-      ...{ model: 'a/b', plugin: ['other', `untildone@${version}`] },
+      model: 'a/b',
+      plugin: ['other', `untildone@${version}`],
       $schema: 'https://opencode.ai/config.json',
     });
     expect(bench.read('project/opencode.jsonc')).toContain('// the good one');

@@ -87,7 +87,8 @@ describe('init qwen-code', () => {
         '--tools',
         'todo_pause,todo_verify',
       ],
-      ...{ trust: true, alwaysLoadTools: true },
+      trust: true,
+      alwaysLoadTools: true,
     });
     expect(bench.read(exclude)).toContain('/.qwen/settings.json\n');
   });

@@ -136,7 +136,8 @@ export function checksOf(given: Arguments): readonly string[] {
 /** Empty: the human was asked and chose none. */
 async function installersOf(given: Arguments, io: Io): Promise<readonly HostInstaller[]> {
   const name = given.positional(0);
-  const [isAll, isRemoval] = [given.has('all'), given.has('uninstall')];
+  const isAll = given.has('all');
+  const isRemoval = given.has('uninstall');
   if (isAll && name !== null)
     throw new UntildoneError('usage', 'Name a host or say --all, not both.');
   const all = await Promise.all(hosts.map((host) => host.installer()));

@@ -105,7 +105,8 @@ describe('plan import', () => {
   it('25: a file without todos makes no session, and says what a todo is', async () => {
     writeFileSync(path, '# Nothing yet\n');
     const empty = {
-      ...{ code: 1, out: '' },
+      code: 1,
+      out: '',
       err: 'untildone: PLAN.md has no todos, so nothing was imported. A line such as `- [ ] Write the parser` is one.\n',
     };
     expect(await bench.run('plan', 'import', 'PLAN.md')).toEqual(empty);
@@ -141,7 +142,8 @@ describe('plan import', () => {
       ['report'],
     ])
       expect(await bench.run(...command)).toMatchObject({
-        ...{ code: 1, out: '' },
+        code: 1,
+        out: '',
         err: expect.stringMatching(
           /There is no session of this directory\. There is an imported plan, which you can name: [0-9a-f]{6}\./u,
         ),

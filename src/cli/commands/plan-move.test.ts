@@ -70,15 +70,15 @@ async function begin(
   await host.works();
   await host.completes('t1', 'works');
   await host.happens({
-    ...{
-      type: 'check-finished',
-      todoId: 't1',
-      check: shell,
-      result: 'passed',
-      flaky: false,
-      tail: null,
-    },
-    ...{ fingerprint: 'tree-1', final: false, writes: 1 },
+    type: 'check-finished',
+    todoId: 't1',
+    check: shell,
+    result: 'passed',
+    flaky: false,
+    tail: null,
+    fingerprint: 'tree-1',
+    final: false,
+    writes: 1,
   });
   await host.happens({ type: 'human-aborted', how: 'Escape' });
   return host;
@@ -153,12 +153,10 @@ describe('plan move', () => {
       ['Document it', 'pending', 'none'],
     ]);
     expect(taken?.plan[0]).toMatchObject({
-      ...{
-        outcome: 'works',
-        completionCriteria: 'tests pass',
-        checks: [shell],
-        hostKey: null,
-      },
+      outcome: 'works',
+      completionCriteria: 'tests pass',
+      checks: [shell],
+      hostKey: null,
       evidence: [{ check: shell, fingerprint: 'tree-1', flaky: false }],
     });
     // It is this turn's work: the agent may not stop before it is done.

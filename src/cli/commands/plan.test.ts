@@ -66,14 +66,15 @@ describe('plan and ledger', () => {
     });
     await host.completes('t1');
     await host.happens({
-      ...{
-        type: 'check-finished',
-        todoId: 't1',
-        check: 'unit',
-        result: 'failed',
-        flaky: false,
-      },
-      ...{ tail: 'expected 1\nto be 2', fingerprint: null, final: true, writes: null },
+      type: 'check-finished',
+      todoId: 't1',
+      check: 'unit',
+      result: 'failed',
+      flaky: false,
+      tail: 'expected 1\nto be 2',
+      fingerprint: null,
+      final: true,
+      writes: null,
     });
     await host.happens({
       type: 'plan-written',

@@ -140,7 +140,8 @@ export const planLog = sessionCommand({
     const recent = earlier.length === 0 ? '' : ' since your last message';
     return {
       json: {
-        ...{ plan: session.planId, entries: present.flatMap(({ entries }) => entries) },
+        plan: session.planId,
+        entries: present.flatMap(({ entries }) => entries),
         earlier: earlier.map(({ plan, entries }) => ({ plan, entries })),
       },
       lines: [...earlier, ...present].flatMap((history) => {
@@ -208,7 +209,9 @@ export const ledgerVerify: Command = {
     });
     const broken = (reports ?? []).filter(({ report }) => !report.intact);
     const plans = (reports ?? []).map(({ session, plan, report }) => ({
-      ...{ ...sessionFields(session), plan, ...report },
+      ...sessionFields(session),
+      plan,
+      ...report,
     }));
     tell(io, given.has('json'), { intact: broken.length === 0, plans }, () =>
       reports === null ? ['no sessions yet'] : reportLines(reports, broken.length, io),

@@ -164,14 +164,15 @@ describe('V6: replay', () => {
     await host.completes('t1');
     await host.stops();
     await host.happens({
-      ...{
-        type: 'check-finished',
-        todoId: 't1',
-        check: 'unit',
-        result: 'passed',
-        flaky: false,
-      },
-      ...{ tail: null, fingerprint: null, final: true, writes: null },
+      type: 'check-finished',
+      todoId: 't1',
+      check: 'unit',
+      result: 'passed',
+      flaky: false,
+      tail: null,
+      fingerprint: null,
+      final: true,
+      writes: null,
     });
     const { state: stopped } = await host.stops();
     const stop = stopped.finalRun?.stop ?? '';

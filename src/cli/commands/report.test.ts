@@ -165,12 +165,10 @@ describe('report', () => {
     expect(out).toContain('- [ ] Publish it → blocked: needs a key\n');
     const json = JSON.parse((await bench.run('report', 'alpha', '--json')).out);
     expect(json).toMatchObject({
-      ...{
-        session: 'alpha-0001',
-        outcome: 'stagnant',
-        filesKnown: false,
-        milliseconds: 25_000,
-      },
+      session: 'alpha-0001',
+      outcome: 'stagnant',
+      filesKnown: false,
+      milliseconds: 25_000,
       refusals: { total: 4, saidDone: 4 },
     });
     expect(json.todos[0]).toMatchObject({ title: 'Write it', standing: 'claimed' });

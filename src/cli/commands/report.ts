@@ -71,17 +71,20 @@ async function collect(store: Store, session: State, io: Io) {
   const { inputTokens, outputTokens, cost } = totalUsage(await store.usage(session.id));
   const standing = standingIn(session);
   return {
-    ...{ host: descriptor.host, driven: descriptor.driven?.host ?? null },
-    ...{ agent: agent.name, model: agent.model },
-    ...{
-      directory: descriptor.directory,
-      goal: record.messages[0]?.text ?? session.title ?? null,
-    },
+    host: descriptor.host,
+    driven: descriptor.driven?.host ?? null,
+    agent: agent.name,
+    model: agent.model,
+    directory: descriptor.directory,
+    goal: record.messages[0]?.text ?? session.title ?? null,
     messages: record.messages.length,
-    ...{ outcome: settled?.outcome ?? null, reason: settled?.reason ?? null },
+    outcome: settled?.outcome ?? null,
+    reason: settled?.reason ?? null,
     state: await describeCurrentState(store, session, now),
     sentence: last?.outcome === settled?.outcome ? (last?.sentence ?? null) : null,
-    ...{ beganAt: began, endedAt: ended, milliseconds: Math.max(0, ended - began) },
+    beganAt: began,
+    endedAt: ended,
+    milliseconds: Math.max(0, ended - began),
     usage: { inputTokens, outputTokens, cost },
     plan: describePlan(session),
     todos: session.plan.flatMap((todo) =>
@@ -337,7 +340,8 @@ function describeCheck(
 }
 
 const doubts: Readonly<Record<string, string>> = {
-  ...{ failed: ', its check failed', running: ', its check still runs' },
+  failed: ', its check failed',
+  running: ', its check still runs',
 };
 
 /** Only what is not proved needs words: why it was left, or what the agent says of it. */

@@ -38,7 +38,12 @@ type VerifyResult = VerifiedCheck['result'] | 'nothing' | 'interrupted';
  * either.
  */
 const exitCodes: Readonly<Record<VerifyResult, number>> = {
-  ...{ passed: 0, failed: 1, flaky: 3, waiting: 3, nothing: 3, interrupted: 130 },
+  passed: 0,
+  failed: 1,
+  flaky: 3,
+  waiting: 3,
+  nothing: 3,
+  interrupted: 130,
 };
 
 export const verify: Command = {
@@ -56,7 +61,8 @@ export const verify: Command = {
     ...jsonOption,
   },
   async run(given, io) {
-    const [file, word] = [given.text('plan'), given.positional(0)];
+    const file = given.text('plan');
+    const word = given.positional(0);
     if (file !== null && word !== null)
       throw new UntildoneError('usage', 'Name a session or say --plan FILE, not both.');
     if (file !== null) return verifyTarget(given, io, targetHere(io, file), null);
@@ -109,7 +115,12 @@ function targetHere(io: Io, file: string | null): VerifyTarget {
   const todos = items.map(({ title, checks }) => ({ id: null, title, checks }));
   return {
     ...collectChecks({ goalChecks: goalChecks ?? policy.goalChecks, todos, specOf }),
-    ...{ session: null, frozen: {}, edited: [], hidden: [], file, directory },
+    session: null,
+    frozen: {},
+    edited: [],
+    hidden: [],
+    file,
+    directory,
     source: file === null ? 'configuration' : 'plan-file',
   };
 }
@@ -285,17 +296,20 @@ function toJson(
 ) {
   const { source, session, file, directory, wanted, uncovered, edited } = target;
   return {
-    ...{
-      result,
-      exitCode: exitCodes[result],
-      source,
-      session: session?.id ?? null,
-      file,
-      directory,
-    },
-    ...{ wanted: wanted.length, uncovered, edited },
+    result,
+    exitCode: exitCodes[result],
+    source,
+    session: session?.id ?? null,
+    file,
+    directory,
+    wanted: wanted.length,
+    uncovered,
+    edited,
     checks: results.map(({ wanted: { id, spec, forGoal, todos }, ...seen }) => ({
-      ...{ check: id, kind: spec?.kind ?? null, goal: forGoal, todos },
+      check: id,
+      kind: spec?.kind ?? null,
+      goal: forGoal,
+      todos,
       ...seen,
     })),
   };

@@ -64,7 +64,9 @@ describe('why', () => {
     const { refusals } = JSON.parse((await bench.run('why', '--json')).out);
     expect(refusals).toHaveLength(4);
     expect(refusals[0]).toMatchObject({
-      ...{ sequence: 1, textKind: 'standard', level: 1 },
+      sequence: 1,
+      textKind: 'standard',
+      level: 1,
       text: expect.stringContaining('[TODO CONTINUATION] 1/4 completed'),
     });
     const one = await bench.run('why', '--decision', '6');

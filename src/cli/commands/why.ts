@@ -96,7 +96,8 @@ async function explain(store: Store, session: State, wanted: number | null, io: 
   const isOurs = answer === 'continue' || rules.some((rule) => rule.name === reason);
   const kinds = textKind === null ? [] : textKinds.map(({ kind }) => ({ kind }));
   return {
-    ...{ ...stored, latest },
+    ...stored,
+    latest,
     /** A later stop that could not be decided, so that the agent was let go. */
     undecided:
       failed !== null && failed.at > stored.at

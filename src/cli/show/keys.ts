@@ -153,12 +153,10 @@ function scroll(state: ViewState, { name }: KeyPress): ViewState | null {
   const { first, shown, last } = planWindow(state);
   const isWriting = state.input.text !== '';
   const rows: Readonly<Partial<Record<KeyPress['name'], number>>> = {
-    ...{
-      upArrow: first - 1,
-      downArrow: first + 1,
-      pageUp: first - shown,
-      pageDown: first + shown,
-    },
+    upArrow: first - 1,
+    downArrow: first + 1,
+    pageUp: first - shown,
+    pageDown: first + shown,
     ...(isWriting ? {} : { home: 0, end: last }),
   };
   const row = rows[name];
@@ -177,7 +175,8 @@ const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' });
  */
 function editLine(input: InputView, { name, text, isControl }: KeyPress): InputView {
   const { text: line, cursor } = input;
-  const [before, after] = [line.slice(0, cursor), line.slice(cursor)];
+  const before = line.slice(0, cursor);
+  const after = line.slice(cursor);
   const back =
     cursor === 0 ? 0 : (graphemes.segment(line).containing(cursor - 1)?.index ?? 0);
   const ahead =
@@ -199,12 +198,10 @@ function editLine(input: InputView, { name, text, isControl }: KeyPress): InputV
           text: [before + added + after, cursor + added.length],
           backspace: [line.slice(0, back) + after, back],
           delete: [before + line.slice(ahead), cursor],
-          ...{
-            leftArrow: [line, back],
-            rightArrow: [line, ahead],
-            home: [line, 0],
-            end: [line, line.length],
-          },
+          leftArrow: [line, back],
+          rightArrow: [line, ahead],
+          home: [line, 0],
+          end: [line, line.length],
           escape: ['', 0],
         };
   const key = isControl ? text : name;

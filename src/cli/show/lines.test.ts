@@ -220,7 +220,9 @@ describe('tool calls', () => {
           tool: 'edit_file',
           input: { path: 'parser.mjs' },
         } as const),
-        ...{ ok: true, output: '', milliseconds: 6 },
+        ok: true,
+        output: '',
+        milliseconds: 6,
       } as never);
     const changed = event(1, { type: 'file-changed', ...change, added: 12, removed: 3 });
     expect(
@@ -232,7 +234,9 @@ describe('tool calls', () => {
     const write = (type: 'tool-started' | 'tool-ended', ok: boolean) =>
       event(1, {
         ...({ type, callId: '1', tool: 'todo_write', input: { todos: [1] } } as const),
-        ...{ ok, output: 'No.', milliseconds: 6 },
+        ok,
+        output: 'No.',
+        milliseconds: 6,
       } as never);
     expect(printed([write('tool-started', true), write('tool-ended', true)])).toBe('');
     expect(printed([write('tool-started', true), write('tool-ended', false)])).toBe(
@@ -285,7 +289,8 @@ describe('what the system does', () => {
       result: 'failed',
       flaky: false,
     } as const),
-    ...{ sentence: 'npm test exited with 1 instead of 0 after 0.0 s.', milliseconds: 49 },
+    sentence: 'npm test exited with 1 instead of 0 after 0.0 s.',
+    milliseconds: 49,
     tail: `${'passed\n'.repeat(50)}\u001b[31m1 failed\u001b[0m\n`,
   });
   const told = (...events: AgentEvent[]): string[] =>

@@ -17,13 +17,14 @@ function openTerminal() {
   const input = new PassThrough();
   const { clock } = createCommandBench();
   const io = {
-    ...{
-      stdout: { write: () => {} },
-      stderr: { write: (text: string) => (shown += text) },
-      env: {},
-    },
-    ...{ cwd: '/', isTTY: true, clock },
-    ...{ whyNoHuman: async () => null, agentAbove: async () => null },
+    stdout: { write: () => {} },
+    stderr: { write: (text: string) => (shown += text) },
+    env: {},
+    cwd: '/',
+    isTTY: true,
+    clock,
+    whyNoHuman: async () => null,
+    agentAbove: async () => null,
     agentSessions: async () => [],
   };
   const output = plainTerminalOutput(io, () => {}, hand, input);
@@ -36,13 +37,11 @@ function openTerminal() {
 
 const asked = (requestId: string) =>
   event(1, {
-    ...{
-      type: 'permission-asked',
-      requestId,
-      tool: 'shell',
-      subject: 'x',
-      pattern: '= x',
-    },
+    type: 'permission-asked',
+    requestId,
+    tool: 'shell',
+    subject: 'x',
+    pattern: '= x',
     choices: ['once', 'session', 'always', 'no'],
   });
 
@@ -67,8 +66,11 @@ describe('a person at a plain terminal', () => {
     await type('s');
     output.emit(
       event(2, {
-        ...{ type: 'permission-answered', requestId: 'r1', granted: true },
-        ...{ remembered: 'session', by: 'terminal' },
+        type: 'permission-answered',
+        requestId: 'r1',
+        granted: true,
+        remembered: 'session',
+        by: 'terminal',
       }),
     );
     await type('n');

@@ -131,13 +131,19 @@ const withFile = ({ files }: ViewState, { path, isNew, added, removed }: FileCha
  */
 const changes: { readonly [Type in ViewEvent['type']]?: Change<Type> } = {
   'run-started': ({ startedAt }, { at, sessionId, model }) => ({
-    ...{ sessionId, model, startedAt: startedAt ?? at },
-    ...{ outcome: null, permissions: [], queued: 0 },
+    sessionId,
+    model,
+    startedAt: startedAt ?? at,
+    outcome: null,
+    permissions: [],
+    queued: 0,
   }),
   'step-started': ({ calls, workers }, { step }, workerId) =>
     workerId === null
       ? {
-          ...{ ...moves, step, said: '' },
+          ...moves,
+          step,
+          said: '',
           calls: calls.filter((call) => call.ended !== null || call.workerId !== null),
         }
       : {
@@ -167,7 +173,8 @@ const changes: { readonly [Type in ViewEvent['type']]?: Change<Type> } = {
   continuation: (_, { number }) => ({ ...moves, said: '', continuations: number }),
   waiting: (_, { reason, sentence, until }) => ({ wait: { reason, sentence, until } }),
   error: (_, { kind, sentence, retryAt }) => ({
-    ...{ held: '', error: sentence },
+    held: '',
+    error: sentence,
     wait: retryAt === null ? null : { reason: kind, sentence, until: retryAt },
   }),
   'check-started': (state, event) => ({
@@ -199,25 +206,21 @@ const changes: { readonly [Type in ViewEvent['type']]?: Change<Type> } = {
     queued: Math.max(0, queued + (state === 'queued' ? 1 : -1)),
   }),
   'run-ended': (_, { outcome, todos, usage }) => ({
-    ...{
-      ...moves,
-      outcome,
-      todos,
-      usage,
-      calls: [],
-      checks: [],
-      workers: [],
-      permissions: [],
-    },
+    ...moves,
+    outcome,
+    todos,
+    usage,
+    calls: [],
+    checks: [],
+    workers: [],
+    permissions: [],
     checkQuestion: null,
   }),
   'session-state': ({ calls }, event) => ({
-    ...{
-      sessionId: event.sessionId,
-      model: event.model,
-      startedAt: event.turnSince,
-      session: event,
-    },
+    sessionId: event.sessionId,
+    model: event.model,
+    startedAt: event.turnSince,
+    session: event,
     wait:
       event.until === null
         ? null

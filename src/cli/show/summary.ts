@@ -20,8 +20,13 @@ const longestTitle = 160;
 const longestWhy = 240;
 
 const styles: Readonly<Record<Outcome, Style>> = {
-  ...{ done: 'green', blocked: 'red', stagnant: 'red', exhausted: 'red', failed: 'red' },
-  ...{ paused: 'yellow', aborted: 'yellow' },
+  done: 'green',
+  blocked: 'red',
+  stagnant: 'red',
+  exhausted: 'red',
+  failed: 'red',
+  paused: 'yellow',
+  aborted: 'yellow',
   // No alarm: an honest answer may be all that was wanted.
   claimed: 'bold',
 };

@@ -259,13 +259,11 @@ describe('a session in the store, told as the events of a run', () => {
     expect(told[1]).toMatchObject({ sessionId: 'w1' });
     const parentId = session.sessionId;
     const own = createScriptedHost({
-      ...{
-        mode: 'asked',
-        store,
-        clock,
-        identifiers: createSequentialIdentifiers('w'),
-        hash: sha256,
-      },
+      mode: 'asked',
+      store,
+      clock,
+      identifiers: createSequentialIdentifiers('w'),
+      hash: sha256,
       policy: () => ({ settings: defaultSettings, goalChecks: [] }),
       sessionId: 'w1',
       descriptor: { host: 'untildone', parentId, directory: '/project' },

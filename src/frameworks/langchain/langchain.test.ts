@@ -14,7 +14,10 @@ async function stage(
   const session = await createLibraryStage().open({ goal: 'go' });
   const { server, requests } = await startModel(...steps);
   const model = new ChatOpenAI({
-    ...{ model: 'story', apiKey: 'any', maxRetries: 0, useResponsesApi: false },
+    model: 'story',
+    apiKey: 'any',
+    maxRetries: 0,
+    useResponsesApi: false,
     configuration: { baseURL: `${server.url}/v1` },
   });
   const book = tool(async () => 'booked', {

@@ -17,14 +17,12 @@ const modes = {
 } as const;
 
 export const claudeCodeDriver: HostDriver = {
-  ...{
-    name: hostName,
-    title,
-    program,
-    howToGet,
-    takesId: true,
-    reports: { tokens: true, cost: true },
-  },
+  name: hostName,
+  title,
+  program,
+  howToGet,
+  takesId: true,
+  reports: { tokens: true, cost: true },
   tools: { pause: `${toolPrefix}todo_pause`, verify: `${toolPrefix}todo_verify` },
   permissions: {
     'read-only': 'Claude Code may only look (its mode "plan").',
@@ -40,21 +38,21 @@ export const claudeCodeDriver: HostDriver = {
     const servers = { [serverName]: { type: 'stdio', ...ourServer(), alwaysLoad: true } };
     return {
       words: [
-        ...[
-          '-p',
-          '--output-format',
-          'stream-json',
-          '--verbose',
-          isNew ? '--session-id' : '--resume',
-        ],
-        ...[id ?? '', ...modes[mode], ...(model === null ? [] : ['--model', model])],
-        ...['--settings', JSON.stringify({ hooks: Object.fromEntries(hooks) })],
-        ...['--mcp-config', JSON.stringify({ mcpServers: servers })],
-        ...[
-          '--allowedTools',
-          allTools.map((tool) => toolPrefix + tool).join(','),
-          ...flags,
-        ],
+        '-p',
+        '--output-format',
+        'stream-json',
+        '--verbose',
+        isNew ? '--session-id' : '--resume',
+        id ?? '',
+        ...modes[mode],
+        ...(model === null ? [] : ['--model', model]),
+        '--settings',
+        JSON.stringify({ hooks: Object.fromEntries(hooks) }),
+        '--mcp-config',
+        JSON.stringify({ mcpServers: servers }),
+        '--allowedTools',
+        allTools.map((tool) => toolPrefix + tool).join(','),
+        ...flags,
       ],
       // What the human set is theirs.
       variables: Object.fromEntries(

@@ -44,12 +44,11 @@ export const claudeCodeInstaller = hookInstaller({
   // In the prompt from the start: nobody searches for an escape hatch.
   server: (call) => ({ type: 'stdio', ...call, alwaysLoad: true }),
   stop: {
-    ...{
-      prompt_id: 'untildone-doctor',
-      permission_mode: 'default',
-      last_assistant_message: '',
-    },
-    ...{ background_tasks: [], session_crons: [] },
+    prompt_id: 'untildone-doctor',
+    permission_mode: 'default',
+    last_assistant_message: '',
+    background_tasks: [],
+    session_crons: [],
   },
   look,
 });
@@ -99,12 +98,10 @@ function look(
     user: [stateFile, 'mcpServers', serverName],
   };
   return {
-    ...{
-      project,
-      plugin: plugin?.value === true ? plugin.path : null,
-      hookFiles,
-      servers,
-    },
+    project,
+    plugin: plugin?.value === true ? plugin.path : null,
+    hookFiles,
+    servers,
     isGranted: (scope) => scope === 'user' || (scope === 'project' && !isLocalTracked),
     layout(scope, { hooks, server, moved }) {
       const variables = Object.entries({ ...switches, ...moved });

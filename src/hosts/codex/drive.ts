@@ -95,14 +95,12 @@ function readItem(item: Fields, isOver: boolean): driver.Facts {
 }
 
 export const codexDriver: HostDriver = {
-  ...{
-    name: hostName,
-    title,
-    program,
-    howToGet,
-    takesId: false,
-    reports: { tokens: true, cost: false },
-  },
+  name: hostName,
+  title,
+  program,
+  howToGet,
+  takesId: false,
+  reports: { tokens: true, cost: false },
   tools: { pause: `${toolPrefix}todo_pause`, verify: `${toolPrefix}todo_verify` },
   permissions: {
     'read-only': 'Codex may only look (its sandbox "read-only").',
@@ -129,10 +127,16 @@ export const codexDriver: HostDriver = {
     ]);
     return {
       words: [
-        ...['exec', '--json', '--skip-git-repo-check', ...modes[mode]],
+        'exec',
+        '--json',
+        '--skip-git-repo-check',
+        ...modes[mode],
         ...(model === null ? [] : ['-m', model]),
         // Its own options stand before `resume`, which has others.
-        ...[...words, ...flags, ...(isNew || id === null ? [] : ['resume', id]), '-'],
+        ...words,
+        ...flags,
+        ...(isNew || id === null ? [] : ['resume', id]),
+        '-',
       ],
       input: text,
     };

@@ -55,7 +55,8 @@ export const codexLanguage: read.HookLanguage = {
   readUsage: usageIn('"token_count"', ({ payload }) => {
     const { type, info } = recordOf(payload);
     const { total_token_usage, last_token_usage } = recordOf(info);
-    const [total, last] = [recordOf(total_token_usage), recordOf(last_token_usage)];
+    const total = recordOf(total_token_usage);
+    const last = recordOf(last_token_usage);
     if (type !== 'token_count' || typeof total['total_tokens'] !== 'number') return null;
     // The same sum again is the same call, told with newer rate limits.
     const key = `total-${total['total_tokens']}`;

@@ -114,7 +114,8 @@ describe('init codex', () => {
       tools: { view_image: true, update_plan: { enabled: true } },
       mcp_servers: {
         untildone: {
-          ...{ command: process.execPath, default_tools_approval_mode: 'approve' },
+          command: process.execPath,
+          default_tools_approval_mode: 'approve',
           args: [
             expect.stringContaining('host-commands.js'),
             'mcp',

@@ -44,16 +44,17 @@ export const codexInstaller = hookInstaller({
   commandSetsVariables: true,
   element: (command, hook) => hookGroup(codexHook(hook), command),
   server: ({ command, args, env = {} }) => ({
-    ...{ command, args, ...(Object.keys(env).length > 0 && { env }), ...serverRights },
+    command,
+    args,
+    ...(Object.keys(env).length > 0 && { env }),
+    ...serverRights,
   }),
   serverRights: ', and its tools are approved',
   stop: {
-    ...{
-      turn_id: 'untildone-doctor',
-      transcript_path: null,
-      model: 'none',
-      permission_mode: 'default',
-    },
+    turn_id: 'untildone-doctor',
+    transcript_path: null,
+    model: 'none',
+    permission_mode: 'default',
     last_assistant_message: '',
   },
   summary: ', trusted',
@@ -127,7 +128,8 @@ function look(
     env['CODEX_HOME'] &&
     askOr(env['CODEX_HOME'], () => realpathSync(env['CODEX_HOME'] ?? ''));
   const userFolder = moved || join(home, '.codex');
-  const [projectHooks, projectConfig] = [join(project, files[0]), join(root, files[1])];
+  const projectHooks = join(project, files[0]);
+  const projectConfig = join(root, files[1]);
   const userConfig = join(userFolder, 'config.toml');
   const hookFiles = {
     project: projectHooks,

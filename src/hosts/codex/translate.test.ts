@@ -46,18 +46,22 @@ describe('a stop of Codex', () => {
   it('G2: carries the last words and where the tokens stand; there is no cap', () => {
     const { asks, timeout, sessionId, promptId, descriptor } = callOf(codexStop());
     expect({ timeout, sessionId, promptId }).toEqual({
-      ...{ timeout: 'stop', sessionId: codexSession, promptId: codexTurn },
+      timeout: 'stop',
+      sessionId: codexSession,
+      promptId: codexTurn,
     });
     expect(descriptor.tools).toEqual({
-      ...{ pause: 'mcp__untildone__todo_pause', verify: 'mcp__untildone__todo_verify' },
+      pause: 'mcp__untildone__todo_pause',
+      verify: 'mcp__untildone__todo_verify',
     });
     expect(asks).toEqual({
-      ...{ type: 'stop', end: 'normal', lastText: 'All done!', isContinued: false },
-      ...{
-        background: null,
-        blockCap: null,
-        transcript: expect.stringContaining('rollout-'),
-      },
+      type: 'stop',
+      end: 'normal',
+      lastText: 'All done!',
+      isContinued: false,
+      background: null,
+      blockCap: null,
+      transcript: expect.stringContaining('rollout-'),
     });
   });
 
@@ -111,15 +115,14 @@ describe('the plan of Codex', () => {
   it('V1: before it is written, what it would complete can be refused', () => {
     const { asks, timeout, hook } = callOf(codexPlanBefore(steps));
     expect({ asks, timeout }).toEqual({
-      ...{
-        asks: { type: 'complete', todos: ['Write the parser'] },
-        timeout: 'completion',
-      },
+      asks: { type: 'complete', todos: ['Write the parser'] },
+      timeout: 'completion',
     });
     expect(translated(codexPlanBefore(steps.slice(1)))).toEqual(nothing);
     expect(codex.render({ refusal: 'The check failed.' }, hook)).toEqual({
       hookSpecificOutput: {
-        ...{ hookEventName: 'PreToolUse', permissionDecision: 'deny' },
+        hookEventName: 'PreToolUse',
+        permissionDecision: 'deny',
         permissionDecisionReason: 'The check failed.',
       },
     });
@@ -203,7 +206,9 @@ describe('the human of Codex', () => {
 
   it('E6: a continuation is a block with a reason, elsewhere a text is more context', () => {
     expect(codex.render({ text: 'Go on.', message: 'so it is.' }, 'Stop')).toEqual({
-      ...{ decision: 'block', reason: 'Go on.', systemMessage: 'untildone: so it is.' },
+      decision: 'block',
+      reason: 'Go on.',
+      systemMessage: 'untildone: so it is.',
     });
     expect(codex.render({ text: 'The plan.' }, 'SessionStart')).toEqual({
       hookSpecificOutput: {

@@ -47,14 +47,12 @@ const readers: driver.Readers = {
 };
 
 export const copilotDriver: HostDriver = {
-  ...{
-    name: hostName,
-    title,
-    program,
-    howToGet,
-    takesId: true,
-    reports: { tokens: false, cost: false },
-  },
+  name: hostName,
+  title,
+  program,
+  howToGet,
+  takesId: true,
+  reports: { tokens: false, cost: false },
   tools: { pause: `${serverName}-todo_pause`, verify: `${serverName}-todo_verify` },
   permissions: {
     'read-only': 'Copilot CLI may only look and plan (its mode "plan").',
@@ -75,28 +73,22 @@ export const copilotDriver: HostDriver = {
     };
     return {
       words: [
-        ...[
-          '--no-auto-update',
-          '--output-format',
-          'json',
-          '--session-id',
-          id ?? '',
-          '--plugin-dir',
-          scratch,
-        ],
-        ...[
-          ...modes[mode],
-          '--allow-tool',
-          serverName,
-          ...(model === null ? [] : ['--model', model]),
-        ],
-        ...[
-          '--additional-mcp-config',
-          JSON.stringify({ mcpServers: servers }),
-          ...flags,
-          '-p',
-          text,
-        ],
+        '--no-auto-update',
+        '--output-format',
+        'json',
+        '--session-id',
+        id ?? '',
+        '--plugin-dir',
+        scratch,
+        ...modes[mode],
+        '--allow-tool',
+        serverName,
+        ...(model === null ? [] : ['--model', model]),
+        '--additional-mcp-config',
+        JSON.stringify({ mcpServers: servers }),
+        ...flags,
+        '-p',
+        text,
       ],
     };
   },

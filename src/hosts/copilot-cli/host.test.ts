@@ -159,7 +159,8 @@ describe('its cap', () => {
       ),
     });
     expect((await hooks.store.decisions(sessionId, 1))[0]?.decision).toMatchObject({
-      ...{ reason: 'host-cap', outcome: 'exhausted' },
+      reason: 'host-cap',
+      outcome: 'exhausted',
       sentence: expect.stringContaining('untildone run --with copilot-cli'),
     });
     await hooks.send(promptPayload('go on'));

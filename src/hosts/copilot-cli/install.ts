@@ -29,11 +29,9 @@ const element: HookHost['element'] = (command, { timeout }, env) => {
 /** Nobody is asked about tools that change only the plan. */
 const grant = {
   matcher: `${serverName}/(${offeredTools.join('|')})`,
-  ...{
-    type: 'command',
-    bash: `echo '{"behavior":"allow"}'`,
-    timeoutSec: hookTimeouts.other,
-  },
+  type: 'command',
+  bash: `echo '{"behavior":"allow"}'`,
+  timeoutSec: hookTimeouts.other,
 };
 const localSettings = '.github/copilot/settings.local.json';
 
@@ -74,7 +72,8 @@ export const copilotInstaller = hookInstaller({
     };
     const ofUser = [join(own, 'mcp-config.json'), 'mcpServers', serverName] as const;
     const servers = {
-      ...{ project: ofUser, user: ofUser },
+      project: ofUser,
+      user: ofUser,
       shared: [join(project, '.github', 'mcp.json'), 'mcpServers', serverName] as const,
     };
     const mendTrust = `start copilot in ${project} and trust the folder, or untildone init ${hostName} --user`;
@@ -82,7 +81,9 @@ export const copilotInstaller = hookInstaller({
     const isTrusted = () =>
       listOf(readSource(join(own, 'config.json'))['trustedFolders']).includes(project);
     return {
-      ...{ project, hookFiles, servers },
+      project,
+      hookFiles,
+      servers,
       layout(scope, { hooks, server }) {
         const edits = [...hooks, entry(['hooks', 'PermissionRequest'], grant)];
         const path = hookFiles[scope];

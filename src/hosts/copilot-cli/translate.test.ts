@@ -38,8 +38,12 @@ describe('a stop of Copilot CLI', () => {
   it('V8: is asked with a cap of eight for the whole turn; what was said last is not in it', () => {
     expect(asksOf(stopPayload({ stop_hook_active: true }))).toEqual({
       type: 'stop',
-      ...{ end: 'normal', lastText: '', isContinued: true, background: null },
-      ...{ blockCap: 8, capsTurn: true },
+      end: 'normal',
+      lastText: '',
+      isContinued: true,
+      background: null,
+      blockCap: 8,
+      capsTurn: true,
       transcript: `/home/me/.copilot/session-state/${sessionId}/events.jsonl`,
     });
   });

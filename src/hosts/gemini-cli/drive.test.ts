@@ -11,7 +11,13 @@ afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
 const id = 'd58781df-5b38-4654-9349-0c5e254fa3f3';
 const plain: DriveStart = {
-  ...{ text: '-Do it', id, isNew: true, mode: 'edit', model: null, flags: [], scratch },
+  text: '-Do it',
+  id,
+  isNew: true,
+  mode: 'edit',
+  model: null,
+  flags: [],
+  scratch,
   environment: { HOME: scratch },
 };
 beforeEach(() => geminiDriver.start(plain));

@@ -105,14 +105,12 @@ const readers: driver.Readers = {
 };
 
 export const geminiDriver: HostDriver = {
-  ...{
-    name: hostName,
-    title,
-    program,
-    howToGet,
-    takesId: true,
-    reports: { tokens: true, cost: false },
-  },
+  name: hostName,
+  title,
+  program,
+  howToGet,
+  takesId: true,
+  reports: { tokens: true, cost: false },
   tools: { pause: null, verify: null },
   permissions: {
     'read-only': 'Gemini CLI may only look (its mode "plan").',
@@ -125,16 +123,16 @@ export const geminiDriver: HostDriver = {
     return {
       words: [
         // Of a folder that nobody trusted, the settings stay unread all the same.
-        ...[
-          '--skip-trust',
-          '-o',
-          'stream-json',
-          '--approval-mode',
-          modes[mode],
-          ...policyWords(start),
-        ],
+        '--skip-trust',
+        '-o',
+        'stream-json',
+        '--approval-mode',
+        modes[mode],
+        ...policyWords(start),
         ...(model === null ? [] : ['-m', model]),
-        ...[isNew ? '--session-id' : '--resume', id ?? '', ...flags],
+        isNew ? '--session-id' : '--resume',
+        id ?? '',
+        ...flags,
       ],
       // Without: it starts itself once more, for a larger heap, which takes a third of
       // each start.

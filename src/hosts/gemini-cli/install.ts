@@ -26,12 +26,10 @@ export const geminiInstaller = hookInstaller({
     ...(hook === 'BeforeTool' && { matcher: `^${todoTool}$` }),
     hooks: [
       {
-        ...{
-          name: serverName,
-          type: 'command',
-          command,
-          timeout: hookTimeouts[timeout] * 1000,
-        },
+        name: serverName,
+        type: 'command',
+        command,
+        timeout: hookTimeouts[timeout] * 1000,
         ...(Object.keys(env).length > 0 && { env }),
       },
     ],
@@ -91,7 +89,10 @@ function look({ env, home }: InstallBasis, found: Project) {
   const untrusted = `Gemini CLI runs hooks and MCP servers only in folders that you trust, and ${found.root} is not one of them yet.`;
 
   return settingsPlace(found, {
-    ...{ title: 'Gemini CLI', folder: '.gemini', userFolder, managed },
+    title: 'Gemini CLI',
+    folder: '.gemini',
+    userFolder,
+    managed,
     more(scope) {
       const path = join(userFolder, 'policies', 'untildone.toml');
       return scope === 'shared'

@@ -48,14 +48,13 @@ describe('a stop', () => {
     });
     expect(call.descriptor.tools.pause).toBe('mcp_untildone_todo_pause');
     expect(call.asks).toEqual({
-      ...{
-        type: 'stop',
-        end: 'normal',
-        lastText: 'All done.',
-        isContinued: false,
-        background: null,
-      },
-      ...{ blockCap: null, transcript: stopPayload()['transcript_path'] },
+      type: 'stop',
+      end: 'normal',
+      lastText: 'All done.',
+      isContinued: false,
+      background: null,
+      blockCap: null,
+      transcript: stopPayload()['transcript_path'],
     });
   });
 
@@ -72,7 +71,9 @@ describe('a stop', () => {
     expect(
       geminiCli.render({ text: 'Go on.', message: 'once more' }, 'AfterAgent'),
     ).toEqual({
-      ...{ decision: 'block', reason: 'Go on.', systemMessage: 'untildone: once more' },
+      decision: 'block',
+      reason: 'Go on.',
+      systemMessage: 'untildone: once more',
     });
     expect(geminiCli.render({}, 'AfterAgent')).toEqual({});
   });
@@ -140,7 +141,8 @@ describe('a tool call', () => {
       sentence: null,
     });
     expect(geminiCli.render({ refusal: 'It fails.' }, 'BeforeTool')).toEqual({
-      ...{ decision: 'block', reason: 'It fails.' },
+      decision: 'block',
+      reason: 'It fails.',
     });
   });
 
@@ -276,13 +278,11 @@ describe('S9: what the model used', () => {
     const path = join(scratch, 'session.jsonl');
     const line = (id: string, second: number, more: object = {}) =>
       JSON.stringify({
-        ...{
-          id,
-          timestamp: `2026-11-18T00:55:0${second}.000Z`,
-          type: 'gemini',
-          content: '',
-          thoughts: [],
-        },
+        id,
+        timestamp: `2026-11-18T00:55:0${second}.000Z`,
+        type: 'gemini',
+        content: '',
+        thoughts: [],
         tokens: {
           input: 8906,
           output: 31,

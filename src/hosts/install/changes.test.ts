@@ -77,7 +77,8 @@ describe('carrying out changes', () => {
 
   it('V5: what was written goes back, though its old record cannot be written any more', () => {
     expect(performChanges([plan('first.json')])).toBeNull();
-    const [first, second] = [plan('first.json', 'uninstall'), plan('second.json')];
+    const first = plan('first.json', 'uninstall');
+    const second = plan('second.json');
     writeFileSync(second.path, 'somebody else');
     const toJSON = () => {
       throw new Error('the disk is full');

@@ -17,8 +17,13 @@ export const serverName = 'untildone';
 export const offeredTools = ['todo_pause', 'todo_verify'];
 /** They change only the plan. A pattern would also grant what later versions add. */
 export const allTools = [
-  ...['create_todo', 'list_todo', 'complete_todo', 'update_todo'],
-  ...['todo_write', 'todo_read', ...offeredTools],
+  'create_todo',
+  'list_todo',
+  'complete_todo',
+  'update_todo',
+  'todo_write',
+  'todo_read',
+  ...offeredTools,
 ];
 
 type Variables = Readonly<Record<string, string>>;
@@ -260,9 +265,12 @@ function examineServer(
 }
 
 const greeting = {
-  ...{ jsonrpc: '2.0', id: 1, method: 'initialize' },
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
   params: {
-    ...{ protocolVersion: '2025-06-18', capabilities: {} },
+    protocolVersion: '2025-06-18',
+    capabilities: {},
     clientInfo: { name: 'untildone doctor', version: '1' },
   },
 };
@@ -280,12 +288,11 @@ const serverProof = (call: readonly string[]): installer.Proof => ({
 /** As the host calls it, at the end of a turn. */
 function hookProof({ title, stop }: HookHost, call: readonly string[]): installer.Proof {
   const ended = {
-    ...{
-      hook_event_name: 'Stop',
-      session_id: 'untildone-doctor',
-      transcript_path: '/dev/null',
-    },
-    ...{ stop_hook_active: false, ...stop },
+    hook_event_name: 'Stop',
+    session_id: 'untildone-doctor',
+    transcript_path: '/dev/null',
+    stop_hook_active: false,
+    ...stop,
   };
   return {
     name: 'hook-call',

@@ -217,7 +217,8 @@ function append(
   value: Json,
 ): string {
   const { offset, children = [] } = container;
-  const [first, last] = [children[0], children.at(-1)];
+  const first = children[0];
+  const last = children.at(-1);
   const needsComma = last !== undefined && commaAfter(before, last) === null;
   const text = needsComma ? splice(before, endOf(last), 0, ',') : before;
   const close = endOf(container) - (needsComma ? 0 : 1);
@@ -230,7 +231,8 @@ function append(
   const outer = indentationOf(text, offset);
   const inner =
     (first && indentationBefore(text, first.offset)) ?? outer + indentationUnit(text);
-  const [endOfLine, blanks] = [endOfLineIn(text), text.slice(at, close)];
+  const endOfLine = endOfLineIn(text);
+  const blanks = text.slice(at, close);
   const closing = blanks.includes('\n') ? blanks : endOfLine + outer;
   return splice(
     text,
@@ -251,11 +253,9 @@ function replaceValue(text: string, old: Node, value: Json): string {
 }
 
 function removeChild(text: string, child: Node): string {
-  const [start, end, siblings] = [
-    child.offset,
-    endOf(child),
-    child.parent?.children ?? [],
-  ];
+  const start = child.offset;
+  const end = endOf(child);
+  const siblings = child.parent?.children ?? [];
   const after = commaAfter(text, child);
   if (after !== null) return cut(text, start, after + 1);
   const before = commaAfter(text, siblings[siblings.indexOf(child) - 1]);
@@ -266,7 +266,8 @@ function removeChild(text: string, child: Node): string {
 
 /** With its whole line, where nothing else stands in it. */
 function cut(text: string, start: number, end: number): string {
-  const [before, after] = [text.slice(0, start), text.slice(end)];
+  const before = text.slice(0, start);
+  const after = text.slice(end);
   const isLine = indentationBefore(text, start) !== null && /^[ \t]*\r?\n/.test(after);
   if (isLine) return before.replace(/[ \t]*$/, '') + after.replace(/^[ \t]*\r?\n/, '');
   // `{ "a": 1, "b": 2 }`: one of the blanks around it goes too.

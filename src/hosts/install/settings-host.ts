@@ -35,7 +35,8 @@ export function settingsPlace(found: installer.Project, settings: Settings): Hoo
   const { title, folder, userFolder, managed } = settings;
   const { root: project, mainRoot } = found;
   const file = join(folder, 'settings.json');
-  const [own, user] = [join(project, file), join(userFolder, 'settings.json')];
+  const own = join(project, file);
+  const user = join(userFolder, 'settings.json');
   const hookFiles = { project: own, shared: own, user };
   const serverIn = (path: string) => [path, 'mcpServers', serverName] as const;
   const look = (): Place => ({ project, sources: readSources([managed, own, user]) });

@@ -14,11 +14,10 @@ const server: TomlEdit = {
   named: true,
 };
 const trust: TomlEdit = {
-  ...{ kind: 'table', named: true },
-  ...{
-    path: ['hooks', 'state', '/home/me/.codex/hooks.json:stop:0:0'],
-    value: { trusted_hash: 'sha256:1' },
-  },
+  kind: 'table',
+  named: true,
+  path: ['hooks', 'state', '/home/me/.codex/hooks.json:stop:0:0'],
+  value: { trusted_hash: 'sha256:1' },
 };
 const always = () => true;
 

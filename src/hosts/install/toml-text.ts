@@ -61,10 +61,8 @@ export function applyToml(text: string, { path, value, named }: TomlEdit): strin
   const entries = Object.entries(value);
   if (there === undefined) {
     const lines = [`[${path.map(writeKey).join('.')}]`, ...entries.map(writeEntry)];
-    const [endOfLine, start] = [
-      endOfLineIn(text),
-      text.trimEnd() === '' ? text : asLines(text),
-    ];
+    const endOfLine = endOfLineIn(text);
+    const start = text.trimEnd() === '' ? text : asLines(text);
     const gap = start === '' || /\n\r?\n$/.test(start) ? '' : endOfLine;
     return checked(
       start + gap + lines.map((line) => line + endOfLine).join(''),

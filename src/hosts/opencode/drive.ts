@@ -33,7 +33,8 @@ const readers: Readers = {
   tool_use({ part }) {
     const { tool, callID, state } = recordOf(part);
     const { status, input, output, error } = recordOf(state);
-    const [callId, named] = [textOf(callID), textOf(tool) ?? 'unknown'];
+    const callId = textOf(callID);
+    const named = textOf(tool) ?? 'unknown';
     const todos = recordOf(input)['todos'];
     if (callId === null) return [];
     const ended = {
@@ -69,7 +70,12 @@ const readers: Readers = {
 };
 
 export const opencodeDriver: HostDriver = {
-  ...{ name, title, program, howToGet, takesId: false, endsByExit: true },
+  name,
+  title,
+  program,
+  howToGet,
+  takesId: false,
+  endsByExit: true,
   reports: { tokens: true, cost: true },
   tools: { pause: 'todo_pause', verify: 'todo_verify' },
   permissions: {
@@ -80,8 +86,13 @@ export const opencodeDriver: HostDriver = {
   // The text comes on standard input: as an argument it would reach the model in quotes.
   start: ({ text, id, mode, model, flags, environment }) => ({
     words: [
-      ...['run', '--format', 'json', ...(id === null ? [] : ['-s', id])],
-      ...[...modes[mode], ...(model === null ? [] : ['-m', model]), ...flags],
+      'run',
+      '--format',
+      'json',
+      ...(id === null ? [] : ['-s', id]),
+      ...modes[mode],
+      ...(model === null ? [] : ['-m', model]),
+      ...flags,
     ],
     variables: {
       OPENCODE_CONFIG_CONTENT: withPlugin(environment['OPENCODE_CONFIG_CONTENT']),

@@ -322,7 +322,8 @@ describe('other sessions', () => {
 
 describe('what is known at once', () => {
   const failing = (error: object) => ({
-    ...{ id: 'evt_1', type: 'session.error' },
+    id: 'evt_1',
+    type: 'session.error',
     properties: { sessionID: sessionId, error },
   });
 

@@ -55,7 +55,8 @@ export function hear(plugin: Plugin, event: unknown) {
   const { type, id, properties } = recordOf(event);
   const fields = recordOf(properties);
   const sessionId = idOf(fields['sessionID']) ?? idOf(recordOf(fields['info'])['id']);
-  const [name, eventId] = [textOf(type) ?? '', idOf(id)];
+  const name = textOf(type) ?? '';
+  const eventId = idOf(id);
   // Only these concern a session.
   const isOurs = /^(session|message|todo|permission|question)\./.test(name);
   if (isOurs && sessionId && eventId !== null)
@@ -145,10 +146,8 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     answerOf?: (fields: Fields) => object,
   ): Hear {
     return (fields) => {
-      const [type, requestId] = [
-        key === 'id' ? 'wait-started' : 'wait-ended',
-        idOf(fields[key]),
-      ];
+      const type = key === 'id' ? 'wait-started' : 'wait-ended';
+      const requestId = idOf(fields[key]);
       const wait = { kind, ...answerOf?.(fields), requestId };
       if (requestId !== null)
         later({ type, wait } as Happening, `${type}/${kind}/${requestId}`);
@@ -325,7 +324,8 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
 
   /** Nothing is awaited before the host is kept from leaving. */
   function stepEnded(messageId: string, part: Fields) {
-    const [reason, usage] = [textOf(part['reason']) ?? 'unknown', usageOf(part)];
+    const reason = textOf(part['reason']) ?? 'unknown';
+    const usage = usageOf(part);
     const isLast =
       reason !== 'tool-calls' &&
       reason !== 'unknown' &&

@@ -18,7 +18,11 @@ export const opencodeInstaller = pluginInstaller({
   name: 'opencode',
   title: 'OpenCode',
   program: 'opencode',
-  ...{ plugin: 'server.js', word: 'plugin', packages, exported, look },
+  plugin: 'server.js',
+  word: 'plugin',
+  packages,
+  exported,
+  look,
   // Earlier ones do not look for "./server" of a package.
   oldestVersion: '1.3.4',
   knownVersions: ['1.18.33'],

@@ -265,7 +265,8 @@ describe('the agent', () => {
 describe('V12: commands of the agent', () => {
   it('are told whose session they belong to, and terminals of the human are not', async () => {
     const { host } = await startPlugin();
-    const [ofAgent, ofHuman] = [{ env: {} }, { env: {} }];
+    const ofAgent = { env: {} };
+    const ofHuman = { env: {} };
     await host.hooks['shell.env']?.({ sessionID: sessionId }, ofAgent);
     await host.hooks['shell.env']?.({}, ofHuman);
     expect(ofAgent.env).toEqual({ UNTILDONE_AGENT_SESSION: sessionId });

@@ -74,14 +74,12 @@ const readers: Readers = {
 };
 
 export const piDriver: HostDriver = {
-  ...{
-    name,
-    title,
-    program,
-    howToGet,
-    takesId: true,
-    reports: { tokens: true, cost: true },
-  },
+  name,
+  title,
+  program,
+  howToGet,
+  takesId: true,
+  reports: { tokens: true, cost: true },
   tools: { pause: 'todo_pause', verify: 'todo_verify' },
   permissions: {
     'read-only': 'pi may only look (its tools read, grep, find and ls).',
@@ -94,9 +92,16 @@ export const piDriver: HostDriver = {
     return {
       // The same words begin a session and take it up again.
       words: [
-        ...['--mode', 'json', '--session-id', id ?? '', '--extension', extension],
+        '--mode',
+        'json',
+        '--session-id',
+        id ?? '',
+        '--extension',
+        extension,
         ...(tools === null ? [] : ['--tools', tools.join(',')]),
-        ...[...(model === null ? [] : ['--model', model]), ...flags, '-p'],
+        ...(model === null ? [] : ['--model', model]),
+        ...flags,
+        '-p',
       ],
       input: text,
     };

@@ -101,7 +101,9 @@ function offer(plugin: Plugin) {
   const { pi, id } = plugin;
   for (const tool of shared.changesTheHost(plugin) ? todoToolsFor('agent') : [])
     pi.registerTool({
-      ...{ name: tool.name, label: tool.name, description: tool.description },
+      name: tool.name,
+      label: tool.name,
+      description: tool.description,
       parameters: tool.inputSchema as never,
       // With the calls beside it in their order: work and then its todo (V4).
       executionMode: 'sequential',

@@ -15,7 +15,10 @@ export const piInstaller = pluginInstaller({
   name: 'pi',
   title: 'pi',
   program: 'pi',
-  ...{ plugin: 'pi-extension.js', word: 'extension', packages, exported },
+  plugin: 'pi-extension.js',
+  word: 'extension',
+  packages,
+  exported,
   // Earlier ones do not wait for extensions at the end of a step: `pi -p` is gone before
   // we can answer.
   oldestVersion: '0.75.5',

@@ -80,7 +80,9 @@ describe('steps of the model', () => {
       cost: { total: 0.5 },
     };
     expect(readTurn({ message: { usage } }, 0).usage).toMatchObject({
-      ...{ inputTokens: 20, outputTokens: 5, cost: 0.5 },
+      inputTokens: 20,
+      outputTokens: 5,
+      cost: 0.5,
     });
   });
 });
@@ -113,7 +115,8 @@ describe('words', () => {
 
   it('V5: a text counts as answered only if the model spoke after it, and not before it was sent', () => {
     const entry = (role: string, text: string, second: number) => ({
-      ...{ type: 'message', timestamp: new Date(second * 1000).toISOString() },
+      type: 'message',
+      timestamp: new Date(second * 1000).toISOString(),
       message: { role, content: [{ type: 'text', text }] },
     });
     const entries = [

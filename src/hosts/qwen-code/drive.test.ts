@@ -101,15 +101,13 @@ it('our hooks and tools come as defaults beside those of an administrator, and o
       JSON.stringify({ stopHookBlockingCap: 20, hooks: { Stop: [beep] }, ui: { a: 1 } }),
     );
     const start: DriveStart = {
-      ...{
-        text: '-x is a flag',
-        id: null,
-        isNew: true,
-        mode: 'edit',
-        model: null,
-        flags: ['--debug'],
-        scratch,
-      },
+      text: '-x is a flag',
+      id: null,
+      isNew: true,
+      mode: 'edit',
+      model: null,
+      flags: ['--debug'],
+      scratch,
       environment: { QWEN_CODE_SYSTEM_DEFAULTS_PATH: theirs },
     };
     const { words, variables = {}, input } = qwenCodeDriver.start(start);
@@ -125,11 +123,9 @@ it('our hooks and tools come as defaults beside those of an administrator, and o
       readFileSync(variables['QWEN_CODE_SYSTEM_DEFAULTS_PATH'] ?? '', 'utf8'),
     );
     expect(written).toMatchObject({
-      ...{
-        stopHookBlockingCap: 20,
-        ui: { a: 1 },
-        tools: { todoWrite: { enabled: true } },
-      },
+      stopHookBlockingCap: 20,
+      ui: { a: 1 },
+      tools: { todoWrite: { enabled: true } },
       mcpServers: { untildone: { trust: true, alwaysLoadTools: true } },
     });
     expect(written.hooks.Stop).toMatchObject([beep, { hooks: [{ timeout: 900 }] }]);

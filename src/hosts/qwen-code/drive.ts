@@ -20,14 +20,12 @@ const modes = { 'read-only': 'plan', edit: 'auto-edit', auto: 'yolo' } as const;
 const defaultsVariable = 'QWEN_CODE_SYSTEM_DEFAULTS_PATH';
 
 export const qwenCodeDriver: HostDriver = {
-  ...{
-    name: hostName,
-    title,
-    program,
-    howToGet,
-    takesId: false,
-    reports: { tokens: true, cost: false },
-  },
+  name: hostName,
+  title,
+  program,
+  howToGet,
+  takesId: false,
+  reports: { tokens: true, cost: false },
   tools: { pause: `${toolPrefix}todo_pause`, verify: `${toolPrefix}todo_verify` },
   permissions: {
     'read-only': 'Qwen Code may only look (its mode "plan").',
@@ -42,14 +40,13 @@ export const qwenCodeDriver: HostDriver = {
     return {
       words: [
         // Of ids that others choose it takes only those of older kinds of UUID.
-        ...[
-          '-o',
-          'stream-json',
-          '--approval-mode',
-          modes[mode],
-          ...(id === null ? [] : ['--resume', id]),
-        ],
-        ...[...(model === null ? [] : ['--model', model]), ...flags],
+        '-o',
+        'stream-json',
+        '--approval-mode',
+        modes[mode],
+        ...(id === null ? [] : ['--resume', id]),
+        ...(model === null ? [] : ['--model', model]),
+        ...flags,
       ],
       variables: { [defaultsVariable]: file },
       input: text,
@@ -72,7 +69,8 @@ function withOurs(
     [...listOf(theirs[hook]), hookElement(command, timeout)],
   ]);
   return {
-    ...{ stopHookBlockingCap: mostBlocks, ...given },
+    stopHookBlockingCap: mostBlocks,
+    ...given,
     tools: { ...recordOf(given['tools']), todoWrite: { enabled: true } },
     mcpServers: {
       ...recordOf(given['mcpServers']),

@@ -62,7 +62,9 @@ describe('the cap in force', () => {
       hooks.send(
         qwenWrite(
           list.map((content, id) => ({
-            ...{ id: String(id), content, status: id < done ? 'completed' : 'pending' },
+            id: String(id),
+            content,
+            status: id < done ? 'completed' : 'pending',
           })),
           `write-${done}`,
         ),

@@ -36,22 +36,19 @@ export const qwenCodeInstaller = hookInstaller({
   element: (command, { timeout }, moved) => hookElement(command, timeout, moved),
   server: (call) => ({ ...call, ...serverGrants }),
   stop: {
-    ...{
-      prompt_id: 'untildone-doctor########0',
-      permission_mode: 'default',
-      last_assistant_message: '',
-    },
-    ...{ background_tasks: [], crons: [] },
+    prompt_id: 'untildone-doctor########0',
+    permission_mode: 'default',
+    last_assistant_message: '',
+    background_tasks: [],
+    crons: [],
   },
   look({ env, home }, found) {
     const userFolder = env['QWEN_HOME'] || join(home, '.qwen');
     return settingsPlace(found, {
-      ...{
-        title: 'Qwen Code',
-        folder: '.qwen',
-        userFolder,
-        managed: '/etc/qwen-code/settings.json',
-      },
+      title: 'Qwen Code',
+      folder: '.qwen',
+      userFolder,
+      managed: '/etc/qwen-code/settings.json',
       more(_scope, path) {
         const written = existsSync(path) ? readSource(path)['$version'] : format;
         const edits = [

@@ -46,9 +46,13 @@ describe('a stop', () => {
     const { asks, timeout, promptId } = callOf(qwenStop({ background_tasks: jobs }));
     expect([timeout, promptId]).toEqual(['stop', 'prompt-0']);
     expect(asks).toEqual({
-      ...{ type: 'stop', end: 'normal', lastText: 'I am done.', isContinued: false },
+      type: 'stop',
+      end: 'normal',
+      lastText: 'I am done.',
+      isContinued: false,
       background: [{ id: 'a1', kind: 'subagent', description: 'look around' }],
-      ...{ blockCap: 7, capsTurn: true },
+      blockCap: 7,
+      capsTurn: true,
       transcript: expect.stringContaining('chats'),
     });
   });

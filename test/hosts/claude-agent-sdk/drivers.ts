@@ -41,14 +41,15 @@ export const drivers: readonly FrameworkDriver[] = [
           ...held.allowedTools,
           ...others.map(([tool]) => `mcp__test__${tool}`),
         ],
-        ...{ abortController, cwd: home, model: 'story', settingSources: [] },
+        abortController,
+        cwd: home,
+        model: 'story',
+        settingSources: [],
         env: {
-          ...{
-            PATH: process.env['PATH'],
-            HOME: home,
-            ANTHROPIC_BASE_URL: url,
-            ANTHROPIC_API_KEY: 'dummy',
-          },
+          PATH: process.env['PATH'],
+          HOME: home,
+          ANTHROPIC_BASE_URL: url,
+          ANTHROPIC_API_KEY: 'dummy',
           CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
         },
       };

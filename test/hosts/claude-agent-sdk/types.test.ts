@@ -21,11 +21,10 @@ function compile(text: string) {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'program.ts'), text);
   const compilerOptions = {
-    ...{
-      rewriteRelativeImportExtensions: false,
-      lib: ['es2023', 'esnext.disposable', 'dom'],
-    },
-    ...{ types: ['node'], typeRoots: [join(root, 'node_modules/@types')] },
+    rewriteRelativeImportExtensions: false,
+    lib: ['es2023', 'esnext.disposable', 'dom'],
+    types: ['node'],
+    typeRoots: [join(root, 'node_modules/@types')],
   };
   const settings = {
     extends: join(root, 'tsconfig.json'),

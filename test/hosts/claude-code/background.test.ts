@@ -18,11 +18,9 @@ import { play } from './play.ts';
 const job = createGate('job');
 
 const subagent = callTool('Agent', {
-  ...{
-    description: 'sub work',
-    prompt: '[script:helping] Please help.',
-    subagent_type: 'general-purpose',
-  },
+  description: 'sub work',
+  prompt: '[script:helping] Please help.',
+  subagent_type: 'general-purpose',
 });
 
 describe('work beside the agent', () => {

@@ -63,8 +63,14 @@ export function startClaude(
   const child = spawn(
     program,
     [
-      ...['-p', ...input, '--output-format', 'stream-json', '--verbose'],
-      ...['--allowedTools', 'Bash,Write,Edit,Agent', ...(options.words ?? [])],
+      '-p',
+      ...input,
+      '--output-format',
+      'stream-json',
+      '--verbose',
+      '--allowedTools',
+      'Bash,Write,Edit,Agent',
+      ...(options.words ?? []),
     ],
     {
       cwd: project.directory,

@@ -51,8 +51,14 @@ export interface Played {
 }
 
 const nothing: SessionRecord = {
-  ...{ id: '', kind: 'main', outcome: null, reason: null, latch: null },
-  ...{ decisions: [], events: [], todos: [] },
+  id: '',
+  kind: 'main',
+  outcome: null,
+  reason: null,
+  latch: null,
+  decisions: [],
+  events: [],
+  todos: [],
 };
 
 /** What `init` switches on, for a host that runs without us. */

@@ -12,16 +12,15 @@ export const claudeCode: RealHost = {
   program: 'claude',
   turn: ({ text, conversation, isFirst }) => ({
     words: [
-      ...[
-        '-p',
-        text,
-        '--output-format',
-        'stream-json',
-        '--verbose',
-        '--allowedTools',
-        'Bash,Write,Edit',
-      ],
-      ...[isFirst ? '--session-id' : '--resume', conversation],
+      '-p',
+      text,
+      '--output-format',
+      'stream-json',
+      '--verbose',
+      '--allowedTools',
+      'Bash,Write,Edit',
+      isFirst ? '--session-id' : '--resume',
+      conversation,
     ],
   }),
   environment: ({ project, model }) => claudeEnvironment(project, model),
@@ -29,12 +28,10 @@ export const claudeCode: RealHost = {
   background: (command) => runCommand(command, { run_in_background: true }),
   subagent: (prompt) =>
     callTool('Agent', {
-      ...{
-        description: 'look around',
-        prompt,
-        subagent_type: 'general-purpose',
-        run_in_background: true,
-      },
+      description: 'look around',
+      prompt,
+      subagent_type: 'general-purpose',
+      run_in_background: true,
     }),
   shortenStop: (project, seconds) => shortenStop(project, seconds, true),
   async installTwice(project) {

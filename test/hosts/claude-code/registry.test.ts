@@ -207,7 +207,9 @@ describe('out of a registry, in a fresh home', () => {
       expect.stringContaining('1/2 completed, 1 remaining'),
     ]);
     expect(await askDoctor(second), 'nobody has trusted the folder').toEqual({
-      ...{ healthy: true, scopes: ['shared'], remarks: ['grants'] },
+      healthy: true,
+      scopes: ['shared'],
+      remarks: ['grants'],
     });
     await expectRunOnRecord(second);
 

@@ -67,12 +67,12 @@ describe('P52: the agent in its shell', () => {
   it('may not stop another session nor use `say`, and is held as before', async () => {
     let said: string[] = [];
     const steps = [
-      ...[
-        plan('parser'),
-        runCommand(call('stop "$(cat other-id)"').replace('said', 'other')),
-      ],
+      plan('parser'),
+      runCommand(call('stop "$(cat other-id)"').replace('said', 'other')),
       runCommand(call('say "go home"')),
-      ...[say('I am done.'), complete('parser'), always(say('Done.'))],
+      say('I am done.'),
+      complete('parser'),
+      always(say('Done.')),
     ];
     const { continuations, session, sessions } = await play({
       scripts: [script('pretends', steps)],

@@ -17,7 +17,11 @@ export const codex: RealHost = {
   turn: ({ text, conversation, isFirst }) => ({
     // The sandbox stands before `resume`.
     words: [
-      ...['exec', '--json', '--skip-git-repo-check', '-s', 'danger-full-access'],
+      'exec',
+      '--json',
+      '--skip-git-repo-check',
+      '-s',
+      'danger-full-access',
       ...(isFirst ? [] : ['resume', conversation]),
       text,
     ],

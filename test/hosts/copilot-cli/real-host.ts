@@ -49,13 +49,11 @@ export const copilotCli: RealHost = {
   background: (command) => runCommand(command, { mode: 'async' }),
   subagent: (prompt) =>
     callTool('task', {
-      ...{
-        name: 'scout',
-        description: 'look around',
-        prompt,
-        agent_type: 'general-purpose',
-        mode: 'background',
-      },
+      name: 'scout',
+      description: 'look around',
+      prompt,
+      agent_type: 'general-purpose',
+      mode: 'background',
     }),
   shortenStop({ directory, editJson }, seconds) {
     type Hook = { bash: string; timeoutSec: number };

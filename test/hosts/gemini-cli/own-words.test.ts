@@ -147,7 +147,8 @@ describe('the folder', () => {
     'nobody trusted it %s',
     async (_what, words, environment, exitCode, continuations) => {
       const played = await inMode(geminiCli, 'yolo', ...words).play({
-        ...{ scripts: [stubborn], environment },
+        scripts: [stubborn],
+        environment,
         prepare: ({ project }) =>
           rmSync(join(project.home, '.gemini/trustedFolders.json')),
       });

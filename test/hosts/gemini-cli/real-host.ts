@@ -26,12 +26,21 @@ export const geminiWith = (model: string): Omit<RealHost, 'family'> => ({
   program: 'gemini',
   turn: ({ text, conversation, isFirst }) => ({
     words: [
-      ...['-m', model, '--approval-mode', 'yolo', '-o', 'stream-json', '-p', text],
-      ...[isFirst ? '--session-id' : '--resume', conversation],
+      '-m',
+      model,
+      '--approval-mode',
+      'yolo',
+      '-o',
+      'stream-json',
+      '-p',
+      text,
+      isFirst ? '--session-id' : '--resume',
+      conversation,
     ],
   }),
   environment: ({ model: { url } }) => ({
-    ...{ GEMINI_API_KEY: 'dummy', GOOGLE_GEMINI_BASE_URL: url },
+    GEMINI_API_KEY: 'dummy',
+    GOOGLE_GEMINI_BASE_URL: url,
     // Without: it starts itself once more, for a larger heap.
     GEMINI_CLI_NO_RELAUNCH: 'true',
   }),

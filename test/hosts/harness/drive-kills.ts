@@ -103,7 +103,8 @@ async function killAt(
 
 /** What an undisturbed run leaves behind, and this one did not. */
 async function findBroken({ project }: Driven, last: Run): Promise<readonly string[]> {
-  const [code, ended] = [await last.ended, endOf(last)];
+  const code = await last.ended;
+  const ended = endOf(last);
   const missing = notes.filter(
     (note) => !project.read(`notes/${note}.md`)?.startsWith(`note ${note}`),
   );

@@ -58,7 +58,8 @@ const quitter = script('quitter', [
 const talker = script('talker', [
   plan(...twelve),
   untilAllDone((title) => [
-    ...[work(title), say('Everything is done.')],
+    work(title),
+    say('Everything is done.'),
     ...(/-(?:04|08)$/u.test(title) ? [say('Really, it is.')] : []),
   ]),
 ]);
@@ -92,8 +93,10 @@ const waiter = script('waiter', [
   work('alpha'),
   runCommand(hold.command),
   untilAllDone((title) => [
-    ...[write(title), repeat(Number.POSITIVE_INFINITY, whenToolFailed(write(title)))],
-    ...[complete(title), say('Everything is done.')],
+    write(title),
+    repeat(Number.POSITIVE_INFINITY, whenToolFailed(write(title))),
+    complete(title),
+    say('Everything is done.'),
   ]),
   always(say('That is all.')),
 ]);

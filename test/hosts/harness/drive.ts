@@ -71,7 +71,8 @@ export async function onDriveStage<Result>(
   const project = createProject();
   const model = await startScriptedModel({ scripts });
   const runs: ChildProcess[] = [];
-  const [bin, log] = [join(project.root, 'bin'), join(project.root, 'starts')];
+  const bin = join(project.root, 'bin');
+  const log = join(project.root, 'starts');
   mkdirSync(bin);
   const { host, variables } = stage;
   const path = hostProgram(host.name, host.program);
@@ -89,7 +90,9 @@ export async function onDriveStage<Result>(
   };
   try {
     return await use({
-      ...{ project, model, environment },
+      project,
+      model,
+      environment,
       starts: () => readStarts(log),
       run(words, more = {}) {
         const child = spawn(
@@ -141,7 +144,8 @@ export function endGroup({ pid }: { readonly pid?: number | undefined }): void {
 
 function followRun(child: ChildProcess): Run {
   const events: AgentEvent[] = [];
-  let [printed, rest] = ['', ''];
+  let printed = '';
+  let rest = '';
   child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
     printed += chunk;
     const lines = (rest + chunk).split('\n');

@@ -52,7 +52,11 @@ export function createProject(): Project {
   };
   execFileSync('git', ['init', '--quiet'], { cwd: directory, env: environment });
   return {
-    ...{ root, directory, home, state, environment },
+    root,
+    directory,
+    home,
+    state,
+    environment,
     write: (name, text) => writeFileSync(join(directory, name), text),
     read(name) {
       try {

@@ -83,8 +83,14 @@ export interface Bench {
 }
 
 const nothing: SessionRecord = {
-  ...{ id: '', kind: 'main', outcome: null, reason: null, latch: null },
-  ...{ decisions: [], events: [], todos: [] },
+  id: '',
+  kind: 'main',
+  outcome: null,
+  reason: null,
+  latch: null,
+  decisions: [],
+  events: [],
+  todos: [],
 };
 
 export function openBench(host: RealHost): Bench {
@@ -132,7 +138,9 @@ async function play(host: RealHost, given: Play): Promise<Played> {
     return { start, say: (text) => start(text).ended };
   };
   const stage: Stage = {
-    ...{ project, model, open },
+    project,
+    model,
+    open,
     ...open(),
     continuations: () => continuationsIn(model.requests),
     untildone: (...words) => untildone(project, ...words),

@@ -50,7 +50,9 @@ export async function readRecord(project: Project): Promise<readonly SessionReco
           todos: readonly Todo[];
         };
         return {
-          ...{ id, kind, latch },
+          id,
+          kind,
+          latch,
           outcome: settled?.outcome ?? null,
           reason: settled?.reason ?? null,
           decisions: (await store.decisions(id, most))

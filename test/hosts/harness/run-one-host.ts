@@ -67,7 +67,10 @@ const stories = tests
     test.result().state === 'passed' ? (test.meta().kept ?? 'kept') : 'broken',
   ]);
 const result: HostResult = {
-  ...{ host, version: '', passed: count('passed'), failed: count('failed') + unclean },
+  host,
+  version: '',
+  passed: count('passed'),
+  failed: count('failed') + unclean,
   loud: ear?.heard() ?? [],
   stories: Object.fromEntries(stories),
   seconds: Math.round((Date.now() - began) / 1000),

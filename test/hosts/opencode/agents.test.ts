@@ -20,11 +20,9 @@ import { type Stage, startStage } from './stage.ts';
 import { stubborn } from './stories.ts';
 
 const task = callTool('task', {
-  ...{
-    description: 'sub work',
-    prompt: '[script:helping] Please help.',
-    subagent_type: 'general',
-  },
+  description: 'sub work',
+  prompt: '[script:helping] Please help.',
+  subagent_type: 'general',
 });
 const held = createGate('held');
 

@@ -96,10 +96,14 @@ export function joinConversation(
     return events(type)[count - 1]!;
   };
   return {
-    ...{ id, directory, events, waitFor },
+    id,
+    directory,
+    events,
+    waitFor,
     async say(text, { agent = 'build', model = 'first', variant } = {}) {
       await call('POST', `/session/${id}/prompt_async`, {
-        ...{ agent, model: { providerID: 'scripted', modelID: model } },
+        agent,
+        model: { providerID: 'scripted', modelID: model },
         ...(variant === undefined ? {} : { variant }),
         parts: [{ type: 'text', text }],
       });

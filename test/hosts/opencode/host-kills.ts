@@ -172,7 +172,8 @@ async function inspect(
     // Whether it came is judged below, by the numbers.
     await waitUntil('the continuation arrives', isThere, arrivalSeconds).catch(() => {});
     await sleep(500);
-    const [inHost, atModel] = [await ours(), reached()];
+    const inHost = await ours();
+    const atModel = reached();
     if (inHost === 1 && atModel === 1) return [];
     const where = `${id}, killed in its ${phase} phase, after ${killedAfterMs} ms`;
     return [`${where}: ${inHost} continuations in the host, ${atModel} at the model`];

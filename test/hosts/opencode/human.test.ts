@@ -21,7 +21,8 @@ import { stubborn } from './stories.ts';
 const question = {
   questions: [
     {
-      ...{ question: 'Which one?', header: 'Pick' },
+      question: 'Which one?',
+      header: 'Pick',
       options: [
         { label: 'A', description: 'the first' },
         { label: 'B', description: 'the second' },

@@ -71,12 +71,10 @@ export function settleFolder(
   const limit = { context: 2_000_000, output: 8000 };
   const settings = {
     $schema: 'https://opencode.ai/config.json',
-    ...{
-      model: 'scripted/first',
-      small_model: 'scripted/first',
-      share: 'disabled',
-      snapshot: false,
-    },
+    model: 'scripted/first',
+    small_model: 'scripted/first',
+    share: 'disabled',
+    snapshot: false,
     provider: {
       scripted: {
         npm: '@ai-sdk/openai-compatible',

@@ -61,7 +61,8 @@ async function abortOnce(directory: string, moment: string, delay: number): Prom
   const early = decided.filter(({ createdAt }) => createdAt <= heard()!.at);
   const received = stage.continuations(conversation.id).length;
   return {
-    ...{ moment, delay },
+    moment,
+    delay,
     late: decided.length - early.length,
     unexplained: Math.max(0, received - early.length),
     isHeld: kept?.session.latch !== null,

@@ -93,7 +93,9 @@ function createFolder(name: string, plugin: readonly string[]): string {
 
 async function npx(directory: string, ...words: readonly string[]): Promise<string> {
   const { stdout } = await promisify(execFile)('npx', ['untildone', ...words], {
-    ...{ cwd: directory, env: project.environment, timeout: 60_000 },
+    cwd: directory,
+    env: project.environment,
+    timeout: 60_000,
   });
   return stdout;
 }

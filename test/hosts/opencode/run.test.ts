@@ -95,7 +95,8 @@ async function play(
   // The defaults hold: a countdown would come too late, and there must be none.
   const directory = around.folder({ config: {}, ...settings });
   const run = await runOpencode(around.project, around.model, {
-    ...{ directory, prompt: `[script:${name}] Do it.` },
+    directory,
+    prompt: `[script:${name}] Do it.`,
     ...(words === undefined ? {} : { words }),
     ...(drive === undefined ? {} : { drive }),
     ...(environment === undefined ? {} : { environment }),

@@ -76,7 +76,10 @@ export async function startServe(
     release();
   };
   return {
-    ...{ pid: child.pid ?? 0, url, events, printed },
+    pid: child.pid ?? 0,
+    url,
+    events,
+    printed,
     call: (directory, method, path, body) => call(url, directory, method, path, body),
     async crash() {
       child.kill('SIGKILL');

@@ -57,7 +57,10 @@ export async function createSurroundings(
     );
   let folders = 0;
   return {
-    ...{ project, model, record, requests },
+    project,
+    model,
+    record,
+    requests,
     continuations: (id) => continuationsIn(requests(id)),
     folder(settings = {}) {
       folders += 1;

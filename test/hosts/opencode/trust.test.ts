@@ -194,10 +194,8 @@ describe('P42: a clock that is set back by seconds', () => {
     // Beta, then three that move nothing. The host itself asks its model again until its
     // clock is where it was.
     expect(stage.continuations(conversation.id)).toHaveLength(4);
-    const [asked, answered] = [
-      stage.requests(conversation.id),
-      await conversation.messages(),
-    ];
+    const asked = stage.requests(conversation.id);
+    const answered = await conversation.messages();
     expect(answered.at(-1)?.info.time.created, 'set it was').toBeLessThan(
       asked.at(-1)!.at - 3000,
     );

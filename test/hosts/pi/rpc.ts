@@ -22,7 +22,8 @@ export function startRpc({ project }: Surroundings, words: readonly string[] = [
     },
   );
   const events: RpcEvent[] = [];
-  let [rest, printed] = ['', ''];
+  let rest = '';
+  let printed = '';
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
     const lines = (rest + chunk).split('\n');
     rest = lines.pop() ?? '';
@@ -52,7 +53,8 @@ export function startRpc({ project }: Surroundings, words: readonly string[] = [
     );
 
   return {
-    ...{ events, send },
+    events,
+    send,
     says: (message: string) => send('prompt', { message }),
     /** Notices to the human, in their order. */
     notices: () => ui('notify').map((event) => String(event['message'])),

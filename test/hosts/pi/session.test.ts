@@ -39,7 +39,9 @@ async function open(
   const rpc: Rpc = startRpc({ project, model }, words);
   closers.push(() => rpc.end());
   return {
-    ...{ project, model, rpc },
+    project,
+    model,
+    rpc,
     continuations: () => continuationsIn(model.requests),
     session: async () => (await readRecord(project))[0],
   };
@@ -143,7 +145,8 @@ describe('a session that stays', () => {
 
   it('P26: a start with tools that only read is never continued', async () => {
     const { rpc, continuations, session } = await open(stubborn, [
-      ...['--tools', 'read,grep,find,ls,create_todo,todo_write,list_todo'],
+      '--tools',
+      'read,grep,find,ls,create_todo,todo_write,list_todo',
     ]);
     await rpc.says('Do it.');
     await rpc.settles();

@@ -23,16 +23,17 @@ export const qwenCode: RealHost = {
   program: 'qwen',
   turn: ({ text, conversation, isFirst }) => ({
     words: [
-      ...['--approval-mode', 'yolo'],
-      ...[isFirst ? '--session-id' : '--resume', conversation, text],
+      '--approval-mode',
+      'yolo',
+      isFirst ? '--session-id' : '--resume',
+      conversation,
+      text,
     ],
   }),
   environment: ({ model: { url } }) => ({
-    ...{
-      OPENAI_API_KEY: 'dummy',
-      OPENAI_BASE_URL: `${url}/v1`,
-      OPENAI_MODEL: 'scripted',
-    },
+    OPENAI_API_KEY: 'dummy',
+    OPENAI_BASE_URL: `${url}/v1`,
+    OPENAI_MODEL: 'scripted',
     QWEN_CODE_SUPPRESS_YOLO_WARNING: '1',
   }),
   settle({ project: { home } }) {
@@ -45,12 +46,10 @@ export const qwenCode: RealHost = {
   background: (command) => runCommand(command, { is_background: true }),
   subagent: (prompt) =>
     callTool('agent', {
-      ...{
-        description: 'look around',
-        prompt,
-        subagent_type: 'general-purpose',
-        run_in_background: true,
-      },
+      description: 'look around',
+      prompt,
+      subagent_type: 'general-purpose',
+      run_in_background: true,
     }),
   shortenStop({ directory, editJson }, seconds) {
     editJson<QwenSettings>(join(directory, '.qwen', 'settings.json'), ({ hooks }) => {

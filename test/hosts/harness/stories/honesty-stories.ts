@@ -22,8 +22,11 @@ const claims = [bulkClaim(), always(say('All four are done.'))];
 
 /** In every place where one of the families has its list, something that is none. */
 const noTodos = {
-  ...{ todos: [null, 7, { content: 5 }], plan: 'nothing', items: [{ title: '' }] },
-  ...{ subject: '', description: 7 },
+  todos: [null, 7, { content: 5 }],
+  plan: 'nothing',
+  items: [{ title: '' }],
+  subject: '',
+  description: 7,
 };
 
 export const honestyStories: readonly Story[] = [

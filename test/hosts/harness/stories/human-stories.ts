@@ -136,7 +136,8 @@ export const humanStories: readonly Story[] = [
       expect(played.session.latch).toBeNull();
       expect(played.session.outcome).toBe('paused');
       expect(played.session.decisions.at(-1)).toMatchObject({
-        ...{ reason: 'paused-by-model', sentence: 'The agent asked to stop.' },
+        reason: 'paused-by-model',
+        sentence: 'The agent asked to stop.',
       });
       expect(status).toContain('paused by the agent');
       expect(status).not.toContain('by you');
