@@ -324,7 +324,7 @@ describe('commands that are asked for often', () => {
 
   it.each([
     ['of models', 'anthropic-beta', 'commands.cjs'],
-    ['of MCP', 'notifications/resources/list_changed', 'plugin/programs/mcp-package.js'],
+    ['of MCP', 'notifications/tools/list_changed', 'plugin/programs/mcp-package.js'],
     ['that draws', 'react.fragment', 'live-view.js'],
   ])('the code %s is installed once', (_, words, only) => {
     const files = readdirSync(join(scratch, 'package/dist'), {

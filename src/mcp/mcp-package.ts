@@ -5,6 +5,5 @@ export {
   CLIENT_INFO_META_KEY,
   fromJsonSchema,
   McpServer,
-  ResourceNotFoundError,
 } from '@modelcontextprotocol/server';
 export { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';

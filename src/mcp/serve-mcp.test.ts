@@ -70,8 +70,9 @@ async function initialize(
   });
   expect(result).toMatchObject({
     serverInfo: { name: 'untildone' },
-    capabilities: { tools: {} },
+    capabilities: { tools: { listChanged: false } },
   });
+  expect(Object.keys(result.capabilities)).toEqual(['tools']);
   client.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
   return client;
 }
@@ -170,63 +171,9 @@ describe('the MCP server', () => {
     });
   });
 
-  it('M7: plan and outcome are resources', async () => {
-    const { call, request } = await initialize();
-    const read = async (uri: string) =>
-      (await request('resources/read', { uri })).result.contents[0] as {
-        mimeType: string;
-        text: string;
-      };
-    expect((await request('resources/list')).result.resources).toMatchObject([
-      { uri: 'untildone://plan', mimeType: 'text/markdown' },
-      { uri: 'untildone://plan.json', mimeType: 'application/json' },
-      { uri: 'untildone://outcome', mimeType: 'application/json' },
-    ]);
-    expect((await read('untildone://plan')).text).toBe(
-      '# Plan\n\nThere are no todos yet.',
-    );
-    expect(JSON.parse((await read('untildone://outcome')).text)).toMatchObject({
-      session: null,
-      outcome: null,
-    });
-    await call('todo_write', {
-      todos: [
-        { content: 'Hostile \u001b[2J title', status: 'completed' },
-        { content: 'B', status: 'pending' },
-      ],
-    });
-    expect((await read('untildone://plan')).text).toBe(
-      '# Plan\n\n1 of 2 completed, 1 open.\n\n- [x] Hostile title\n- [ ] B',
-    );
-    expect(JSON.parse((await read('untildone://plan.json')).text)).toMatchObject({
-      host: 'mcp',
-      summary: { total: 2, completed: 1 },
-      todos: [{ title: 'Hostile title', status: 'completed' }, { title: 'B' }],
-    });
-    expect(JSON.parse((await read('untildone://outcome')).text)).toMatchObject({
-      outcome: null,
-      remaining: 1,
-    });
-    expect(
-      (await request('resources/read', { uri: 'untildone://secrets' })).error?.message,
-    ).toContain('not found');
-  });
-
-  it('M7: a subscriber is told of a change, and nobody else is', async () => {
-    const { call, request, notified, lines } = await initialize();
-    await call('create_todo', { items: [{ title: 'A' }] });
-    expect(lines.filter((line) => line.includes('notifications/'))).toEqual([]);
-    await request('resources/subscribe', { uri: 'untildone://plan' });
-    await call('create_todo', { items: [{ title: 'B' }] });
-    expect((await notified('notifications/resources/updated')).params).toEqual({
-      uri: 'untildone://plan',
-    });
-    await request('resources/unsubscribe', { uri: 'untildone://plan' });
-    await call('create_todo', { items: [{ title: 'C' }] });
-    expect(lines.filter((line) => line.includes('notifications/'))).toHaveLength(1);
-    expect(
-      (await request('resources/subscribe', { uri: 'untildone://other' })).error,
-    ).toBeDefined();
+  it('M7: offers tools and nothing else', async () => {
+    const { request } = await initialize();
+    expect((await request('resources/list')).error?.message).toBe('Method not found');
   });
 
   it('M7: the real process survives garbage, prints nothing but the protocol, and ends when the client closes its end', async () => {
@@ -334,30 +281,18 @@ describe('the MCP server', () => {
     await store.close();
   });
 
-  it('M7: the newer protocol gets the same tools, receipts and subscriptions', async () => {
-    const { request, call, send, notified, lines } = connectModern();
-    expect((await request('server/discover')).result).toMatchObject({
-      supportedVersions: ['2026-07-28'],
-    });
+  it('M7: the newer protocol gets the same tools and receipts', async () => {
+    const { request, call } = connectModern();
+    const { result } = await request('server/discover');
+    expect(result).toMatchObject({ supportedVersions: ['2026-07-28'] });
+    expect(Object.keys(result.capabilities)).toEqual(['tools']);
     expect((await request('tools/list')).result.tools).toHaveLength(
       todoToolsFor('agent').length,
     );
-    const listening = request('subscriptions/listen', {
-      notifications: { resourceSubscriptions: ['untildone://plan'] },
-    });
-    await notified('notifications/subscriptions/acknowledged');
-    expect((await call('create_todo', { items: [{ title: 'A' }] })).receipt).toMatch(
-      /^udr_[0-9a-f]{32}$/,
-    );
-    expect((await notified('notifications/resources/updated')).params).toMatchObject({
-      uri: 'untildone://plan',
-    });
-    expect(lines.filter((line) => line.includes('untildone://outcome'))).toEqual([]);
-    send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 3 } });
-    void listening;
-    const { result } = await request('resources/read', { uri: 'untildone://plan.json' });
-    expect(JSON.parse(result.contents[0].text)).toMatchObject({
-      todos: [{ title: 'A' }],
+    const { receipt } = await call('create_todo', { items: [{ title: 'A' }] });
+    expect(receipt).toMatch(/^udr_[0-9a-f]{32}$/);
+    expect(JSON.parse((await call('list_todo')).words)).toMatchObject({
+      items: [{ title: 'A' }],
     });
   });
 });

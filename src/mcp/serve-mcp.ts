@@ -1,5 +1,4 @@
-// The todo tools over MCP on stdio, plan and outcome as resources. What only a human may
-// (approve, resume) is left out.
+// The todo tools over MCP on stdio. What only a human may (approve, resume) is left out.
 import { randomBytes } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
 import type * as types from '@modelcontextprotocol/server';
@@ -8,27 +7,13 @@ import { UntildoneError } from '../core/error.ts';
 import { oneLine } from '../core/safe-text.ts';
 import { isObject } from '../core/schema.ts';
 import { defaultSettings, settingsForAgent } from '../core/settings.ts';
-import {
-  countPlan,
-  openCount,
-  planSize,
-  type State,
-  unknownAgent,
-  unknownHost,
-} from '../core/state.ts';
+import { unknownAgent, unknownHost } from '../core/state.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Clock } from '../engine/host.ts';
 import { frozenPolicy } from '../engine/policy.ts';
 import type { Store } from '../engine/store.ts';
 import { createIdentifiers, createQueue } from '../engine/system.ts';
-import { formatPlan } from '../plan-file/line-text.ts';
-import {
-  remaining,
-  shownNote,
-  summarise,
-  type TodoTool,
-  viewTodo,
-} from '../tools/todo-tools.ts';
+import type { TodoTool } from '../tools/todo-tools.ts';
 import { formatReceipt, type Place, placesOf, translateId } from './receipts.ts';
 
 export type ServeMcpOptions = Readonly<{
@@ -46,25 +31,14 @@ type CallerOptions = Pick<ServeMcpOptions, 'open' | 'clock' | 'directory'>;
 
 export async function serveMcp(options: ServeMcpOptions): Promise<void> {
   const mcp = await import('./mcp-package.ts');
-  const { tools, clock } = options;
+  const { tools } = options;
   const ending = new AbortController();
   let underWay: Promise<unknown> = Promise.resolve();
   let client: string | null = null;
-  let tellChange: (uri: string) => Promise<void> = async () => {};
   const caller = createTodoCaller(options, ending.signal);
-  const watch = createResourceWatch(clock, caller.state, (uri) => tellChange(uri));
 
-  /** What is under way is waited for at the end. */
-  function during<T>(work: Promise<T>, after: () => Promise<void>): Promise<T> {
-    // Safe: a client that was not told of a change can read the resource again.
-    const all = work.finally(() => after().catch(() => null));
-    underWay = Promise.allSettled([underWay, all]).then(() => null);
-    return all;
-  }
-
-  function createServer({ era }: { readonly era: 'legacy' | 'modern' }): types.McpServer {
-    const resources = { listChanged: false, subscribe: true };
-    const capabilities = { tools: { listChanged: false }, resources };
+  function createServer(): types.McpServer {
+    const capabilities = { tools: { listChanged: false } };
     const instructions = instructionsFor(tools);
     const offered = { capabilities, instructions, jsonSchemaValidator: readByTheTool };
     const server = new mcp.McpServer(
@@ -82,23 +56,12 @@ export async function serveMcp(options: ServeMcpOptions): Promise<void> {
           ? envelope[mcp.CLIENT_INFO_META_KEY]
           : server.server.getClientVersion();
         client = clientName(said) ?? client;
-        const { ok, text } = await during(caller.call(tool, input, client), watch.look);
+        const call = caller.call(tool, input, client);
+        underWay = underWay.then(() => call);
+        const { ok, text } = await call;
         return { content: [{ type: 'text', text }], ...(ok ? {} : { isError: true }) };
       });
     }
-    for (const { name, uri, title, description, mimeType, read } of planResources) {
-      server.registerResource(name, uri, { title, description, mimeType }, async () => {
-        const text = await during(caller.state().then(read), watch.begin);
-        return { contents: [{ uri, mimeType, text }] };
-      });
-    }
-    const unknownResource = (uri: string) => new mcp.ResourceNotFoundError(uri);
-    const subscribed =
-      era === 'legacy' ? keepSubscriptions(server, unknownResource, watch.begin) : null;
-    tellChange = async (uri) => {
-      if (subscribed === null || subscribed.has(uri))
-        await server.server.sendResourceUpdated({ uri });
-    };
     return server;
   }
 
@@ -112,8 +75,8 @@ export async function serveMcp(options: ServeMcpOptions): Promise<void> {
     options.complain(`On the MCP connection: ${message}`);
   mcp.serveStdio(createServer, { transport, onerror });
   await ended;
-  watch.end();
   ending.abort();
+  // The store stays open until the calls under way have ended.
   await underWay;
   await caller.close();
 }
@@ -145,30 +108,6 @@ const annotationsOf = (tool: string): types.ToolAnnotations => ({
   destructiveHint: false,
   openWorldHint: false,
 });
-
-/**
- * For clients that begin with `initialize`; with the protocol of 2026-07-28 the transport
- * keeps them.
- */
-function keepSubscriptions(
-  { server }: types.McpServer,
-  unknownResource: (uri: string) => Error,
-  onSubscribe: () => Promise<void>,
-): ReadonlySet<string> {
-  const uris = new Set<string>();
-  server.setRequestHandler('resources/subscribe', async ({ params: { uri } }) => {
-    if (!planResources.some((resource) => resource.uri === uri))
-      throw unknownResource(uri);
-    uris.add(uri);
-    await onSubscribe();
-    return {};
-  });
-  server.setRequestHandler('resources/unsubscribe', async ({ params: { uri } }) => {
-    uris.delete(uri);
-    return {};
-  });
-  return uris;
-}
 
 function clientName(said: unknown): string | null {
   const name = isObject(said) ? said['name'] : null;
@@ -251,10 +190,6 @@ export function createTodoCaller(
 
   return {
     find,
-    async state(): Promise<State | null> {
-      const place = await find();
-      return place && (await openOnce()).store.state(place.sessionId);
-    },
     /** Whatever goes wrong is a result that the model can read; nothing throws. */
     async call(tool: TodoTool, input: unknown, client: string | null) {
       try {
@@ -355,122 +290,5 @@ async function translateIds(
   return {
     ...changed,
     todos: await Promise.all(changed['todos'].map((todo) => withId(todo, 'id'))),
-  };
-}
-
-const planResources = [
-  {
-    name: 'plan',
-    uri: 'untildone://plan',
-    title: 'The plan',
-    description:
-      'The todos of this session as a Markdown task list. Cancelled todos are left out.',
-    mimeType: 'text/markdown',
-    read: (state: State | null) =>
-      `# Plan\n\n${progressLine(state)}\n\n${formatPlan(state?.plan ?? [])}`.trimEnd(),
-  },
-  {
-    name: 'plan-json',
-    uri: 'untildone://plan.json',
-    title: 'The plan as JSON',
-    description:
-      'Every todo of this session with all its fields, and how many are in which state.',
-    mimeType: 'application/json',
-    read: (state: State | null) =>
-      json(state, { todos: state?.plan.map((todo) => viewTodo(todo, state)) ?? [] }),
-  },
-  {
-    name: 'outcome',
-    uri: 'untildone://outcome',
-    title: 'The outcome',
-    description:
-      'How the turn settled (done, claimed, blocked, stagnant, exhausted, paused, aborted, failed); null while it has not.',
-    mimeType: 'application/json',
-    read: (state: State | null) => {
-      const {
-        outcome = null,
-        reason = null,
-        at: settledAt = null,
-      } = state?.settled ?? {};
-      const paused = state?.pause
-        ? { by: state.pause.by, reason: shownNote(state.pause.reason) }
-        : null;
-      return json(state, {
-        outcome,
-        reason,
-        settledAt,
-        paused,
-        remaining: remaining(state),
-      });
-    },
-  },
-];
-
-function json(state: State | null, fields: object): string {
-  const host = state === null ? null : oneLine(state.descriptor.host, 60);
-  const summary = summarise(state?.plan ?? []);
-  return JSON.stringify(
-    { session: state?.id ?? null, host, summary, ...fields },
-    null,
-    2,
-  );
-}
-
-function progressLine(state: State | null): string {
-  const counts = countPlan(state?.plan ?? []);
-  if (planSize(counts) === 0) return 'There are no todos yet.';
-  const stuck = counts.blocked === 0 ? '' : `, ${counts.blocked} blocked`;
-  return `${counts.completed} of ${planSize(counts)} completed, ${openCount(counts)} open${stuck}.`;
-}
-
-const lookEveryMs = 2000;
-
-/**
- * Tells of changes by our own calls at once, of those by other processes once somebody
- * read or subscribed.
- */
-export function createResourceWatch(
-  clock: Clock,
-  stateNow: () => Promise<State | null>,
-  tell: (uri: string) => Promise<void>,
-) {
-  const queue = createQueue();
-  let known: readonly string[] | null = null;
-  let cancel: (() => void) | null = null;
-  let ended = false;
-
-  const versions = () =>
-    stateNow().then((state) => planResources.map(({ read }) => read(state)));
-
-  function arm(): void {
-    // A look that failed is made again.
-    if (!ended)
-      cancel = clock.wake(clock.now() + lookEveryMs, () => void look().then(arm, arm));
-  }
-
-  /** In turn: two calls at once must not tell of the same change twice. */
-  const look = () =>
-    queue(async () => {
-      if (ended) return;
-      const before = known;
-      const now = before && (await versions());
-      known = now;
-      for (const [index, { uri }] of planResources.entries())
-        if (now === null || before?.[index] !== now[index]) await tell(uri);
-    });
-
-  return {
-    async begin(): Promise<void> {
-      if (known !== null) return;
-      const now = await versions();
-      // Of two who begin at once the first one counts.
-      known ??= now;
-      if (cancel === null) arm();
-    },
-    look,
-    end(): void {
-      ended = true;
-      cancel?.();
-    },
   };
 }

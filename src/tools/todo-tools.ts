@@ -570,13 +570,13 @@ const longestNote = 2000;
 
 const shownTitle = (todo: Todo) => oneLine(todo.title, longestTitle);
 
-export function shownNote(text: string | null) {
+function shownNote(text: string | null) {
   const plain = text && stripTerminalControls(text);
   if (!plain || plain.length <= longestNote) return plain;
   return `${plain.slice(0, longestNote - 1).replace(/[\ud800-\udbff]$/u, '')}…`;
 }
 
-export function viewTodo(todo: Todo, state: State) {
+function viewTodo(todo: Todo, state: State) {
   const { id, status, priority, attempts, droppedAt, createdAt, startedAt, completedAt } =
     todo;
   return {
@@ -635,14 +635,13 @@ function viewChecked(todo: Todo) {
   return { id, title: shownTitle(todo), status, verification };
 }
 
-export function summarise(plan: readonly Todo[]) {
+function summarise(plan: readonly Todo[]) {
   const counts = countPlan(plan);
   const { pending, inProgress, completed, cancelled, blocked } = counts;
   return { total: planSize(counts), pending, inProgress, completed, cancelled, blocked };
 }
 
-export const remaining = (state: State | null) =>
-  state === null ? 0 : openCount(countPlan(state.plan));
+const remaining = ({ plan }: State) => openCount(countPlan(plan));
 
 const mostListed = 200;
 

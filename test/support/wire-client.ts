@@ -15,10 +15,8 @@ import { todoToolsFor } from '../../src/tools/todo-tools.ts';
 
 const program = fileURLToPath(new URL('../../src/cli/bin.ts', import.meta.url));
 
-export interface WireMessage {
+interface WireMessage {
   readonly id?: unknown;
-  readonly method?: string;
-  readonly params?: Record<string, unknown>;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into results by path and compare them whole
   readonly result?: any;
   readonly error?: { readonly code: number; readonly message: string };
@@ -31,7 +29,6 @@ export interface WireClient {
   readonly complaints: readonly string[];
   send(line: string | object): void;
   request(method: string, params?: object): Promise<WireMessage>;
-  notified(method: string): Promise<WireMessage>;
   /** A tool's result: its words without the receipt. */
   call(
     name: string,
@@ -111,47 +108,35 @@ function createWireClient(
   meta?: object,
 ): WireClient {
   const lines: string[] = [];
-  const waiting: {
-    fits: (message: WireMessage) => boolean;
-    resolve: (message: WireMessage) => void;
-  }[] = [];
-  const unclaimed: WireMessage[] = [];
+  const waiting = new Map<unknown, (answer: WireMessage) => void>();
   createInterface({ input: output }).on('line', (line) => {
     lines.push(line);
     const message = JSON.parse(line) as WireMessage;
-    const index = waiting.findIndex(({ fits }) => fits(message));
-    if (index === -1) unclaimed.push(message);
-    else waiting.splice(index, 1)[0]?.resolve(message);
+    waiting.get(message.id)?.(message);
   });
   let requests = 0;
 
-  const next = (fits: (message: WireMessage) => boolean): Promise<WireMessage> => {
-    const index = unclaimed.findIndex(fits);
-    const found = index === -1 ? undefined : unclaimed.splice(index, 1)[0];
-    return found === undefined
-      ? new Promise((resolve) => waiting.push({ fits, resolve }))
-      : Promise.resolve(found);
-  };
   const send = (line: string | object): void => {
     input.write(`${typeof line === 'string' ? line : JSON.stringify(line)}\n`);
   };
   const request = (method: string, params: object = {}): Promise<WireMessage> => {
     requests += 1;
     const id = requests;
+    // Before it is sent: an answer may come at once.
+    const answer = new Promise<WireMessage>((resolve) => waiting.set(id, resolve));
     send({
       jsonrpc: '2.0',
       id,
       method,
       params: meta === undefined ? params : { ...params, _meta: meta },
     });
-    return next((message) => message.id === id);
+    return answer;
   };
   return {
     lines,
     complaints,
     send,
     request,
-    notified: (method) => next((message) => message.method === method),
     async call(name, given) {
       const { result } = await request('tools/call', { name, arguments: given });
       const text = String(result.content[0].text).split('\n');

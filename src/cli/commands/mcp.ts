@@ -14,7 +14,7 @@ import { withoutProjectVariables } from '../project-environment.ts';
 
 export const mcp: Command = {
   about: [
-    'Serves the todo tools, the plan and the outcome to one client over standard input and output (MCP, stdio) and ends\nwhen the client closes its end. Hosts start it; docs/mcp.md says how to configure one.',
+    'Serves the todo tools to one client over standard input and output (MCP, stdio) and ends when the client closes its\nend. Hosts start it; docs/mcp.md says how to configure one.',
   ],
   options: {
     tools: {

@@ -42,6 +42,8 @@ describe('todo tools', () => {
     const played = await play({ scripts: [quitter('quitter', ...titles)] });
     expect(offeredIn(played)).not.toContain('write_todos');
     expect(offeredIn(played)).toContain('mcp_untildone_create_todo');
+    // The host adds two tools of its own if a server has resources.
+    expect(offeredIn(played)).not.toContain('list_mcp_resources');
     expect(played.continuations).toHaveLength(2);
     expect(todosOf(played)).toEqual(allDone);
     expect(played.session.outcome).toBe('claimed');
