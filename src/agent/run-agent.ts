@@ -4,11 +4,11 @@ import type { Decision } from '../core/decision.ts';
 import { isBudgetSpent, isContextFull } from '../core/rules.ts';
 import { isOpen } from '../core/todo.ts';
 import type { Handled } from '../engine/engine.ts';
-import { countComplexTurn, planningHint } from '../guard/complexity.ts';
 import type { StopFacts } from '../guard/guard-transform.ts';
 import { defaultLoopLimits, LoopDetector } from '../guard/loop-detector.ts';
 import type { RunEnded } from './agent-event.ts';
 import { humanWords, openTranscript } from './context/history.ts';
+import { countUnplanned, planningHint } from './context/planning-hint.ts';
 import { planMessage, systemPrompt } from './context/prompt.ts';
 import {
   askToStop,
@@ -22,7 +22,7 @@ import {
   takeMessage,
   whileRunning,
 } from './loop/conduct.ts';
-import type { AgentRunOptions, Run } from './loop/run.ts';
+import type { AgentRunOptions } from './loop/run.ts';
 import { createHumanControl, openRun } from './loop/run.ts';
 import type { Agent, StepResult } from './loop/step.ts';
 import { compactIfDue, openAgent, recover, runStep, takeAlarm } from './loop/step.ts';
@@ -99,7 +99,11 @@ export async function runAgent(options: AgentRunOptions): Promise<RunEnded> {
       await agent.note('[resumed] Go on with the plan.');
   }
   await takeMessage(run, transcript);
-  if (goal !== null) agent.hint = planningHint(goal, await complexTurnsBefore(run));
+  if (goal !== null) {
+    const isPlanned = (await run.state()).plan.some(isOpen);
+    const earlier = isPlanned ? [] : transcript.messages().slice(0, -1);
+    agent.hint = planningHint(goal, countUnplanned(earlier));
+  }
 
   // Not earlier: the words above would lift a stop that was asked for meanwhile.
   run.onControl?.(createHumanControl(run, run.gate));
@@ -111,33 +115,6 @@ export async function runAgent(options: AgentRunOptions): Promise<RunEnded> {
   const ended = await summariseRun(run, agent.failure);
   run.emit(ended);
   return ended;
-}
-
-/** Of the newest turns; older ones make no hint firmer. */
-const mostDecisions = 5000;
-
-/**
- * I6: complex requests without a plan before this turn, in earlier runs too. A session of
- * days has many events.
- */
-async function complexTurnsBefore({ store, sessionId, turnId }: Run) {
-  const pageSize = 1000;
-  let turns = 0;
-  // Words that joined a turn began none: no decision bears their name.
-  const begun = new Set(
-    (await store.decisions(sessionId, mostDecisions)).map((made) => made.turnId),
-  );
-  for (let after = 0; ; ) {
-    const page = await store.events({ sessionId, after, limit: pageSize });
-    for (const { event } of page) {
-      const isEarlier =
-        event.type !== 'human-spoke' ||
-        (event.turnId !== turnId && begun.has(event.turnId));
-      if (isEarlier) turns = countComplexTurn(turns, event);
-    }
-    if (page.length < pageSize) return turns;
-    after = page.at(-1)?.applied ?? after;
-  }
 }
 
 async function runLoop(agent: Agent) {
