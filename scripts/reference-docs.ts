@@ -241,8 +241,7 @@ const eventWords = {
 export function eventsPage(): string {
   return `# Events of a session
 
-Everything that happens to a session is one of these events. They are written down before anything is done about them,
-and \`untildone replay\` decides them again under other settings.
+Everything that happens to a session is one of these events. They are written down before anything is done about them.
 
 For the lines that \`untildone run --json\` prints, see [the events of a run](../run-events.md). Those are for programs that
 watch; these are for programs that feed the library (\`session.tell\`).

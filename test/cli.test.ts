@@ -125,10 +125,9 @@ describe('the command line', () => {
       '--older-than must be a number with m, h, d or w, such as 30d.',
     ],
     [
-      ['replay', '--policy', 'x.json'],
-      "Missing required argument 'SESSION'. See untildone replay --help.",
+      ['plan', 'import', '--session', 'alpha'],
+      "Missing required argument 'FILE'. See untildone plan import --help.",
     ],
-    [['replay', 'alpha'], 'Say which settings to try: --policy FILE.'],
     [['ledger', 'verify', 'alpha', '--all'], 'Name a session or say --all, not both.'],
     [
       ['run', '', '--model=ollama/x'],
@@ -218,12 +217,10 @@ describe('the command line', () => {
     '%s creates no store where there is none',
     async (name) => {
       const words: Readonly<Record<string, readonly string[]>> = {
-        replay: ['alpha', '--policy', 'other.json'],
         say: ['hello'],
         'plan move': ['alpha', 'run'],
       };
       const extra = words[name] ?? [];
-      writeFileSync(join(bench.project, 'other.json'), '{}');
       const { code, out, err } = await bench.run(...name.split(' '), ...extra);
       expect(existsSync(join(bench.home, 'untildone.db'))).toBe(false);
       const says = `${out}${err}`;

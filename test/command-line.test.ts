@@ -182,7 +182,7 @@ describe('first-use 19: completion', () => {
   });
 
   it('leaves the names of files to the shell', async () => {
-    for (const line of ['run --plan ""', 'replay x --policy ""', 'plan import ""'])
+    for (const line of ['run --plan ""', 'plan import ""'])
       expect((await shell(`untildone complete -- ${line}`)).stdout, line).toBe(':0\n');
   });
 

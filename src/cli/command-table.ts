@@ -11,7 +11,6 @@ const loaders = {
   why: async () => (await import('./commands/why.ts')).why,
   transcript: async () => (await import('./commands/transcript.ts')).transcript,
   report: async () => (await import('./commands/report.ts')).report,
-  replay: async () => (await import('./commands/replay.ts')).replay,
   say: async () => (await import('./commands/hold.ts')).say,
   pause: async () => (await import('./commands/hold.ts')).pause,
   resume: async () => (await import('./commands/hold.ts')).resume,
@@ -68,10 +67,6 @@ const groups: Readonly<Record<string, Words>> = {
     report: [
       'One page for a pull request: what changed, what proves it',
       'report --md > report.md',
-    ],
-    replay: [
-      'What other settings would have decided',
-      'replay 8e34db --policy other.json',
     ],
   },
   'Speak to an agent, or hold it': {

@@ -2,12 +2,7 @@
 // there is nothing to look at or to stop before a host has written one. A broken
 // configuration is told and does not stand in the way.
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { mergeSettings, validateConfig } from '../core/config.ts';
-import { UntildoneError } from '../core/error.ts';
-import { parseJsonText } from '../core/json-text.ts';
 import type { Policy } from '../core/policy.ts';
-import { problemSentence } from '../core/problem.ts';
 import { type Settings, settingsForAgent } from '../core/settings.ts';
 import type { Session } from '../core/state.ts';
 import {
@@ -19,14 +14,13 @@ import {
 import { createRuntime, type Runtime } from '../engine/runtime.ts';
 import type { Store } from '../engine/store.ts';
 import { createIdentifiers } from '../engine/system.ts';
-import { readTextFile } from '../engine/text-file.ts';
 import { readTrust } from '../engine/trust.ts';
 import { type OpenOptions, type Parts, partsOver } from '../open.ts';
 import type { PlanFileSync, PlanFileSyncOptions } from '../plan-file/plan-file-sync.ts';
 import { openUserStore } from '../store/sqlite/sqlite-store.ts';
 import { stateDirectory, storePath } from '../store/state-directory.ts';
 import type { Io } from './io.ts';
-import { complain, shown } from './print.ts';
+import { complain } from './print.ts';
 
 /**
  * The store of this user, made if it is not there. If an older version wrote it, the
@@ -132,29 +126,6 @@ export function createSettingsReader(
     const policy = (await frozenPolicy(store, session)) ?? parts.policy(session);
     return settingsForAgent(policy.settings, session.agent.name);
   };
-}
-
-/** As for the files of a configuration: more is a mistake. */
-const mostBytes = 1_048_576;
-
-/**
- * Settings from a file that someone names, for `replay --policy`. Unlike the policy of a
- * host it may be called anything, and it stands on the defaults alone, so that the same
- * file means the same everywhere.
- */
-export function readPolicyFile(cwd: string, name: string): Settings {
-  const path = resolve(cwd, name);
-  const wrong = (message: string) =>
-    new UntildoneError('invalid-config', `${shown(path, 300)} ${message}`);
-  const file = readTextFile(path, mostBytes);
-  if (!file.ok) throw wrong(file.sentence);
-  const json = parseJsonText(file.text);
-  if (!json.ok) throw wrong(json.error);
-  const result = validateConfig(json.value);
-  if (result.ok) return mergeSettings({ flag: result.config }).settings;
-  throw wrong(
-    `is wrong:\n${result.problems.map((problem) => `  ${problemSentence(problem)}`).join('\n')}`,
-  );
 }
 
 type PlanFilePlace = Pick<PlanFileSyncOptions, 'sessionId' | 'allowedId' | 'isNamed'> & {

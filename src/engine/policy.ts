@@ -79,7 +79,7 @@ function readSnapshot(
 /**
  * As it was stored, perhaps by an earlier version, which knew nothing of some settings.
  */
-export function policyFromText(text: string): Policy {
+function policyFromText(text: string): Policy {
   const policy = JSON.parse(text) as Policy;
   return {
     ...policy,

@@ -105,7 +105,7 @@ export const engineMutations = mutationsOf({
     'engine-not-marked': {
       find: '    rows.applied.push(event);\n',
       replace: '',
-      why: 'replay has nothing to replay',
+      why: 'nothing on the record says what happened',
     },
     'engine-session-not-saved': {
       find: 'return {\n      result,\n      ...rows,\n      state: sealed,',

@@ -5,8 +5,6 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ToolLoopAgent } from 'ai';
 import { describe, expect, it } from 'vitest';
-import { defaultSettings } from '../../src/core/settings.ts';
-import { replaySession } from '../../src/engine/replay.ts';
 import { complete, inOrder, plan, say } from '../../src/scripted-model/index.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { stateDirectory } from '../../src/store/state-directory.ts';
@@ -14,6 +12,7 @@ import { blocksOf } from '../docs/fences.ts';
 import { acceptProject } from '../support/accept-project.ts';
 import { createLibraryStage, planned, startModel } from '../support/library-stage.ts';
 import { stopped } from '../support/program-stage.ts';
+import { replaySession } from '../support/replay-session.ts';
 import { openCommandLine } from './command-line.ts';
 
 const early = inOrder(
@@ -93,11 +92,9 @@ describe('own words', () => {
     expect(await session.why()).toMatchObject({ text: sent, textKind: 'standard' });
     expect((await session.stop({ text: 'Shall I?' })).text).toBe(sent);
     expect(kinds).toEqual(['standard', 'text-question']);
-    const state = await store.state(session.id);
-    if (state === null) throw new Error('There is no session.');
-    const inMemory = () => openSqliteStore({ path: ':memory:' });
-    const replay = await replaySession(store, state, defaultSettings, inMemory);
-    expect(replay).toMatchObject({ decisions: 2, notReproduced: 0, differences: [] });
+    const { recorded, again } = await replaySession(store, session.id);
+    expect(recorded).toHaveLength(2);
+    expect(again).toEqual(recorded);
     await session.close();
     await store.close();
   });

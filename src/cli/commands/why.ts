@@ -1,7 +1,7 @@
 // `untildone why`: one decision, explained from the record alone (V6): each time that the
 // agent was sent back before it in the turn, then what happened, the rule and its
 // numbers, the check that failed and the text that was sent; with --rules every rule in
-// order. It decides nothing again; `replay` does.
+// order. It decides nothing again.
 import { bareCheck } from '../../core/check-specs.ts';
 import type { Inputs } from '../../core/decision.ts';
 import { UntildoneError } from '../../core/error.ts';
