@@ -45,12 +45,12 @@ export function untilDone<Tool, Server>(session: Session, sdk: SdkLike<Tool, Ser
     return sdk.tool(name, ours.description, shapeOf(ours), call, { alwaysLoad: true });
   });
 
-  async function stop(input: object) {
+  async function stop(input: object): Promise<{ decision?: 'block'; reason?: string }> {
     const { last_assistant_message: said } = input as {
       last_assistant_message?: unknown;
     };
     const { text } = await session.stop(typeof said === 'string' ? { text: said } : {});
-    return text === null ? {} : { decision: 'block' as const, reason: text };
+    return text === null ? {} : { decision: 'block', reason: text };
   }
 
   return {
