@@ -28,6 +28,8 @@ import {
   outsideImports,
 } from '../scripts/layers.ts';
 import { layerRules } from '../scripts/write-layer-rules.ts';
+import { parseEnvironment } from '../src/core/config.ts';
+import { ownVariables } from '../src/core/own-variables.ts';
 import { hosts } from '../src/hosts/hosts.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -209,6 +211,24 @@ describe('layout of code', () => {
   it('no declaration takes a literal list apart to declare several constants', () => {
     const listTakenApart = /\b(?:const|let) \[[^\]]*\] = \[[^[\]]*\];/;
     expect(everyFile.filter((file) => listTakenApart.test(codeOf(file)))).toEqual([]);
+  });
+});
+
+describe('environment variables', () => {
+  const textOf = (file: string) => readFileSync(join(root, file), 'utf8');
+  const namesIn = (pattern: RegExp) =>
+    new Set(sources.flatMap((file) => textOf(file).match(pattern) ?? []));
+
+  it('every variable of ours that src names is known to the configuration', () => {
+    // The build replaces these by a text.
+    const declared = [...namesIn(/(?<=declare const )UNTILDONE_\w+/g)];
+    const named = [...namesIn(/\bUNTILDONE_[A-Z_]+\b/g)];
+    const read = named.filter((name) => !declared.includes(name));
+    expect(read).toEqual(expect.arrayContaining(Object.values(ownVariables)));
+    const { warnings } = parseEnvironment(
+      Object.fromEntries(read.map((name) => [name, 'x'])),
+    );
+    expect(warnings).toEqual([]);
   });
 });
 

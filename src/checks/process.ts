@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { accessSync, constants, readdirSync, readFileSync, statSync } from 'node:fs';
 import { delimiter, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ownVariables } from '../core/own-variables.ts';
 import type { Environment } from '../engine/policy.ts';
 import { isProcessAlive } from '../engine/system.ts';
 
@@ -175,15 +176,9 @@ const fixed = {
   GIT_TERMINAL_PROMPT: '0',
 };
 
-/** Marks all beneath a session, so that an agent cannot approve itself. */
-export const sessionVariable = 'UNTILDONE_SESSION';
-/**
- * Our plugins in hosts set it for the commands of an agent: the id of that agent's
- * session.
- */
-export const agentSessionVariable = 'UNTILDONE_AGENT_SESSION';
-/** Finds a command's processes in other groups too. */
-export const processVariable = 'UNTILDONE_PROCESS';
+export const sessionVariable = ownVariables.session;
+export const agentSessionVariable = ownVariables.agentSession;
+export const processVariable = ownVariables.process;
 
 /**
  * Every command gets these, whether a check names them or not; a proxy only if its

@@ -1,11 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  environmentName,
-  otherVariables,
-  parseEnvironment,
-  parseFlags,
-} from './config.ts';
+import { environmentName, parseEnvironment, parseFlags } from './config.ts';
+import { ownVariables } from './own-variables.ts';
 import { problemSentence } from './problem.ts';
 import { defaultSettings, settingNames } from './settings.ts';
 
@@ -175,14 +171,18 @@ describe('C1: settings from the environment', () => {
 
   it('has no opinion about our other variables and about those of others', () => {
     const environment = Object.fromEntries(
-      [...otherVariables, 'PATH', 'untildone_mode'].map((name) => [name, 'x']),
+      [...Object.values(ownVariables), 'PATH', 'untildone_mode'].map((name) => [
+        name,
+        'x',
+      ]),
     );
     expect(parseEnvironment(environment)).toEqual({ ok: true, config: {}, warnings: [] });
   });
 
   it('has no other variable with the name of a setting', () => {
     const names = settingNames.map(environmentName);
-    expect(otherVariables.filter((variable) => names.includes(variable))).toEqual([]);
+    const own: readonly string[] = Object.values(ownVariables);
+    expect(own.filter((variable) => names.includes(variable))).toEqual([]);
   });
 
   it('can say everything that the defaults say', () => {

@@ -1,6 +1,7 @@
 // Settings from files, the environment and flags, and how they are merged (C1): maxTodos
 // is UNTILDONE_MAX_TODOS and --max-todos, context.limit is UNTILDONE_CONTEXT_LIMIT and
 // --context-limit. With a single problem none applies.
+import { ownVariables } from './own-variables.ts';
 import {
   closestName,
   collectProblems,
@@ -281,16 +282,7 @@ function valueFromJson(text: string): unknown {
   }
 }
 
-/** Ours too, and no settings: places, ids and switches of the tests. */
-export const otherVariables: readonly string[] = [
-  'UNTILDONE_HOME',
-  'UNTILDONE_SESSION',
-  'UNTILDONE_PROCESS',
-  'UNTILDONE_DEBUG',
-  'UNTILDONE_PROPERTY_RUNS',
-  'UNTILDONE_MUTATION',
-  'UNTILDONE_MUTATION_MARKER',
-];
+const otherVariables: readonly string[] = Object.values(ownVariables);
 
 /**
  * An unknown variable only warns: other programs may own it. An empty one is not set; an

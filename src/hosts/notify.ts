@@ -3,17 +3,13 @@
 // and may be gone before an address has answered.
 import { homedir } from 'node:os';
 import type { Moment } from '../core/decision.ts';
+import { ownVariables } from '../core/own-variables.ts';
 import type { Session } from '../core/state.ts';
 import { createNotice, deliverNotice } from '../engine/notify.ts';
 import { type Environment, frozenPolicy } from '../engine/policy.ts';
 import { findProgram, startProgram } from '../engine/start-program.ts';
 import type { Store } from '../engine/store.ts';
 import { appendFailure } from './shared.ts';
-
-/**
- * Holds what is to be told and how: in the environment, which other users cannot read.
- */
-const noticeVariable = 'UNTILDONE_NOTICE';
 
 /**
  * `told`: of which turn and outcome each session was told last; a host may tell of one
@@ -53,13 +49,13 @@ export async function tellHuman(
   ];
   const file = findProgram(import.meta.url, built, ['./notify.ts', '../notify.ts']);
   if (file !== null)
-    startProgram(file, [], { ...environment, [noticeVariable]: given }, homedir());
-  else await sendNotice({ ...environment, [noticeVariable]: given });
+    startProgram(file, [], { ...environment, [ownVariables.notice]: given }, homedir());
+  else await sendNotice({ ...environment, [ownVariables.notice]: given });
 }
 
 /** What fails is one line of the log of hooks, and disturbs nobody. */
 export async function sendNotice({
-  [noticeVariable]: given = '',
+  [ownVariables.notice]: given = '',
   ...environment
 }: Environment) {
   const { notice, ...how } = JSON.parse(given);

@@ -4,6 +4,7 @@
 // elsewhere the countdown runs as in every host that is told.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { agentSessionVariable } from '../../checks/process.ts';
+import { ownVariables } from '../../core/own-variables.ts';
 import { oneLine } from '../../core/safe-text.ts';
 import { todoToolsFor } from '../../tools/todo-tools.ts';
 import {
@@ -40,10 +41,6 @@ type Hear = (event: unknown, context: ContextLike) => unknown;
 
 /** It takes microseconds; a human who leaves, and a host that waits, wait no longer. */
 const patienceMs = 1000;
-/**
- * For processes that the agent starts: `PID:SESSION`. A pi among them is its subagent.
- */
-const parentVariable = 'UNTILDONE_PI';
 
 /** What pi loads, anew for each session. */
 export function createPiExtension(options: shared.PluginOptions = {}): ExtensionLike {
@@ -66,7 +63,7 @@ export function createPiExtension(options: shared.PluginOptions = {}): Extension
       // Loaded twice, as an extension and with a package: the first one acts.
       if (pi.getCommands().some(({ name }) => name === commandNames[0])) return;
       const id = context.sessionManager.getSessionId();
-      const [pid, parent = null] = environment[parentVariable]?.split(':') ?? [];
+      const [pid, parent = null] = environment[ownVariables.parent]?.split(':') ?? [];
       const place = {
         ...where,
         pi,
@@ -83,7 +80,7 @@ export function createPiExtension(options: shared.PluginOptions = {}): Extension
       const { stored } = plugin.told.of(id);
       // The commands of the agent inherit these.
       Object.assign(environment as Record<string, string>, {
-        [parentVariable]: `${process.pid}:${id}`,
+        [ownVariables.parent]: `${process.pid}:${id}`,
         [agentSessionVariable]: stored,
       });
       offer(plugin);
