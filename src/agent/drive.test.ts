@@ -57,7 +57,8 @@ const driver: HostDriver = {
       ...flags,
     ],
   }),
-  read: (line, from) => (from === 'errors' ? [] : [JSON.parse(line) as DriveFact]),
+  createReader: () => (line, from) =>
+    from === 'errors' ? [] : [JSON.parse(line) as DriveFact],
 };
 
 async function play(

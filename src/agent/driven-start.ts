@@ -126,9 +126,10 @@ export async function follow(drive: Drive, prompt: Prompt): Promise<Sight> {
     [agentSessionVariable]: '',
   };
   const queue = createQueue();
+  const readLine = driver.createReader();
   let facts: Promise<unknown> = Promise.resolve();
   const takeLine = (from: 'output' | 'errors') => (line: string) => {
-    const read = driver.read(line, from);
+    const read = readLine(line, from);
     // One that only tries again for a long time is stuck: what it says is no sign of life
     // beyond the time that it names.
     if (!read.some(({ type }) => type === 'retrying')) seen.lastLineAt = clock.now();

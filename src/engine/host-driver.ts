@@ -38,10 +38,10 @@ export interface HostDriver {
   /** Words, variables and input of one start. Writes nothing but into `start.scratch`. */
   start(start: DriveStart): DriveCall;
   /**
-   * What one line means; [] for what says nothing. As hostile as any text: read field by
-   * field.
+   * For the lines of one start: what it remembers of them is no other start's. Does
+   * nothing else.
    */
-  read(line: string, from: 'output' | 'errors'): readonly DriveFact[];
+  createReader(): LineReader;
   /**
    * The host's own list, where it keeps one that can be read between two starts; null: it
    * cannot be.
@@ -77,6 +77,15 @@ export type DriveStart = Readonly<{
   scratch: string;
   environment: Environment;
 }>;
+
+/**
+ * What one line means; [] for what says nothing. As hostile as any text: read field by
+ * field. Must not throw.
+ */
+export type LineReader = (
+  line: string,
+  from: 'output' | 'errors',
+) => readonly DriveFact[];
 
 export type DriveCall = Readonly<{
   /** Behind the program's name. */

@@ -1,6 +1,6 @@
 // What the drivers of hosts share: how lines of JSON are read, what several hosts say in
 // them alike, and our server for one run.
-import type { DriveFact, HostDriver } from '../engine/host-driver.ts';
+import type { DriveFact, LineReader } from '../engine/host-driver.ts';
 import { shippedCall } from './install/files.ts';
 import { offeredTools } from './install/hook-host.ts';
 import { amountOf, type Fields, readHostError, recordOf, textOf } from './untrusted.ts';
@@ -12,11 +12,11 @@ export type Readers = Readonly<Record<string, (line: Fields) => Facts>>;
  * Reads lines on stdout by their type, as `prepare` gives them.
  * @param readError what a line on stderr means
  */
-export function readLines(
+export function createLineReader(
   readers: Readers,
   readError: (line: string) => Facts = () => [],
   prepare: (line: Fields) => Fields = (line) => line,
-): HostDriver['read'] {
+): LineReader {
   return (line, from) => {
     if (from === 'errors') return readError(line);
     try {

@@ -12,8 +12,11 @@ type Stream = Readonly<{
   resultIs: 'start' | 'conversation';
 }>;
 
-export const streamReader = (stream: Stream) =>
-  driver.readLines(readersOf(stream), driver.unknownIf(/^No saved session found/u));
+export const createStreamReader = (stream: Stream) =>
+  driver.createLineReader(
+    readersOf(stream),
+    driver.unknownIf(/^No saved session found/u),
+  );
 
 const readersOf = ({ title, cacheIsApart, resultIs }: Stream): driver.Readers => ({
   system({ subtype, session_id, attempt, max_retries, retry_delay_ms, error_status }) {

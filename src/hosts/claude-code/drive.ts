@@ -5,7 +5,7 @@ import { hooksOf } from '../asked-translate.ts';
 import { ourServer } from '../driver.ts';
 import { shippedHook } from '../install/files.ts';
 import { allTools, serverName } from '../install/hook-host.ts';
-import { streamReader } from '../stream-json.ts';
+import { createStreamReader } from '../stream-json.ts';
 import { claudeCodeLanguage, hostName, readTaskList } from './host.ts';
 import { claudeCodeInstaller, hookElement, switches, toolPrefix } from './install.ts';
 
@@ -61,6 +61,7 @@ export const claudeCodeDriver: HostDriver = {
       input: text,
     };
   },
-  read: streamReader({ title, cacheIsApart: true, resultIs: 'start' }),
+  createReader: () =>
+    createStreamReader({ title, cacheIsApart: true, resultIs: 'start' }),
   readTodos: readTaskList,
 };

@@ -26,17 +26,8 @@ const modes = {
 /** The file name that Codex gives to settings from `-c`; part of its trust keys. */
 const flagsFile = '/<session-flags>/config.toml';
 
-/**
- * Codex does not say when a model call begins, so the first item after a finished one
- * starts a step.
- */
-let isAnswering = false;
-
 const readers: driver.Readers = {
   'thread.started': ({ thread_id }) => driver.conversationOf(thread_id),
-  'item.started': ({ item }) => readItem(recordOf(item), false),
-  'item.updated': ({ item }) => readItem(recordOf(item), false),
-  'item.completed': ({ item }) => readItem(recordOf(item), true),
   // "Reconnecting... 2/5 (…)"; what it gives up on comes again as the end.
   error: ({ message }) =>
     /^Reconnecting/u.test(textOf(message) ?? '')
@@ -58,6 +49,27 @@ const readers: driver.Readers = {
   },
 };
 
+/**
+ * Codex does not say when a model call begins, so the first item after a finished one
+ * starts a step.
+ */
+function createItemReaders(): driver.Readers {
+  let isAnswering = false;
+  const readNext = (isOver: boolean) => (line: Fields) => {
+    const facts = readItem(recordOf(line['item']), isOver);
+    const isPartOfStep = facts.some(({ type }) => type !== 'todos');
+    if (!isPartOfStep) return facts;
+    const step: DriveFact[] = isAnswering ? [] : [{ type: 'step', id: randomUUID() }];
+    isAnswering = !isOver;
+    return [...step, ...facts];
+  };
+  return {
+    'item.started': readNext(false),
+    'item.updated': readNext(false),
+    'item.completed': readNext(true),
+  };
+}
+
 const calls =
   /^(?:command_execution|mcp_tool_call|file_change|web_search|collab_tool_call)$/u;
 
@@ -77,21 +89,15 @@ function readItem(item: Fields, isOver: boolean): driver.Facts {
     return [{ type: 'todos', todos }];
   }
   if (kind !== 'agent_message' && !calls.test(kind)) return [];
-  const step: DriveFact[] = isAnswering ? [] : [{ type: 'step', id: randomUUID() }];
-  isAnswering = !isOver;
-  if (kind === 'agent_message')
-    return [...step, { type: 'text', text: textOf(text) ?? '' }];
+  if (kind === 'agent_message') return [{ type: 'text', text: textOf(text) ?? '' }];
   const call = {
     callId: textOf(id) ?? '',
     tool: textOf(tool) ?? (kind === 'command_execution' ? 'Bash' : kind),
     input: command === undefined ? (item['arguments'] ?? item['changes']) : { command },
   };
-  if (!isOver) return [...step, { type: 'tool-started', ...call }];
+  if (!isOver) return [{ type: 'tool-started', ...call }];
   const ok = status !== 'failed' && (exit_code ?? 0) === 0;
-  return [
-    ...step,
-    { type: 'tool-ended', ...call, ok, output: textOf(aggregated_output) ?? '' },
-  ];
+  return [{ type: 'tool-ended', ...call, ok, output: textOf(aggregated_output) ?? '' }];
 }
 
 export const codexDriver: HostDriver = {
@@ -108,8 +114,6 @@ export const codexDriver: HostDriver = {
     auto: 'Codex may do anything that you may: --auto switches its sandbox and its approvals off.',
   },
   start({ text, id, isNew, mode, model, flags, environment }) {
-    // The start before may have been killed in the middle of an item.
-    isAnswering = false;
     const command = shippedHook(hostName, environment, `--tools=${toolPrefix}`);
     const settings = {
       ...Object.fromEntries(
@@ -141,5 +145,9 @@ export const codexDriver: HostDriver = {
       input: text,
     };
   },
-  read: driver.readLines(readers, driver.unknownIf(/no rollout found for thread id/u)),
+  createReader: () =>
+    driver.createLineReader(
+      { ...readers, ...createItemReaders() },
+      driver.unknownIf(/no rollout found for thread id/u),
+    ),
 };

@@ -93,9 +93,10 @@ export const copilotDriver: HostDriver = {
     };
   },
   // What a subagent says and does is for its parent.
-  read: driver.readLines(readers, undefined, (line) =>
-    line['agentId'] === undefined ? { ...recordOf(line['data']), ...line } : {},
-  ),
+  createReader: () =>
+    driver.createLineReader(readers, undefined, (line) =>
+      line['agentId'] === undefined ? { ...recordOf(line['data']), ...line } : {},
+    ),
   readTodos: (id, environment) =>
     readTodos(join(sessionFolder(id, environment), 'session.db')),
 };

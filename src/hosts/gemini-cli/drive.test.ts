@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { DriveStart } from '../../engine/host-driver.ts';
 import { geminiDriver } from './drive.ts';
 
@@ -20,7 +20,6 @@ const plain: DriveStart = {
   scratch,
   environment: { HOME: scratch },
 };
-beforeEach(() => geminiDriver.start(plain));
 
 const at = (second: string) => `2026-11-18T01:33:${second}Z`;
 const says = (content: string, second = '21.570') =>
@@ -53,8 +52,10 @@ const stats = {
 };
 const ends = (more: object = { status: 'success' }) =>
   JSON.stringify({ type: 'result', timestamp: at('23.000'), stats, ...more });
-const read = (...lines: readonly string[]) =>
-  lines.flatMap((line) => geminiDriver.read(line, 'output'));
+function read(...lines: readonly string[]) {
+  const readLine = geminiDriver.createReader();
+  return lines.flatMap((line) => readLine(line, 'output'));
+}
 
 describe('a start', () => {
   it('names the conversation, takes the words by standard input, and the flags of the human last', () => {
@@ -119,6 +120,19 @@ describe('the lines', () => {
     ]);
   });
 
+  it('two starts at once do not mix: neither completes the answer of the other', () => {
+    const one = geminiDriver.createReader();
+    const other = geminiDriver.createReader();
+    expect(one(says('One', '21.570'), 'output')).toEqual([
+      { type: 'step', id: at('21.570') },
+    ]);
+    expect(other(says('Other', '21.571'), 'output')).toEqual([
+      { type: 'step', id: at('21.571') },
+    ]);
+    expect(one(ends(), 'output').at(-1)).toMatchObject({ end: 'normal', text: 'One' });
+    expect(other(ends(), 'output').at(-1)).toMatchObject({ text: 'Other' });
+  });
+
   it('a continuation by our own hook is a warning, and no error', () => {
     const warning = {
       type: 'error',
@@ -145,7 +159,8 @@ describe('the lines', () => {
   });
 
   it('on the other output it says that it tries again, and that it knows no such conversation', () => {
-    const [retry] = geminiDriver.read(
+    const readLine = geminiDriver.createReader();
+    const [retry] = readLine(
       'Attempt 1 failed with status 429. Retrying with backoff... _ApiError: {',
       'errors',
     );
@@ -154,9 +169,7 @@ describe('the lines', () => {
       sentence: expect.stringContaining('429'),
     });
     const unknown = 'Error resuming session: Invalid session identifier "fa6686da".';
-    expect(geminiDriver.read(unknown, 'errors')).toEqual([
-      { type: 'unknown-conversation' },
-    ]);
+    expect(readLine(unknown, 'errors')).toEqual([{ type: 'unknown-conversation' }]);
   });
 
   it.each([
@@ -168,6 +181,6 @@ describe('the lines', () => {
     'Loading…',
   ])('nothing throws: %j', (line) => {
     for (const from of ['output', 'errors'] as const)
-      expect(() => geminiDriver.read(line, from)).not.toThrow();
+      expect(() => geminiDriver.createReader()(line, from)).not.toThrow();
   });
 });

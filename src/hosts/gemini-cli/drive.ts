@@ -14,9 +14,6 @@ import { geminiInstaller, policy } from './install.ts';
 const { title, program, howToGet } = geminiInstaller;
 const modes = { 'read-only': 'plan', edit: 'auto_edit', auto: 'yolo' } as const;
 
-/** What the model said since it last began to answer: it comes in pieces. */
-const heard = { text: '', isAnswering: false };
-
 /**
  * Its list of todos is not offered without; named policies take the place of the user's
  * own, so only where there are none.
@@ -42,67 +39,74 @@ function readErrors(line: string): driver.Facts {
   return [{ type: 'retrying', sentence, inMs: 0 }];
 }
 
-/** The answer is complete: something else follows it. */
-function flush(): driver.Facts {
-  const { text } = heard;
-  Object.assign(heard, { text: '', isAnswering: false });
-  return driver.spoken(text);
-}
+function createReaders(): driver.Readers {
+  /** What the model said since it last began to answer: it comes in pieces. */
+  let spoken = '';
+  let isAnswering = false;
 
-function begin({ timestamp }: Fields): driver.Facts {
-  if (heard.isAnswering) return [];
-  heard.isAnswering = true;
-  return [{ type: 'step', id: String(timestamp) }];
-}
+  function beginStep({ timestamp }: Fields): driver.Facts {
+    if (isAnswering) return [];
+    isAnswering = true;
+    return [{ type: 'step', id: String(timestamp) }];
+  }
 
-const readers: driver.Readers = {
-  init: ({ session_id }) => driver.conversationOf(session_id),
-  message(line) {
-    if (line['role'] !== 'assistant') return [];
-    const begun = begin(line);
-    heard.text += textOf(line['content']) ?? '';
-    return begun;
-  },
-  tool_use(line) {
-    const { tool_id, tool_name, parameters } = line;
-    const { todos } = recordOf(parameters);
-    const started = driver.toolStarted(tool_id, tool_name, recordOf(parameters));
-    if (started.length === 0) return [];
-    const facts: DriveFact[] = [...begin(line), ...flush(), ...started];
-    // More calls of the same answer may follow.
-    heard.isAnswering = true;
-    if (tool_name !== todoTool || !Array.isArray(todos)) return facts;
-    const listed = todos.map(recordOf).map(({ description, status }) => {
-      return {
-        key: null,
-        title: textOf(description) ?? '',
-        status: textOf(status) || 'pending',
-      };
-    });
-    return [...facts, { type: 'todos', todos: listed }];
-  },
-  tool_result({ tool_id, status, output, error }) {
-    heard.isAnswering = false;
-    const said = textOf(output) ?? textOf(recordOf(error)['message']);
-    return driver.toolEnded(tool_id, status === 'success', said);
-  },
-  // A warning: our own hook sent the agent on, or the host found a loop. The turn goes
-  // on, or ends with a result.
-  error: flush,
-  result({ status, error, stats }) {
-    const text = heard.text.trim();
-    const tokens = driver.tokensOf(stats, 'cached');
-    const facts: DriveFact[] = [
-      ...flush(),
-      { type: 'usage', of: 'start', tokens, cost: null },
-    ];
-    if (status === 'success')
-      return [...facts, { type: 'ended', end: text === '' ? 'empty' : 'normal', text }];
-    const message = textOf(recordOf(error)['message']) ?? 'an error without a word';
-    const code = Number(/"code":\s*(\d+)/u.exec(message)?.[1]);
-    return [...facts, driver.failure(message, code), { type: 'ended', end: 'error' }];
-  },
-};
+  /** The answer is complete: something else follows it. */
+  function endAnswer(): driver.Facts {
+    const text = spoken;
+    spoken = '';
+    isAnswering = false;
+    return driver.spoken(text);
+  }
+
+  return {
+    init: ({ session_id }) => driver.conversationOf(session_id),
+    message(line) {
+      if (line['role'] !== 'assistant') return [];
+      const begun = beginStep(line);
+      spoken += textOf(line['content']) ?? '';
+      return begun;
+    },
+    tool_use(line) {
+      const { tool_id, tool_name, parameters } = line;
+      const { todos } = recordOf(parameters);
+      const started = driver.toolStarted(tool_id, tool_name, recordOf(parameters));
+      if (started.length === 0) return [];
+      const facts: DriveFact[] = [...beginStep(line), ...endAnswer(), ...started];
+      // More calls of the same answer may follow.
+      isAnswering = true;
+      if (tool_name !== todoTool || !Array.isArray(todos)) return facts;
+      const listed = todos.map(recordOf).map(({ description, status }) => {
+        return {
+          key: null,
+          title: textOf(description) ?? '',
+          status: textOf(status) || 'pending',
+        };
+      });
+      return [...facts, { type: 'todos', todos: listed }];
+    },
+    tool_result({ tool_id, status, output, error }) {
+      isAnswering = false;
+      const said = textOf(output) ?? textOf(recordOf(error)['message']);
+      return driver.toolEnded(tool_id, status === 'success', said);
+    },
+    // A warning: our own hook sent the agent on, or the host found a loop. The turn goes
+    // on, or ends with a result.
+    error: endAnswer,
+    result({ status, error, stats }) {
+      const text = spoken.trim();
+      const tokens = driver.tokensOf(stats, 'cached');
+      const facts: DriveFact[] = [
+        ...endAnswer(),
+        { type: 'usage', of: 'start', tokens, cost: null },
+      ];
+      if (status === 'success')
+        return [...facts, { type: 'ended', end: text === '' ? 'empty' : 'normal', text }];
+      const message = textOf(recordOf(error)['message']) ?? 'an error without a word';
+      const code = Number(/"code":\s*(\d+)/u.exec(message)?.[1]);
+      return [...facts, driver.failure(message, code), { type: 'ended', end: 'error' }];
+    },
+  };
+}
 
 export const geminiDriver: HostDriver = {
   name: hostName,
@@ -119,7 +123,6 @@ export const geminiDriver: HostDriver = {
   },
   start(start) {
     const { text, id, isNew, mode, model, flags } = start;
-    Object.assign(heard, { text: '', isAnswering: false });
     return {
       words: [
         // Of a folder that nobody trusted, the settings stay unread all the same.
@@ -140,5 +143,5 @@ export const geminiDriver: HostDriver = {
       input: text,
     };
   },
-  read: driver.readLines(readers, readErrors),
+  createReader: () => driver.createLineReader(createReaders(), readErrors),
 };

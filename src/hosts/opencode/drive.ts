@@ -3,7 +3,13 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { HostDriver } from '../../engine/host-driver.ts';
-import { conversationOf, type Readers, readLines, spoken, unknownIf } from '../driver.ts';
+import {
+  conversationOf,
+  createLineReader,
+  type Readers,
+  spoken,
+  unknownIf,
+} from '../driver.ts';
 import { shippedFolder } from '../install/files.ts';
 import { listOf, readHostError, recordOf, textOf } from '../untrusted.ts';
 import { opencodeInstaller } from './install.ts';
@@ -99,5 +105,5 @@ export const opencodeDriver: HostDriver = {
     },
     input: text,
   }),
-  read: readLines(readers, unknownIf(/session not found/iu)),
+  createReader: () => createLineReader(readers, unknownIf(/session not found/iu)),
 };

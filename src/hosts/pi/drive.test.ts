@@ -7,7 +7,8 @@ import { piDriver } from './drive.ts';
 const lines = readFileSync(new URL('./fixtures/json-mode.jsonl', import.meta.url), 'utf8')
   .trim()
   .split('\n');
-const facts = lines.flatMap((line) => piDriver.read(line, 'output'));
+const read = piDriver.createReader();
+const facts = lines.flatMap((line) => read(line, 'output'));
 const of = (type: string) => facts.filter((fact) => fact.type === type);
 
 describe('lines of pi', () => {
@@ -57,8 +58,8 @@ describe('lines of pi', () => {
       '{"type":"__proto__"}',
       '{"type":"agent_end","messages":7}',
     ])
-      expect(piDriver.read(line, 'output')).toEqual([]);
-    expect(piDriver.read(lines[0] ?? '', 'errors')).toEqual([]);
+      expect(read(line, 'output')).toEqual([]);
+    expect(read(lines[0] ?? '', 'errors')).toEqual([]);
   });
 });
 

@@ -3,8 +3,8 @@ import type { HostDriver } from '../../engine/host-driver.ts';
 import { todoToolsFor } from '../../tools/todo-tools.ts';
 import {
   conversationOf,
+  createLineReader,
   type Readers,
-  readLines,
   spoken,
   toolStarted,
 } from '../driver.ts';
@@ -106,5 +106,5 @@ export const piDriver: HostDriver = {
       input: text,
     };
   },
-  read: readLines(readers),
+  createReader: () => createLineReader(readers),
 };

@@ -8,8 +8,9 @@ import type { DriveStart } from '../../engine/host-driver.ts';
 import { qwenCodeDriver } from './drive.ts';
 
 const id = '17b9f1e5-fccb-43c7-9e17-02729728d53f';
+const readLine = qwenCodeDriver.createReader();
 const read = (line: object) =>
-  qwenCodeDriver.read(JSON.stringify({ session_id: id, ...line }), 'output');
+  readLine(JSON.stringify({ session_id: id, ...line }), 'output');
 const used = {
   input_tokens: 12_594,
   output_tokens: 26,
@@ -23,7 +24,7 @@ it('the first line names the conversation; what is for its own view says nothing
     { type: 'conversation', id },
   ]);
   expect(read({ type: 'stream_event', event: { type: 'goal_state' } })).toEqual([]);
-  expect(qwenCodeDriver.read('Ripgrep not available', 'output')).toEqual([]);
+  expect(readLine('Ripgrep not available', 'output')).toEqual([]);
 });
 
 it('an answer is a step with its call; tokens from the cache are among the input', () => {
@@ -88,7 +89,7 @@ it('the result ends it, with the tokens of the whole conversation', () => {
 
 it('a conversation that was killed in its first moments is not known', () => {
   const line = `No saved session found with ID ${id}. Run \`qwen --resume\` without an ID to choose one.`;
-  expect(qwenCodeDriver.read(line, 'errors')).toEqual([{ type: 'unknown-conversation' }]);
+  expect(readLine(line, 'errors')).toEqual([{ type: 'unknown-conversation' }]);
 });
 
 it('our hooks and tools come as defaults beside those of an administrator, and only for this run', () => {

@@ -10,7 +10,7 @@ import { ourServer } from '../driver.ts';
 import { shippedHook } from '../install/files.ts';
 import { serverName } from '../install/hook-host.ts';
 import { readSettings } from '../project-files.ts';
-import { streamReader } from '../stream-json.ts';
+import { createStreamReader } from '../stream-json.ts';
 import { listOf, recordOf } from '../untrusted.ts';
 import { hostName, qwenCodeLanguage, readTodoList, toolPrefix } from './host.ts';
 import { hookElement, mostBlocks, qwenCodeInstaller, serverGrants } from './install.ts';
@@ -53,7 +53,8 @@ export const qwenCodeDriver: HostDriver = {
     };
   },
   // It tells the tokens of all starts together, those from the cache among them.
-  read: streamReader({ title, cacheIsApart: false, resultIs: 'conversation' }),
+  createReader: () =>
+    createStreamReader({ title, cacheIsApart: false, resultIs: 'conversation' }),
   readTodos: readTodoList,
 };
 
