@@ -147,10 +147,10 @@ describe('every text', () => {
     expect(textFor('checks-running', { patch: renamed })).toContain('Call mcp_verify');
   });
 
-  it('P11: blocked todos are counted apart from the settled ones', () => {
+  it('P11: blocked and cancelled todos are counted apart from the completed ones', () => {
     const patch = withCounts({ pending: 1, completed: 2, cancelled: 1, blocked: 4 });
     expect(textFor('standard', { patch })).toMatch(
-      /^\[TODO CONTINUATION\] 3\/8 completed, 1 remaining, 4 blocked\.\n/u,
+      /^\[TODO CONTINUATION\] 2\/8 completed, 1 cancelled, 1 remaining, 4 blocked\.\n/u,
     );
   });
 });

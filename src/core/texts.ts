@@ -305,12 +305,12 @@ export function describeText({ kind, sentence }: Text, level: number): string {
 
 function progressPart(context: StopContext): string {
   const { counts } = context;
-  const total = planSize(counts);
   const open = openCount(counts);
   if (open === 0)
     return `${describeEndedTodos(counts)}${goalFailed(context) ? ', but a check fails' : ''}`;
+  const cancelled = counts.cancelled > 0 ? `, ${counts.cancelled} cancelled` : '';
   const blocked = counts.blocked > 0 ? `, ${counts.blocked} blocked` : '';
-  return `${total - open - counts.blocked}/${total} completed, ${open} remaining${blocked}`;
+  return `${counts.completed}/${planSize(counts)} completed${cancelled}, ${open} remaining${blocked}`;
 }
 
 /** How the todos ended, if none is open. A cancelled todo does not count as completed. */

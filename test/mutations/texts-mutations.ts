@@ -115,8 +115,8 @@ export const textsMutations = mutationsOf({
       why: 'people cannot tell our texts',
     },
     'text-counts': {
-      find: '${total - open - counts.blocked}/${total}',
-      replace: '${total}/${total}',
+      find: '${counts.completed}/${planSize(counts)}',
+      replace: '${planSize(counts)}/${planSize(counts)}',
       why: 'every todo looks completed',
     },
     'text-level-two': {
