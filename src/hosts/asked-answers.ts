@@ -247,9 +247,9 @@ export function createAnswers(context: Context) {
     const isOurs = await isOurText(text);
     const speaks = speaker.type === 'human' && !isOurs;
     const pauses = speaker.type === 'command' && !isOurs ? speaker.pauses : undefined;
-    const agent = speaks || pauses !== undefined ? agentAbove() : null;
-    if (agent !== null) {
-      const sentence = `this message does not count as a human's: it came from ${agent}.`;
+    const origin = speaks || pauses !== undefined ? agentAbove() : null;
+    if (origin !== null) {
+      const sentence = `this message does not count as a human's: it came from ${origin}.`;
       const refused = Object.assign(new Error(sentence), { code: 'not-human' });
       appendFailure(hook.environment, refused, {
         at: call.at,

@@ -77,6 +77,19 @@ describe('a genuine human message', () => {
     expect((await hooks.session())?.turn?.number).toBe(1);
   });
 
+  it('C2: is recorded with the agent that it went to, whose settings count from there', async () => {
+    const hooks = createHookCase();
+    const planner = { agent_type: 'planner', permission_mode: 'plan' };
+    await hooks.send(promptPayload('Please do it', planner));
+    const events = await hooks.store.events({ sessionId, waiting: true });
+    expect(events.map(({ event }) => event)).toContainEqual(
+      expect.objectContaining({
+        type: 'human-spoke',
+        agent: expect.objectContaining({ name: 'planner', canWrite: 'no' }),
+      }),
+    );
+  });
+
   it('P20: exactly "stop" latches', async () => {
     const hooks = await atWork();
     await hooks.send(promptPayload('stop'));
