@@ -16,7 +16,7 @@ import type { Environment } from '../engine/policy.ts';
 import type * as asked from './asked-call.ts';
 import { eventBase, findReceipt, shortHash } from './asked-call.ts';
 import { isReadByUs } from './project-variables.ts';
-import { type Fields, recordOf } from './untrusted.ts';
+import { type Fields, nonEmptyTextOf, recordOf, textOf } from './untrusted.ts';
 
 type BareCall = Omit<asked.HookCall, 'asks'>;
 type RecordAsked = asked.AsksOf<'record'>;
@@ -113,8 +113,6 @@ export const hooksOf = ({ hooks }: HookLanguage) =>
 
 /** It becomes a part of file names and of ids. */
 export const plainName = /^[A-Za-z0-9][\w.-]{0,79}$/u;
-export const textOf = (value: unknown) =>
-  typeof value === 'string' && value !== '' ? value : null;
 export const plainOf = (value: unknown) =>
   plainName.exec(textOf(value) ?? '')?.[0] ?? null;
 
@@ -171,7 +169,7 @@ export function createAskedHost(language: HookLanguage): asked.AskedHost {
       const [timeout, read] = row;
       const call = callOf(language, { hook, timeout, mainId, fields }, moment);
       const asks = read(
-        { ...call, agentId: textOf(fields['agent_id']), environment, fields },
+        { ...call, agentId: nonEmptyTextOf(fields['agent_id']), environment, fields },
         language,
       );
       return asks === null ? refuse(null) : { ok: true, call: { ...call, asks } };
@@ -225,7 +223,7 @@ function callOf(language: HookLanguage, told: Told, moment: asked.HookMoment): B
     // Plan mode looks and never writes: it is never continued (P26).
     agent: {
       ...unknownAgent,
-      name: own.agentName ?? (isSubagent ? textOf(fields['agent_type']) : null),
+      name: own.agentName ?? (isSubagent ? nonEmptyTextOf(fields['agent_type']) : null),
       canWrite: (own.mode ?? fields['permission_mode']) === 'plan' ? 'no' : 'yes',
     },
   };
@@ -258,7 +256,7 @@ export function stopped(payload: Payload, { stop = {} }: HookLanguage): asked.St
     background: jobsIn(fields['background_tasks']),
     blockCap: stop.blockCap?.(payload) ?? null,
     ...(stop.capsTurn && { capsTurn: true }),
-    transcript: textOf(fields['transcript_path']),
+    transcript: nonEmptyTextOf(fields['transcript_path']),
   };
 }
 
@@ -275,7 +273,7 @@ export function prompted({ fields, agentId }: Payload, { prompt = {} }: HookLang
     clean = String,
     speakerOf = () => ({ type: 'human' }) as const,
   } = prompt;
-  const text = textOf(fields[textIn]);
+  const text = nonEmptyTextOf(fields[textIn]);
   if (text === null || (prompt.hasTasks && agentId !== null)) return null;
   return { type: 'prompt', text: clean(text), speaker: speakerOf(text.trim()) } as const;
 }
@@ -315,9 +313,11 @@ export const notified = (payload: Payload): RecordAsked =>
 /** The provider failed, and the turn is over. */
 export function stopFailed(payload: Payload): RecordAsked {
   const { fields } = payload;
-  const error = textOf(fields['error']) ?? 'unknown';
+  const error = nonEmptyTextOf(fields['error']) ?? 'unknown';
   const said =
-    textOf(fields['error_details']) ?? textOf(fields['last_assistant_message']) ?? error;
+    nonEmptyTextOf(fields['error_details']) ??
+    nonEmptyTextOf(fields['last_assistant_message']) ??
+    error;
   const isOverload = error === 'overloaded' || error === 'server_error';
   const kind = error === 'rate_limit' ? 'rate-limit' : isOverload ? 'overload' : 'other';
   return turnFailed(payload, {
@@ -349,10 +349,10 @@ const jobsIn = (tasks: unknown) => (Array.isArray(tasks) ? tasks.flatMap(jobOf) 
 
 function jobOf(value: unknown): Job[] {
   const task = recordOf(value);
-  const id = textOf(task['id']);
+  const id = nonEmptyTextOf(task['id']);
   if (
     id === null ||
-    !['running', 'pending'].includes(textOf(task['status']) ?? 'running')
+    !['running', 'pending'].includes(nonEmptyTextOf(task['status']) ?? 'running')
   )
     return [];
   // Agents end by themselves and are waited for; anything else may be a server that never
@@ -360,7 +360,8 @@ function jobOf(value: unknown): Job[] {
   const isAgent =
     /agent|teammate|workflow/u.test(textOf(task['type']) ?? '') || 'agent_type' in task;
   const kind = isAgent ? 'subagent' : 'shell';
-  const description = textOf(task['command']) ?? textOf(task['description']) ?? id;
+  const description =
+    nonEmptyTextOf(task['command']) ?? nonEmptyTextOf(task['description']) ?? id;
   return [{ id: id.slice(0, 200), kind, description: description.slice(0, 500) }];
 }
 
@@ -419,8 +420,9 @@ type ToolLanguage = Readonly<{
  */
 export function toolEnded(payload: Payload, { tools }: HookLanguage): RecordAsked {
   const { hook, fields, agentId } = payload;
-  const tool = textOf(fields['tool_name']) ?? 'unknown';
-  const callId = textOf(fields['tool_use_id']) ?? shortHash(JSON.stringify(fields));
+  const tool = nonEmptyTextOf(fields['tool_name']) ?? 'unknown';
+  const callId =
+    nonEmptyTextOf(fields['tool_use_id']) ?? shortHash(JSON.stringify(fields));
   const isOwn = tools.ownTool.test(tool);
   const isPlanned = [tools.lists, tools.planChanges].some(
     (named) => named && Object.hasOwn(named, tool),
@@ -435,7 +437,10 @@ export function toolEnded(payload: Payload, { tools }: HookLanguage): RecordAske
   const made = { tool: tool.slice(0, 200), access };
   const input = recordOf(fields['tool_input']);
   const response = recordOf(fields['tool_response']);
-  const said = textOf(fields['error']) ?? textOf(response['error']) ?? 'The call failed.';
+  const said =
+    nonEmptyTextOf(fields['error']) ??
+    nonEmptyTextOf(response['error']) ??
+    'The call failed.';
   const failure =
     hook === 'PostToolUseFailure' ? said : (tools.errorOf?.(payload) ?? null);
   const error = failure?.slice(0, 2000) ?? null;
@@ -470,7 +475,7 @@ function listWritten({ fields, agentId }: Payload, { lists = {} }: ToolLanguage)
   if (!Array.isArray(todos)) return null;
   return todos.map(recordOf).map((item) => ({
     content: textOf(item[title]) ?? '',
-    status: textOf(item['status']) ?? undefined,
+    status: nonEmptyTextOf(item['status']) ?? undefined,
   }));
 }
 

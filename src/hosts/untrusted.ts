@@ -20,7 +20,9 @@ export function fieldsIn(text: string): Fields {
 }
 export const listOf = (value: unknown): readonly unknown[] =>
   Array.isArray(value) ? value : [];
+/** An empty text is one too: a message may hold only a picture. */
 export const textOf = (value: unknown) => (typeof value === 'string' ? value : null);
+export const nonEmptyTextOf = (value: unknown) => textOf(value) || null;
 /** Tokens and money; what cannot be counted is none. */
 export const amountOf = (value: unknown) =>
   typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : 0;

@@ -14,9 +14,8 @@ import { type Speaker, todoIdOf } from '../asked-call.ts';
 import * as read from '../asked-translate.ts';
 import { readSettings, variablesOf } from '../project-files.ts';
 import { usageIn } from '../transcript.ts';
-import { recordOf } from '../untrusted.ts';
+import { nonEmptyTextOf, recordOf } from '../untrusted.ts';
 
-const { textOf } = read;
 export const hostName = 'claude-code';
 
 /** One line for each part of an answer, each with what the whole answer used. */
@@ -89,7 +88,10 @@ export const claudeCodeLanguage: read.HookLanguage = {
       headless: environment['CLAUDE_CODE_ENTRYPOINT']?.startsWith('sdk') ?? false,
     },
     // The main agent may have one too.
-    agentName: textOf(fields['agent_id']) === null ? textOf(fields['agent_type']) : null,
+    agentName:
+      nonEmptyTextOf(fields['agent_id']) === null
+        ? nonEmptyTextOf(fields['agent_type'])
+        : null,
   }),
   // Hooks have …_harness there.
   agentCommand: ['AI_AGENT', /^claude-code_.*_agent$/u, 'CLAUDE_CODE_SESSION_ID'],
@@ -145,9 +147,10 @@ function taskCreated(
 ): Event | null {
   const task = recordOf(response['task']);
   const key = todoKeyOf(task['id']);
-  const title = textOf(task['subject']) ?? textOf(input['subject']);
+  const title = nonEmptyTextOf(task['subject']) ?? nonEmptyTextOf(input['subject']);
   if (key === null || title === null) return null;
-  const said = textOf(task['description']) ?? textOf(input['description']) ?? title;
+  const said =
+    nonEmptyTextOf(task['description']) ?? nonEmptyTextOf(input['description']) ?? title;
   const id = todoIdOf(base.sessionId, key);
   const item = { id, title, hostKey: key, context: said === title ? undefined : said };
   return { ...base, type: 'todos-created', items: [item] };
@@ -158,10 +161,11 @@ function taskUpdated(
 ): Event | null {
   const todoId = todoKeyOf(response['taskId'] ?? input['taskId']);
   const word =
-    textOf(recordOf(response['statusChange'])['to']) ?? textOf(input['status']);
+    nonEmptyTextOf(recordOf(response['statusChange'])['to']) ??
+    nonEmptyTextOf(input['status']);
   const status = statusFromWord(word ?? '') ?? undefined;
-  const title = textOf(input['subject']) ?? undefined;
-  const context = textOf(input['description']) ?? undefined;
+  const title = nonEmptyTextOf(input['subject']) ?? undefined;
+  const context = nonEmptyTextOf(input['description']) ?? undefined;
   const isRefused =
     response['success'] !== true || (status ?? title ?? context) === undefined;
   if (todoId === null || isRefused) return null;
@@ -197,7 +201,7 @@ function readTask(path: string): ListedTodo {
   const task = readSettings(path, false) ?? {};
   const key = todoKeyOf(task['id']);
   const [title, status, description] = ['subject', 'status', 'description'].map((name) =>
-    textOf(task[name]),
+    nonEmptyTextOf(task[name]),
   );
   if (key === null || !title || !status) throw new Error('not a task');
   return {

@@ -11,9 +11,9 @@ import { readTable } from '../../store/sqlite/open-database.ts';
 import { type HookAsks, type Speaker, shortHash } from '../asked-call.ts';
 import * as read from '../asked-translate.ts';
 import { linesWith, usageIn } from '../transcript.ts';
-import { type Fields, recordOf } from '../untrusted.ts';
+import { type Fields, nonEmptyTextOf, recordOf, textOf } from '../untrusted.ts';
 
-const { plainOf, textOf } = read;
+const { plainOf } = read;
 export const hostName = 'copilot-cli';
 
 /** One line for each call of the model; what came from a cache is part of the input. */
@@ -70,7 +70,7 @@ export const copilotLanguage: read.HookLanguage = {
       descriptor: isSubagent
         ? { kind: 'subagent', parentId }
         : { kind: 'main', parentId: null },
-      agentName: isSubagent ? textOf(fields['agent_type']) : null,
+      agentName: isSubagent ? nonEmptyTextOf(fields['agent_type']) : null,
       mode: hook === 'Stop' ? modeIn(fields) : undefined,
     };
   },
@@ -135,8 +135,8 @@ function toolUsed(payload: read.Payload, language: read.HookLanguage): HookAsks 
 /** What goes on beside the agent, and will wake it. */
 function jobIn(response: string, input: Fields): Job | null {
   const description = (
-    textOf(input['command']) ??
-    textOf(input['description']) ??
+    nonEmptyTextOf(input['command']) ??
+    nonEmptyTextOf(input['description']) ??
     ''
   ).slice(0, 500);
   const agentId = /^Agent started in background with agent_id: ([\w-]{1,80})/u.exec(
@@ -180,7 +180,7 @@ export async function readTodos(database: string): Promise<readonly ListedTodo[]
   const rows = await readTable(database, 'todos', columns, 5000);
   const listed = rows?.map((row) => {
     const [id = null, title, description, status] = columns.map((column) =>
-      textOf(row[column]),
+      nonEmptyTextOf(row[column]),
     );
     const context = description && description !== title ? description : null;
     const key = `todo-${plainOf(id) ?? shortHash(String(id))}`;

@@ -5,7 +5,7 @@
 import * as read from '../asked-translate.ts';
 import { dotEnvFiles, variablesOf } from '../project-files.ts';
 import { usageIn } from '../transcript.ts';
-import { recordOf } from '../untrusted.ts';
+import { nonEmptyTextOf, recordOf } from '../untrusted.ts';
 
 export const hostName = 'gemini-cli';
 /** Before the names of our own tools. */
@@ -50,7 +50,7 @@ export const geminiLanguage: read.HookLanguage = {
       const { error } = recordOf(fields['tool_response']);
       return error === undefined
         ? null
-        : (read.textOf(recordOf(error)['message']) ?? 'The call failed.');
+        : (nonEmptyTextOf(recordOf(error)['message']) ?? 'The call failed.');
     },
     // What the model gets is wrapped in a tag.
     resultOf: ({ tool_response }) => recordOf(tool_response)['returnDisplay'],
@@ -68,7 +68,7 @@ export const geminiLanguage: read.HookLanguage = {
     descriptor: { headless: false },
     promptId:
       hook === 'BeforeAgent'
-        ? read.plainOf(read.textOf(fields['timestamp'])?.replaceAll(':', '.'))
+        ? read.plainOf(nonEmptyTextOf(fields['timestamp'])?.replaceAll(':', '.'))
         : null,
   }),
   // Hooks do not have it, unless an agent's command started the host.

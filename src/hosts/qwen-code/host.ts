@@ -8,7 +8,7 @@ import type { Environment } from '../../engine/policy.ts';
 import * as read from '../asked-translate.ts';
 import { dotEnvFiles, readSettings, variablesOf } from '../project-files.ts';
 import { usageIn } from '../transcript.ts';
-import { listOf, readTodo, recordOf } from '../untrusted.ts';
+import { listOf, nonEmptyTextOf, readTodo, recordOf } from '../untrusted.ts';
 
 export const hostName = 'qwen-code';
 export const toolPrefix = 'mcp__untildone__';
@@ -31,7 +31,7 @@ export const qwenCodeLanguage: read.HookLanguage = {
       'completion',
       // It asks once more when the list is written, and then takes no answer.
       ({ fields: { phase, todo_content: title } }) =>
-        phase === 'validation' ? read.completionOf(read.textOf(title)) : null,
+        phase === 'validation' ? read.completionOf(nonEmptyTextOf(title)) : null,
     ],
     ...read.sessionHooks,
     Notification: ['other', read.notified],
@@ -60,7 +60,7 @@ export const qwenCodeLanguage: read.HookLanguage = {
       const shown = recordOf(fields['tool_response'])['returnDisplay'];
       const isRefused =
         fields['tool_name'] === 'todo_write' && recordOf(shown)['type'] !== 'todo_list';
-      return isRefused ? (read.textOf(shown) ?? 'The list was not written.') : null;
+      return isRefused ? (nonEmptyTextOf(shown) ?? 'The list was not written.') : null;
     },
     resultOf: ({ tool_response }) => recordOf(tool_response)['llmContent'],
   },
@@ -70,7 +70,9 @@ export const qwenCodeLanguage: read.HookLanguage = {
   prompt: { textIn: 'submitted_prompt' },
   describe: ({ fields }) => ({
     // `<session>########<number>`, which is no plain name.
-    promptId: read.plainOf(read.textOf(fields['prompt_id'])?.replace(/^.*#/u, 'prompt-')),
+    promptId: read.plainOf(
+      nonEmptyTextOf(fields['prompt_id'])?.replace(/^.*#/u, 'prompt-'),
+    ),
   }),
   // Hooks have the session's id, but not the first.
   agentCommand: ['QWEN_CODE', /./u, 'QWEN_CODE_SESSION_ID'],
