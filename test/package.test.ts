@@ -3,6 +3,7 @@
 // shows its licence.
 import { execFileSync } from 'node:child_process';
 import {
+  existsSync,
   globSync,
   mkdirSync,
   mkdtempSync,
@@ -30,6 +31,13 @@ describe('package.json', () => {
     for (const peer of Object.keys(manifest.peerDependencies)) {
       expect(manifest.peerDependenciesMeta[peer], peer).toEqual({ optional: true });
     }
+  });
+
+  it('names only scripts whose files exist', () => {
+    const commands = Object.values(manifest.scripts).join('\n');
+    const files = commands.match(/(?:\.ci|scripts|bench|test|examples)\/[\w./-]+/g) ?? [];
+    expect(files).toContain('scripts/build.ts');
+    expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
   });
 
   it('first-use 28: carries the pages that help texts name, and every link in them leads to something packed', () => {
