@@ -134,13 +134,17 @@ function grey(level: number): string {
   return `rgb(${level},${level},${level})`;
 }
 
-function span(text: string, { colour, bold, dim }: Look, theme: Theme): string {
+function fillOf({ colour, dim }: Look, theme: Theme): string | null {
+  if (colour !== null) return theme.colours[colour] ?? colour;
+  return dim ? theme.faint : null;
+}
+
+function span(text: string, look: Look, theme: Theme): string {
   if (text === '') return '';
-  const fill =
-    colour === null ? (dim ? theme.faint : null) : (theme.colours[colour] ?? colour);
+  const fill = fillOf(look, theme);
   const attributes = [
     fill === null ? '' : ` fill="${fill}"`,
-    bold ? ' font-weight="bold"' : '',
+    look.bold ? ' font-weight="bold"' : '',
   ].join('');
   return `<tspan${attributes}>${escaped(text)}</tspan>`;
 }

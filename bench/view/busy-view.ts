@@ -12,12 +12,15 @@ const words =
   'The parser reads one more construct of the language, and its test says so in a sentence. '.split(
     ' ',
   );
+function statusOf(index: number, completed: number): TodoView['status'] {
+  if (index < completed) return 'completed';
+  return index === completed ? 'in_progress' : 'pending';
+}
 const todo = (index: number, completed: number): TodoView => ({
   id: `${index}`,
   title: `Convert suite number ${index + 1} to the new runner`,
   priority: 'medium',
-  status:
-    index < completed ? 'completed' : index === completed ? 'in_progress' : 'pending',
+  status: statusOf(index, completed),
   verification: index < completed ? 'passed' : 'none',
   dropped: false,
   outcome: null,

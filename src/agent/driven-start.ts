@@ -349,8 +349,7 @@ async function count(
     inputTokens: rows.reduce((sum, row) => sum + row.inputTokens, 0),
     outputTokens: rows.reduce((sum, row) => sum + row.outputTokens, 0),
   };
-  const known =
-    fact.of === 'step' ? noTokens : fact.of === 'start' ? seen.tokens : before;
+  const known = { step: noTokens, start: seen.tokens, conversation: before }[fact.of];
   const spent = rows.reduce((sum, { cost }) => sum + (cost ?? 0), 0);
   const left = (of: keyof typeof known) =>
     Math.max(0, (fact.tokens?.[of] ?? 0) - known[of]);

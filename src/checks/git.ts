@@ -301,10 +301,10 @@ function isNew(path: string, since: number) {
   return stats !== undefined && stats.ctimeMs > since - tickMs;
 }
 
+/** Without rules that nobody could read, too much is seen rather than too little. */
 export function textThen(path: string, { texts, since }: IgnoreRules) {
-  const text = path in texts ? texts[path] : isNew(path, since) ? '' : textNow(path);
-  // Without rules that nobody could read, too much is seen rather than too little.
-  return text ?? '';
+  if (path in texts) return texts[path] ?? '';
+  return isNew(path, since) ? '' : (textNow(path) ?? '');
 }
 
 export function hasRuleChanged(path: string, { texts, since }: IgnoreRules) {

@@ -128,12 +128,12 @@ function pythonTests(files: readonly string[], textOf: TextOf): FoundTest[] {
     ...['pyproject.toml', 'setup.cfg'].filter((name) => /\bpytest\b/.test(textOf(name))),
   ][0];
   if (file === undefined) return [];
-  const runner = files.includes('uv.lock')
-    ? 'uv run '
-    : files.includes('poetry.lock')
-      ? 'poetry run '
-      : '';
-  return [{ name: 'pytest', command: `${runner}pytest`, file }];
+  return [{ name: 'pytest', command: pytestCommand(files), file }];
+}
+
+function pytestCommand(files: readonly string[]): string {
+  if (files.includes('uv.lock')) return 'uv run pytest';
+  return files.includes('poetry.lock') ? 'poetry run pytest' : 'pytest';
 }
 
 function denoTests(files: readonly string[], textOf: TextOf): FoundTest[] {

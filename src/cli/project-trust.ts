@@ -198,12 +198,8 @@ export async function setUpChecks(io: Io, request: CheckRequest): Promise<number
     printWrapped(io, diffTexts(path, added.before, after).map(shownLine));
     return 0;
   }
-  const verb =
-    added.before === null
-      ? 'Wrote'
-      : after === added.before
-        ? 'Nothing to add to'
-        : 'Added to';
+  const change = after === added.before ? 'Nothing to add to' : 'Added to';
+  const verb = added.before === null ? 'Wrote' : change;
   const checks = commands.map(visibleLine).join(', ');
   printWrapped(io, [`${verb} ${shown(path, 300)}${checks === '' ? '' : `: ${checks}`}.`]);
   // Whoever had it written means it, and only it: what else waits in the file is shown

@@ -81,7 +81,8 @@ export async function drivenAgent(
 function modeOf(given: Arguments): DriveMode | null {
   if (given.has('read-only') && given.has('auto'))
     throw usage('--read-only and --auto contradict each other.');
-  return given.has('auto') ? 'auto' : given.has('read-only') ? 'read-only' : null;
+  if (given.has('auto')) return 'auto';
+  return given.has('read-only') ? 'read-only' : null;
 }
 
 /** These act in every run; the others that act only in `run` are for our own agent. */

@@ -39,12 +39,8 @@ export const checkReducers = byEvent({
     if (policy.settings.mode !== 'enforce') return state;
     const { plan, goal } = state;
     const one = todoId === null ? null : findTodo(plan, todoId);
-    const wanted =
-      todoId === null
-        ? plan.filter(isUnverified)
-        : one?.status === 'completed'
-          ? [one]
-          : [];
+    const completed = one?.status === 'completed' ? [one] : [];
+    const wanted = todoId === null ? plan.filter(isUnverified) : completed;
     const running = Object.keys(goal).filter(
       (check) => todoId === null && goal[check]?.state === 'running',
     );

@@ -308,8 +308,10 @@ export function parseEnvironment(
   }
   // An environment has no order: a field counts more than its section as a whole, a name
   // of today more than an old one.
-  const weight = ({ field, renamed }: Place) =>
-    renamed !== undefined ? 0 : field === null ? 1 : 2;
+  const weight = ({ field, renamed }: Place) => {
+    if (renamed !== undefined) return 0;
+    return field === null ? 1 : 2;
+  };
   found.sort(([one], [other]) => weight(one) - weight(other));
   for (const [place, value] of found) settle(config, place, value);
   const warnings = odd.problems();
@@ -390,18 +392,16 @@ function valueWord(kind: Kind): string | null {
   if (kind.type === 'nullable') return valueWord(kind.of);
   if (kind.type === 'boolean') return null;
   if (kind.type === 'choice') return kind.values.join('|');
-  return kind.type === 'integer' || kind.type === 'number'
-    ? 'N'
-    : kind.type === 'list'
-      ? 'LIST'
-      : 'TEXT';
+  if (kind.type === 'integer' || kind.type === 'number') return 'N';
+  return kind.type === 'list' ? 'LIST' : 'TEXT';
 }
 
 /** Its first statement, and the default where that is a word. */
 function shortSummary({ summary, default: byDefault, type }: Setting): string {
   const first =
     type === 'choice' ? summary.replace(/\.$/, '') : summary.split(/[;:.]/)[0];
-  const shown = typeof byDefault === 'boolean' ? (byDefault ? 'on' : 'off') : byDefault;
+  const switched = byDefault === true ? 'on' : 'off';
+  const shown = typeof byDefault === 'boolean' ? switched : byDefault;
   return ['number', 'string'].includes(typeof shown)
     ? `${first} (default: ${shown}).`
     : `${first}.`;

@@ -464,18 +464,15 @@ function reopenOrMove(
     return todo.droppedAt === null ? null : become(todo, 'restored', {});
   const wasOpen = isOpen(todo);
   const isFirstStart = wasOpen && startedAt !== todo.startedAt;
-  return become(
-    todo,
-    isFirstStart ? 'started' : wasOpen || todo.finalAt !== null ? 'toggled' : 'reopened',
-    {
-      status,
-      startedAt,
-      completedAt: null,
-      reason: null,
-      endedIn: null,
-      verification: wasOpen ? todo.verification : 'none',
-    },
-  );
+  const moved = wasOpen || todo.finalAt !== null ? 'toggled' : 'reopened';
+  return become(todo, isFirstStart ? 'started' : moved, {
+    status,
+    startedAt,
+    completedAt: null,
+    reason: null,
+    endedIn: null,
+    verification: wasOpen ? todo.verification : 'none',
+  });
 }
 
 /**

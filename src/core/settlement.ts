@@ -84,7 +84,8 @@ export function claimsWaitedFor(context: StopContext): 'due' | 'running' | 'late
   const { counts, settings, state, stop } = context;
   if (settings.mode !== 'enforce' || openCount(counts) === 0) return null;
   if (state.finalRun?.stop !== stop.eventId) return counts.unverified > 0 ? 'due' : null;
-  return state.finalRun.ended ? null : state.checksOverdue ? 'late' : 'running';
+  if (state.finalRun.ended) return null;
+  return state.checksOverdue ? 'late' : 'running';
 }
 
 /** Told to wait, the agent wrote nothing since: what passed meanwhile still counts. */

@@ -263,11 +263,8 @@ function waitEnded(state: State, { wait, at }: EventOf<'wait-ended'>): State {
     case 'permission': {
       const { requestId, granted, remembered } = wait;
       const permissions = waits.permissions.filter((id) => id !== requestId);
-      const answer = granted
-        ? (remembered ?? 'once')
-        : remembered === 'withdrawn'
-          ? remembered
-          : 'no';
+      const refusal = remembered === 'withdrawn' ? remembered : 'no';
+      const answer = granted ? (remembered ?? 'once') : refusal;
       const answered = noteAnswer(
         { ...state, waits: { ...waits, permissions } },
         requestId,

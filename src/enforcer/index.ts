@@ -61,6 +61,11 @@ const backgroundJob = {
   kind: 'subagent',
   description: 'background work',
 } as const;
+/** Null: the program does not say. */
+function jobsOf(count: number | null) {
+  if (count === null) return null;
+  return count > 0 ? [backgroundJob] : [];
+}
 /**
  * How many of a conversation's messages are remembered as known: more would push other
  * entries out of the memory.
@@ -279,7 +284,7 @@ function follow(parts: Parts & { readonly told: Told<OwnMemory> }, id: string) {
       end: end ?? (memory.errored ? 'error' : 'normal'),
       question,
       fingerprint: null,
-      background: count === null ? null : count > 0 ? [backgroundJob] : [],
+      background: jobsOf(count),
       toolError: memory.toolError,
     });
   }

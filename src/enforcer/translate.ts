@@ -245,14 +245,15 @@ export function createProgram({ options, clock, onError }: Parts, id: string) {
     async kind(): Promise<SessionDescriptor['kind']> {
       if ((await ask(() => options.isSubagent?.(id))) === true) return 'subagent';
       const main = await ask(() => options.mainSession?.());
-      return typeof main !== 'string' ? 'unknown' : main === id ? 'main' : 'other';
+      if (typeof main !== 'string') return 'unknown';
+      return main === id ? 'main' : 'other';
     },
     async agentInfo(agent: string | null) {
       const { name, canWrite } = recordOf(
         await ask(() => options.agentInfo?.(id, agent)),
       );
-      const knowledge =
-        typeof canWrite !== 'boolean' ? 'unknown' : canWrite ? 'yes' : 'no';
+      const said = canWrite === true ? 'yes' : 'no';
+      const knowledge = typeof canWrite === 'boolean' ? said : 'unknown';
       return { name: readId(name), canWrite: knowledge } as const;
     },
     /** An unknown tool counts as one that can write. */

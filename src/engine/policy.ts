@@ -250,16 +250,13 @@ function readProject(
   const inForce = accepted === 'all' ? null : nearestAccepted(places, accepted);
   // Another version of us may have kept it.
   const kept = validateConfig(inForce?.config ?? {});
+  const inForceConfig = kept.ok ? kept.config : {};
   for (const place of places) {
     const isAcceptedHere = place === inForce?.place;
     if (place.isAbove && !isAcceptedHere) continue;
     const found = readConfigFile(place.folder, 'project', owners);
     if (found.ok && found.file === null && !isAcceptedHere) continue;
-    return judgeProject(
-      place,
-      found,
-      accepted === 'all' ? 'all' : kept.ok ? kept.config : {},
-    );
+    return judgeProject(place, found, accepted === 'all' ? 'all' : inForceConfig);
   }
   return nowhere;
 }

@@ -191,10 +191,8 @@ export function settlementOf(
   // Nobody's word: the model did not answer.
   const hasFailed =
     !observed && ['error', 'refusal', 'content-filter'].includes(lastStop?.end ?? '');
-  return {
-    outcome: hasFailed ? 'failed' : plan.some(isOpen) ? 'paused' : 'claimed',
-    reason,
-  };
+  if (hasFailed) return { outcome: 'failed', reason };
+  return { outcome: plan.some(isOpen) ? 'paused' : 'claimed', reason };
 }
 
 /** One decision of a session with what it rests on (V6). */

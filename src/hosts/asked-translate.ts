@@ -310,6 +310,12 @@ export const notified = (payload: Payload): RecordAsked =>
     ? humanAsked(payload)
     : happened(payload, 'side', { type: 'activity-seen' });
 
+const failureKinds = new Map<string, Failure['kind']>([
+  ['rate_limit', 'rate-limit'],
+  ['overloaded', 'overload'],
+  ['server_error', 'overload'],
+]);
+
 /** The provider failed, and the turn is over. */
 export function stopFailed(payload: Payload): RecordAsked {
   const { fields } = payload;
@@ -318,10 +324,8 @@ export function stopFailed(payload: Payload): RecordAsked {
     nonEmptyTextOf(fields['error_details']) ??
     nonEmptyTextOf(fields['last_assistant_message']) ??
     error;
-  const isOverload = error === 'overloaded' || error === 'server_error';
-  const kind = error === 'rate_limit' ? 'rate-limit' : isOverload ? 'overload' : 'other';
   return turnFailed(payload, {
-    kind,
+    kind: failureKinds.get(error) ?? 'other',
     signature: error.slice(0, 200),
     message: said.slice(0, 2000),
   });

@@ -128,12 +128,7 @@ async function answerLine(name: string, started: HookProcess) {
   } catch (error) {
     // Safe: the agent may stop, and the log says why.
     await log(error);
-    const stop =
-      call === null
-        ? host?.findStop(sent.bytes)
-        : call.asks.type === 'stop'
-          ? call.hook
-          : null;
+    const stop = call === null ? host?.findStop(sent.bytes) : stopHookOf(call);
     const environment = call === null ? null : hook.environment;
     if (host === undefined || !stop) return { line: '{}', isEnd: false, environment };
     const told = {
@@ -142,6 +137,8 @@ async function answerLine(name: string, started: HookProcess) {
     return { line: linesOf([host.render(told, stop)].flat()), isEnd: true, environment };
   }
 }
+
+const stopHookOf = ({ asks, hook }: HookCall) => (asks.type === 'stop' ? hook : null);
 
 const linesOf = (answers: readonly object[]) =>
   answers.map((one) => JSON.stringify(one)).join('\n');

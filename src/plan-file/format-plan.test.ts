@@ -54,18 +54,15 @@ describe('a plan as a task list', () => {
       'utf8',
     );
     const result = parsePlanFile(/```markdown\n(.*?)```/s.exec(page)?.[1] ?? '');
-    const todos = (result.ok ? result.plan.items : []).map((item) =>
-      aTodo({
+    const todos = (result.ok ? result.plan.items : []).map((item) => {
+      const unchecked = item.blocked === null ? 'pending' : 'blocked';
+      return aTodo({
         ...item,
         priority: item.priority ?? 'medium',
-        status: item.checked
-          ? 'completed'
-          : item.blocked === null
-            ? 'pending'
-            : 'blocked',
+        status: item.checked ? 'completed' : unchecked,
         reason: item.blocked,
-      }),
-    );
+      });
+    });
     expect(todos).toHaveLength(4);
     expect(page).toContain(`plan-PLAN.md\n${formatPlan(todos)}\`\`\``);
   });

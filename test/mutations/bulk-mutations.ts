@@ -142,7 +142,7 @@ export const bulkMutations = mutationsOf({
       why: 'cancelling everything is a way out',
     },
     'bulk-taken-back-kept': {
-      find: '      reason: null,\n      endedIn: null,\n      verification: wasOpen',
+      find: '    reason: null,\n    endedIn: null,\n    verification: wasOpen',
       replace: '    reason: null,\n    verification: wasOpen',
       why: 'a reopened todo is remembered as ended',
     },

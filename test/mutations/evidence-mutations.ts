@@ -97,8 +97,8 @@ export const evidenceMutations = mutationsOf({
   },
   'src/checks/git.ts': {
     'new-rules-count': {
-      find: "path in texts ? texts[path] : isNew(path, since) ? '' : textNow(path)",
-      replace: 'path in texts ? texts[path] : textNow(path)',
+      find: "return isNew(path, since) ? '' : (textNow(path) ?? '');",
+      replace: "return textNow(path) ?? '';",
       why: 'an agent hides a file with a .gitignore further down',
     },
     'rules-of-now': {

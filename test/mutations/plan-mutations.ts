@@ -24,7 +24,7 @@ export const planMutations = mutationsOf({
       why: 'the word of the agent counts as a pass',
     },
     'reopen-completed-at': {
-      find: '      completedAt: null,\n      reason: null,\n',
+      find: '    completedAt: null,\n    reason: null,\n',
       replace: '    reason: null,\n',
       why: 'a reopened todo looks completed',
     },

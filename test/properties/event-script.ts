@@ -88,10 +88,15 @@ function stop(digits: Digits, world: World): Happening {
   const question = digits(8) === 7;
   const toolError = digits(8) === 7 ? 'it exited with 1' : null;
   const fingerprint = digits(6) > 2 ? someTree(digits, world) : null;
-  const listed = digits(20);
-  const background =
-    listed === 19 ? [jobs[2]] : listed === 18 ? [jobs[0]] : listed > 14 ? [] : null;
+  const background = someJobs(digits);
   return { type: 'stop-attempted', end, question, toolError, fingerprint, background };
+}
+
+function someJobs(digits: Digits) {
+  const listed = digits(20);
+  if (listed === 19) return [jobs[2]];
+  if (listed === 18) return [jobs[0]];
+  return listed > 14 ? [] : null;
 }
 
 function timer(digits: Digits, world: World): Happening {
@@ -107,15 +112,16 @@ function timer(digits: Digits, world: World): Happening {
   return { type: 'timer-fired', epoch: current.epoch, dueAt: current.dueAt };
 }
 
-function speak(digits: Digits, world: World): Happening {
+function someMessageId(digits: Digits, world: World): string | null {
   const how = digits(8);
+  if (how === 7) return null;
+  if (how !== 6) return fresh(world, 'm');
   const known = world.state.humanMessageIds;
-  const messageId =
-    how === 7
-      ? null
-      : how === 6
-        ? (known[digits(known.length + 1)] ?? null)
-        : fresh(world, 'm');
+  return known[digits(known.length + 1)] ?? null;
+}
+
+function speak(digits: Digits, world: World): Happening {
+  const messageId = someMessageId(digits, world);
   const text = pick(digits, [
     'go on',
     'Go on.',

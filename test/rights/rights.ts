@@ -64,7 +64,8 @@ try {
       ...(await onStage(program, async (stage) => [await makeAttempt(stage, attempt)])),
     );
   for (const row of rows) {
-    const verb = row.raised ? 'RAISED' : row.isDetectedOnly ? 'seen  ' : 'held  ';
+    const resisted = row.isDetectedOnly ? 'seen  ' : 'held  ';
+    const verb = row.raised ? 'RAISED' : resisted;
     print(`${verb}  ${row.way}: ${row.attempt}\n          ${row.happened}`);
   }
   const raised = rows.filter((row) => row.raised).length;

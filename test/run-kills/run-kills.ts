@@ -126,13 +126,8 @@ export async function runKills({
       });
       killed += run.kills;
       putBack += Number(run.wentBack);
-      const { exitCode, said } = run.result;
       const differences = run.wentBack
-        ? isHonest(run.result, expected.result)
-          ? []
-          : [
-              `it went back and ended ${said} (${exitCode}); last, newest first:\n  ${run.decisions}`,
-            ]
+        ? findDishonesty(run, expected)
         : compare(expected.result, run.result);
       broken.push(
         ...[...differences, ...run.broken].map(
@@ -171,6 +166,14 @@ function isHonest({ exitCode, said }: EndResult, expected: EndResult): boolean {
   return (
     exitCode !== 0 && (said.includes('"outcome":"claimed"') || said === expected.said)
   );
+}
+
+function findDishonesty(run: DisturbedRun, expected: DisturbedRun): string[] {
+  const { exitCode, said } = run.result;
+  if (isHonest(run.result, expected.result)) return [];
+  return [
+    `it went back and ended ${said} (${exitCode}); last, newest first:\n  ${run.decisions}`,
+  ];
 }
 
 interface DisturbedRun {

@@ -46,7 +46,8 @@ export function createMortalStore(store: Store, at: number, death: Death): Morta
     const isLast = writes === at;
     if (isLast && death === 'before') return die();
     const result = await Reflect.apply(store[name], store, values);
-    return isLast ? die() : isDead ? never() : result;
+    if (isLast) return die();
+    return isDead ? never() : result;
   };
   const own = {
     died,

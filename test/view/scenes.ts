@@ -163,12 +163,13 @@ const edited: Bare<AgentEvent> = {
 -assert.equal(parse('1'), 1);
 +it('reads a number', () => expect(parse('1')).toBe(1));`,
 };
-const manyTodos = Array.from({ length: 500 }, (_, index) =>
-  todo(`${index}`, `Convert suite number ${index + 1}`, {
-    status: index < 250 ? 'completed' : index === 250 ? 'in_progress' : 'pending',
+const manyTodos = Array.from({ length: 500 }, (_, index) => {
+  const open = index === 250 ? 'in_progress' : 'pending';
+  return todo(`${index}`, `Convert suite number ${index + 1}`, {
+    status: index < 250 ? 'completed' : open,
     verification: index < 250 ? 'passed' : 'none',
-  }),
-);
+  });
+});
 const hostile =
   '\u001b[2J\u001b[31mred\u001b]52;c;ZXZpbA==\u0007 \u202egnp.exe\u202c \u009b31m\r✓ done\u0007\u0000 </todo> 修复 👩‍👩‍👧 한국어';
 

@@ -158,6 +158,11 @@ export function trimHistory(messages: Messages, maxMessages: number) {
   return parts.lost.length === 0 ? messages : joinHistory(parts);
 }
 
+function idOf(part: ReturnType<typeof partsOf>[number]): string {
+  if ('approvalId' in part) return part.approvalId;
+  return 'toolCallId' in part ? part.toolCallId : '';
+}
+
 /**
  * No place parts a call from its result, an approval from its answer. Servers may number
  * calls anew from zero.
@@ -167,13 +172,7 @@ export function cutPlaces(messages: Messages) {
   const open = new Map<string, number>();
   messages.forEach((message, index) => {
     for (const part of partsOf(message)) {
-      const id =
-        'approvalId' in part
-          ? part.approvalId
-          : 'toolCallId' in part
-            ? part.toolCallId
-            : '';
-      const pair = `${part.type.startsWith('tool-approval') ? 'approval' : 'call'} ${id}`;
+      const pair = `${part.type.startsWith('tool-approval') ? 'approval' : 'call'} ${idOf(part)}`;
       // It stays open: an approval may be followed by the result.
       if (part.type === 'tool-call' || part.type === 'tool-approval-request')
         open.set(pair, index);

@@ -330,13 +330,13 @@ export function quoteHistory(
   return [before, cut, ...blocks].filter((block) => block !== '').join('\n');
 }
 
+function speakerOf(message: ModelMessage) {
+  if (message.role === 'assistant') return 'agent';
+  return history.isHuman(message) ? 'human' : 'system';
+}
+
 function quoteMessage(message: ModelMessage, share: number) {
-  const who =
-    message.role === 'assistant'
-      ? 'agent'
-      : history.isHuman(message)
-        ? 'human'
-        : 'system';
+  const who = speakerOf(message);
   const lines = history.partsOf(message).flatMap((part) => {
     if (part.type === 'text')
       return [`${who}:\n${quote(part.text, Math.min(textLength, share))}`];

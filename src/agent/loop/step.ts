@@ -399,7 +399,8 @@ export async function recover(agent: Agent, error: unknown): Promise<boolean> {
   // A circuit that opened stays open until the human speaks (G9): while an outage is
   // waited for it must not open.
   const isCounted = !plan.retry || attempts + outages < settings.circuitAfter;
-  const recorded = isKnown ? kind : isCounted ? 'other' : 'overload';
+  const unknown = isCounted ? 'other' : 'overload';
+  const recorded = isKnown ? kind : unknown;
   const about = { kind: recorded, signature, message: sentence, retryAt } as const;
   const { state } = await agent.record({ type: 'error-occurred', ...about });
   agent.tell({ type: 'error', kind, sentence, retryAt });

@@ -202,7 +202,8 @@ export async function callTool(
     };
   const startedAt = clock.now();
   await write(startedAt);
-  const access = tool.family === 'todo' ? 'todo' : readOnly ? 'read' : 'write';
+  const workspaceAccess = readOnly ? 'read' : 'write';
+  const access = tool.family === 'todo' ? 'todo' : workspaceAccess;
   const asked = permit.requestId === null ? {} : { requestId: permit.requestId };
   if (access === 'write') await caller.run.baseline.end?.();
   await caller.record({ type: 'tool-started', tool: name, access, ...asked });

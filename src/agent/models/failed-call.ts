@@ -405,7 +405,8 @@ function moment(text: unknown, now: number): number | null {
   if (!isText(text)) return null;
   if (/^\s*\d+(?:\.\d+)?\s*$/.test(text)) {
     const plain = Number(text);
-    return plain > 1e12 ? plain : plain > 1e9 ? plain * 1000 : now + plain * 1000;
+    if (plain > 1e12) return plain;
+    return plain > 1e9 ? plain * 1000 : now + plain * 1000;
   }
   if (/^(?:\d+(?:\.\d+)? ?(?:ms|s|m|h))+$/.test(text.trim())) {
     const parts = [...text.matchAll(/([\d.]+) ?(ms|s|m|h)/g)];

@@ -70,7 +70,8 @@ async function describeEntry(
     if (entry.isSymbolicLink()) return `${name} -> ${displayName(await readlink(path))}`;
     const stats = await lstat(path);
     if (stats.isFile()) return `${name} (${stats.size} bytes)`;
-    return `${name} (${stats.isFIFO() ? 'named pipe' : stats.isSocket() ? 'socket' : 'device'})`;
+    if (stats.isFIFO()) return `${name} (named pipe)`;
+    return `${name} (${stats.isSocket() ? 'socket' : 'device'})`;
   } catch {
     // It vanished after it was listed.
     return `${name} (gone)`;

@@ -289,25 +289,14 @@ function checkToAnswer(
 /** `human`: null where the question could only be closed. */
 function checkAnswered(
   { io }: Here,
-  { check, spec, waits }: HumanQuestion,
+  question: HumanQuestion,
   human: HumanAnswer | null,
   { session, handled }: Acted,
 ): Answer {
+  const { check, waits } = question;
   const state = describeState(session, io.clock.now());
   const decision = handled?.decision ?? null;
   const { approved = null, reason = null } = human ?? {};
-  const name = shown(check, 60);
-  const files = spec?.files ?? [];
-  const which =
-    files.length === 0
-      ? 'of the workspace'
-      : `that matches ${shown(files.join(', '), 120)}`;
-  const recorded =
-    approved === null
-      ? `The configuration has no check ${name} any more; its question is closed.`
-      : approved
-        ? `Approved ${name}${waits ? '' : ', ahead of the question'}. It counts until a file ${which} changes.`
-        : `Recorded a no to ${name}${reason ? `: ${shown(reason, 200)}` : '.'}`;
   // Our own agent ends when a question waits; hosts ask again at the next stop attempt.
   const goesOn =
     session.descriptor.host === 'untildone'
@@ -319,8 +308,26 @@ function checkAnswered(
   ];
   return {
     json: { answered: true, check, approved, reason, waited: waits, state, decision },
-    lines: [recorded, ...(waits ? now : [])],
+    lines: [describeRecorded(question, human), ...(waits ? now : [])],
   };
+}
+
+function describeRecorded(
+  { check, spec, waits }: HumanQuestion,
+  human: HumanAnswer | null,
+): string {
+  const name = shown(check, 60);
+  if (human === null)
+    return `The configuration has no check ${name} any more; its question is closed.`;
+  const { approved, reason } = human;
+  if (!approved)
+    return `Recorded a no to ${name}${reason ? `: ${shown(reason, 200)}` : '.'}`;
+  const files = spec?.files ?? [];
+  const which =
+    files.length === 0
+      ? 'of the workspace'
+      : `that matches ${shown(files.join(', '), 120)}`;
+  return `Approved ${name}${waits ? '' : ', ahead of the question'}. It counts until a file ${which} changes.`;
 }
 
 function requestToAnswer(here: Here, request: PermissionRequest): Thing {

@@ -290,18 +290,16 @@ function sectionsOf(
   return [...sections, { title: 'In general', findings: rest }];
 }
 
+function describeBroken(count: number): string {
+  if (count === 0) return 'Nothing is broken.';
+  return count === 1 ? '1 thing is broken.' : `${count} things are broken.`;
+}
+
 /** "Nothing is broken" alone would say that all of it works. */
 function conclusion(unset: readonly Finding[], brokenCount: number): string {
-  const head =
-    brokenCount === 0
-      ? 'Nothing is'
-      : brokenCount === 1
-        ? '1 thing is'
-        : `${brokenCount} things are`;
+  const head = describeBroken(brokenCount);
   const names = unset.map(({ name }) => unsetNames[name]);
-  return names.length === 0
-    ? `${head} broken.`
-    : `${head} broken. Not set up: ${names.join(', ')}.`;
+  return names.length === 0 ? head : `${head} Not set up: ${names.join(', ')}.`;
 }
 
 const colours = { ok: 'green', note: 'yellow', broken: 'red' } as const;

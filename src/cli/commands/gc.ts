@@ -52,11 +52,8 @@ export const gc: Command = {
       (await withStore(io, (store) =>
         dryRun ? countOld(store, before) : archive(store, before),
       )) ?? 0;
-    const did = dryRun
-      ? 'would be archived'
-      : sessions === 1
-        ? 'was archived'
-        : 'were archived';
+    const didArchive = sessions === 1 ? 'was archived' : 'were archived';
+    const did = dryRun ? 'would be archived' : didArchive;
     return tell(io, given.has('json'), { sessions, before, dryRun }, () => [
       sessions === 0
         ? `Nothing to archive: no sessions untouched since ${formatTime(before)}.`

@@ -114,8 +114,8 @@ export const resume = sessionCommand({
     const isOver = isOurs && !(await isRunning(here.store, session, now));
     const command = `\`untildone run --resume ${shortId(session.id)}\``;
     const unchanged = 'is neither paused nor stopped; nothing was changed';
-    const what =
-      handled === null ? unchanged : isOver ? 'is no longer stopped' : 'is resumed';
+    const changed = isOver ? 'is no longer stopped' : 'is resumed';
+    const what = handled === null ? unchanged : changed;
     const inHost = `Now: ${shown(decision?.sentence ?? `${state.words}.`, 300)}`;
     const goesOn = isOurs ? 'Its run goes on.' : inHost;
     const next = isOver

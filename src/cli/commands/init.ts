@@ -63,12 +63,7 @@ export function createInit(shipped: () => string): Command {
       'dry-run': { summary: 'Show the difference, and change nothing.' },
     },
     async run(given, io) {
-      const scope: Scope = given.has('shared')
-        ? 'shared'
-        : given.has('user')
-          ? 'user'
-          : 'project';
-      const request = { ...installBasis(io, programVersion), scope };
+      const request = { ...installBasis(io, programVersion), scope: scopeOf(given) };
       const commands = checksOf(given);
       const installers = await installersOf(given, io);
       if (installers.length === 0) return 0;
@@ -118,6 +113,11 @@ export function createInit(shipped: () => string): Command {
 }
 
 export const init = createInit(shippedFolder);
+
+function scopeOf(given: Arguments): Scope {
+  if (given.has('shared')) return 'shared';
+  return given.has('user') ? 'user' : 'project';
+}
 
 /**
  * What `--check` said. An empty one is a variable that was not set, and would prove
@@ -185,6 +185,7 @@ const reports: Readonly<
     const { installer, project } = host;
     const { title, program, howToGet, afterInstall } = installer;
     const made = changedFiles(host).map(describeChange);
+    const next = made.length === 0 ? [] : [afterInstall];
     const done = `untildone is set up in ${title} ${placeName(request, project)}`;
     const isThere = findProgram(program, request.env) !== null;
     const missing = `${title} itself is not here: no program "${program}" is on PATH. → ${howToGet}`;
@@ -192,7 +193,7 @@ const reports: Readonly<
       ...(made.length === 0
         ? [`${done} already; nothing changed.`]
         : [`${done}:`, ...made]),
-      ...(!isThere ? [missing] : made.length === 0 ? [] : [afterInstall]),
+      ...(isThere ? next : [missing]),
       ...(request.scope === 'shared' ? sharedNeeds(request.version) : []),
     ];
   },
@@ -265,11 +266,6 @@ function describeChange({
 }
 
 function describeRemoval({ shownPath, after, recordBefore }: FileChange): string {
-  const how =
-    after === null
-      ? 'removed '
-      : after === recordBefore?.original
-        ? 'restored'
-        : 'cleaned ';
-  return `  ${how} ${shown(shownPath, 300)}`;
+  const left = after === recordBefore?.original ? 'restored' : 'cleaned ';
+  return `  ${after === null ? 'removed ' : left} ${shown(shownPath, 300)}`;
 }

@@ -127,8 +127,10 @@ function marked<Item>(
 ) {
   const found = items.findIndex(isIt);
   const last = found === -1 ? items.length : found;
-  const mark = (index: number): string =>
-    index < last ? before : index === last ? it : 'not asked';
+  const mark = (index: number): string => {
+    if (index < last) return before;
+    return index === last ? it : 'not asked';
+  };
   return items.map((item, index) => ({ ...item, mark: mark(index) }));
 }
 
@@ -210,14 +212,17 @@ const leastTime = 1e12;
 
 /** `withoutProgress` 3 → `without progress 3`. */
 function describeInput([name, value]: [string, Inputs[string]]): string {
-  const text =
-    typeof value === 'boolean' ? (value ? 'yes' : 'no') : shown(String(value ?? 'none'));
-  const isTime = typeof value === 'number' && value >= leastTime;
   const spaced = shown(name, 40).replace(
     /[A-Z]/gu,
     (letter) => ` ${letter.toLowerCase()}`,
   );
-  return `${spaced} ${isTime ? formatTime(value) : text}`;
+  return `${spaced} ${describeValue(value)}`;
+}
+
+function describeValue(value: Inputs[string]): string {
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  const isTime = typeof value === 'number' && value >= leastTime;
+  return isTime ? formatTime(value) : shown(String(value ?? 'none'));
 }
 
 function ruleLines(

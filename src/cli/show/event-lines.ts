@@ -55,7 +55,8 @@ export function isPlanTool(tool: string): boolean {
  * One that failed is told in people's words, not by the name that the machine has for it.
  */
 export function toolName(tool: string): string {
-  return !isPlanTool(tool) ? tool : tool === 'delegate' ? 'worker' : 'plan';
+  if (!isPlanTool(tool)) return tool;
+  return tool === 'delegate' ? 'worker' : 'plan';
 }
 
 export function knownCall(

@@ -193,11 +193,11 @@ describe('keys in a session that runs elsewhere', () => {
 });
 
 describe('scrolling', () => {
-  const todos = Array.from({ length: 500 }, (_, index) =>
-    todoView(`${index}`, `Todo ${index + 1}`, {
-      status: index < 250 ? 'completed' : index === 250 ? 'in_progress' : 'pending',
-    }),
-  );
+  const todos = Array.from({ length: 500 }, (_, index) => {
+    const open = index === 250 ? 'in_progress' : 'pending';
+    const status = index < 250 ? 'completed' : open;
+    return todoView(`${index}`, `Todo ${index + 1}`, { status });
+  });
   const plan = event(0, { type: 'plan-changed', todos, completed: 250, total: 500 });
 
   it('C3: a plan of 500 todos follows the current one until someone scrolls, to either end and back', () => {

@@ -103,7 +103,8 @@ export function openLiveView({
   /** Draws what changed since the last one. */
   function frame(): void {
     const at = clock.now();
-    const every = !isMoving(state) ? idleMs : kind === 'attach' ? attachedMs : frameMs;
+    const movingMs = kind === 'attach' ? attachedMs : frameMs;
+    const every = isMoving(state) ? movingMs : idleMs;
     if (at - state.now >= every) state = reduce(state, { type: 'tick', at });
     if (state === drawn && told.length === 0) return;
     drawn = state;

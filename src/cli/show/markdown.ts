@@ -191,11 +191,8 @@ function inline(token: Token | undefined, page: Page): string {
     }
     if (child.type !== 'text' && child.type !== 'html_inline')
       return child.type === 'image' ? text : '';
-    return depth.strong > 0
-      ? paint('bold', text)
-      : depth.s > 0
-        ? paint('dim', text)
-        : text;
+    if (depth.strong > 0) return paint('bold', text);
+    return depth.s > 0 ? paint('dim', text) : text;
   });
   return parts.join('');
 }

@@ -244,14 +244,18 @@ function withCall(
     (call) => call.callId === callId && call.workerId === workerId,
   );
   const unknown = { callId, workerId, tool, input: null, at, changes: [], ended: null };
-  const call = known ?? unknown;
-  const next: CallView =
-    event.type === 'tool-started'
-      ? { ...unknown, input: event.input }
-      : event.type === 'file-changed'
-        ? { ...call, changes: [...call.changes, event] }
-        : { ...call, ended: event };
+  const call = event.type === 'tool-started' ? unknown : (known ?? unknown);
+  const next = followCall(call, event);
   return [...calls.filter((other) => other !== known), next].slice(-rememberedCalls);
+}
+
+function followCall(
+  call: CallView,
+  event: Started | Of<'tool-ended'> | FileChange,
+): CallView {
+  if (event.type === 'tool-started') return { ...call, input: event.input };
+  if (event.type === 'tool-ended') return { ...call, ended: event };
+  return { ...call, changes: [...call.changes, event] };
 }
 
 /**

@@ -105,11 +105,8 @@ function todoEntry(page: Page, todo: TodoView): string[] {
   const { status, reason, outcome } = todo;
   const [mark, markStyle] = words.todoMarks[status];
   const isGivenUp = status === 'blocked' || status === 'cancelled';
-  const why = isGivenUp
-    ? (reason ?? 'no reason given')
-    : status === 'completed'
-      ? (outcome ?? '')
-      : '';
+  const done = status === 'completed' ? (outcome ?? '') : '';
+  const why = isGivenUp ? (reason ?? 'no reason given') : done;
   const told = why === '' ? '' : ` ${page.signs.arrow} ${page.clip(why, longestWhy)}`;
   const text = `${page.clip(todo.title, longestTitle)}${words.remarkOf(todo)}${told}`;
   return page.entry({ mark, markStyle, indent: 2, text });

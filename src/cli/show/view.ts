@@ -280,12 +280,8 @@ function drawDoing(page: Page, state: ViewState): ReactNode[] {
   if (state.outcome !== null) return [row(page, ['ended:', [state.outcome, 'bold']])];
   const isBusy =
     state.calls.some(({ ended }) => ended === null) || state.workers.length > 0;
-  const word = isBusy
-    ? 'working'
-    : state.held === ''
-      ? 'thinking'
-      : 'deciding about the answer';
-  return [row(page, [spinner(page, now), [word, 'dim']])];
+  const thought = state.held === '' ? 'thinking' : 'deciding about the answer';
+  return [row(page, [spinner(page, now), [isBusy ? 'working' : thought, 'dim']])];
 }
 
 /** A permission as the lines tell it, and what each key grants. */

@@ -258,7 +258,8 @@ export function planChange(
   // newest counts. Edited: what a person took out of another install stays out.
   const anew = () => [...wanted, ...edits].reduce(apply, original ?? '');
   const edited = () => edits.reduce(apply, stale.reduce(remove, current));
-  const text = isUnedited ? (isThere ? before : anew()) : edited();
+  const changed = isUnedited ? anew : edited;
+  const text = isUnedited && isThere ? before : changed();
   const bare = original ?? '';
   const installs = installsWith(edits.filter((edit) => apply(bare, edit) !== bare));
   const folders = record?.folders ?? file.missingFolders;

@@ -37,11 +37,8 @@ export function factsOf(memory: SessionMemory, finish = memory.lastStep?.finish 
     if (step === null) return 'normal';
     // Neither finished nor failed: broken off.
     if (finish === null) return 'cancelled';
-    return finish === 'length'
-      ? finish
-      : finish === 'stop' && text.trim() === ''
-        ? 'empty'
-        : 'normal';
+    if (finish === 'length') return finish;
+    return finish === 'stop' && text.trim() === '' ? 'empty' : 'normal';
   };
   return { end: endOf(), question, toolError } as const;
 }
@@ -362,7 +359,8 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
       memory.info ??= await calls.session(id);
       const { info, asked } = memory;
       const parentId = info?.parentId ?? null;
-      const kind = info === null ? 'unknown' : parentId === null ? 'main' : 'subagent';
+      const known = parentId === null ? 'main' : 'subagent';
+      const kind = info === null ? 'unknown' : known;
       const named = changesTheHost(plugin);
       const tools = {
         pause: named ? 'todo_pause' : null,

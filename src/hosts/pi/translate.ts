@@ -53,7 +53,8 @@ const writes = ['edit', 'write'];
 /** Any other may write: unseen work would make an honest agent look idle. */
 function accessOf(tool: string) {
   if (ours.includes(tool)) return 'todo';
-  return reads.includes(tool) ? 'read' : writes.includes(tool) ? 'write' : 'unknown';
+  if (reads.includes(tool)) return 'read';
+  return writes.includes(tool) ? 'write' : 'unknown';
 }
 
 /**
@@ -137,7 +138,8 @@ export function readTurn(event: unknown, at: number) {
     if (failed !== null)
       return /content.?filter|refusal/i.test(failed) ? 'content-filter' : 'error';
     if (stopReason === 'aborted') return 'cancelled';
-    return stopReason === 'length' ? 'length' : text.trim() === '' ? 'empty' : 'normal';
+    if (stopReason === 'length') return 'length';
+    return text.trim() === '' ? 'empty' : 'normal';
   };
   const end = endOf();
   const hasCalls = listOf(content).some((part) => recordOf(part)['type'] === 'toolCall');
