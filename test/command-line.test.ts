@@ -30,7 +30,6 @@ import {
   script,
   startScriptedModel,
 } from '../src/scripted-model/index.ts';
-import { openDatabase } from '../src/store/sqlite/open-database.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'untildone-command-line-')));
@@ -362,22 +361,6 @@ describe('what hosts start', () => {
     );
     for (const name of ['server.js', 'pi-extension.js'])
       expect(await import(join(copied, name)), name).toHaveProperty('default');
-  });
-
-  it('V7: is renewed by the first command over a store of an older version, also by a quick one', async () => {
-    const state = join(scratch, 'older');
-    const hook = join(state, 'bin/0.1.0/hook.js');
-    mkdirSync(join(state, 'bin/0.1.0'), { recursive: true, mode: 0o700 });
-    writeFileSync(hook, '// of 0.1.0');
-    const database = await openDatabase(join(state, 'untildone.db'));
-    database.exec(readFileSync(join(root, 'test/contracts/store-0.1.0.sql'), 'utf8'));
-    database.close();
-    const { status, stderr } = await shell(
-      `UNTILDONE_HOME='${state}' untildone status --all`,
-    );
-    expect(stderr).toContain('were renewed to');
-    expect(status).toBe(0);
-    expect(readFileSync(hook)).toEqual(readFileSync(join(programs, 'hook.js')));
   });
 });
 

@@ -17,7 +17,7 @@ import { createIdentifiers } from '../engine/system.ts';
 import { readTrust } from '../engine/trust.ts';
 import { type OpenOptions, type Parts, partsOver } from '../open.ts';
 import type { PlanFileSync, PlanFileSyncOptions } from '../plan-file/plan-file-sync.ts';
-import { openUserStore } from '../store/sqlite/sqlite-store.ts';
+import { openUserStore, type SqliteStoreOptions } from '../store/sqlite/sqlite-store.ts';
 import { stateDirectory, storePath } from '../store/state-directory.ts';
 import type { Io } from './io.ts';
 import { complain } from './print.ts';
@@ -26,13 +26,17 @@ import { complain } from './print.ts';
  * The store of this user, made if it is not there. If an older version wrote it, the
  * programs that hosts start are renewed with it: they would refuse the new layout, and
  * nobody would hold the agent any more.
+ * @param options for tests: what brings an older store forward
  */
-export async function openOrCreateStore(io: Io): Promise<Store> {
+export async function openOrCreateStore(
+  io: Io,
+  options: Pick<SqliteStoreOptions, 'migrations'> = {},
+): Promise<Store> {
   let isMigrated = false;
   const onMigrated = (): void => {
     isMigrated = true;
   };
-  const store = await openUserStore(io.env, { clock: io.clock, onMigrated });
+  const store = await openUserStore(io.env, { ...options, clock: io.clock, onMigrated });
   if (isMigrated) await (await import('./renew-programs.ts')).renewPrograms(io);
   return store;
 }

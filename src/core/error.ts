@@ -4,6 +4,7 @@
 /** What went wrong, for programs; the message is for people. */
 export type ErrorCode =
   | 'store-newer'
+  | 'store-older'
   | 'store-corrupt'
   | 'store-full'
   | 'store-read-only'

@@ -1,7 +1,7 @@
 // A store that ends with the test: the real one, in memory. Made at once, opened while
 // its first call waits.
 import type { Store } from '../../src/engine/store.ts';
-import { migrate, migrations } from '../../src/store/sqlite/migrate.ts';
+import { migrate, migrations, newestLayout } from '../../src/store/sqlite/migrate.ts';
 import {
   createConnection,
   type Database,
@@ -39,5 +39,5 @@ async function openInMemory(): Promise<Store> {
   if (empty !== null) database.deserialize?.(empty);
   else await migrate(connection, migrations, Date.now());
   empty ??= database.serialize?.() ?? null;
-  return createSqliteStore(connection, migrations.length, Date);
+  return createSqliteStore(connection, newestLayout(migrations), Date);
 }

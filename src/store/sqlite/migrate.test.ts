@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { dump, save } from '../../../test/contracts/dump.ts';
 import { anEvent, aSession, aTodo } from '../../../test/support/builders.ts';
-import { type Migration, migrations } from './migrate.ts';
-import { openDatabase, toColumn } from './open-database.ts';
+import { type Migration, migrations, newestLayout } from './migrate.ts';
+import { openDatabase } from './open-database.ts';
 import { openSqliteStore } from './sqlite-store.ts';
 
 const clock = { now: () => 7 };
@@ -19,7 +19,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-const known = migrations.length;
+const known = newestLayout(migrations);
 const open = (steps: readonly Migration[] = migrations) =>
   openSqliteStore({ path, clock, migrations: steps });
 
@@ -51,26 +51,27 @@ describe('migrations', () => {
       { colour: 'blue' },
     ]);
     expect(await ask('PRAGMA user_version')).toMatchObject([{ user_version: known + 2 }]);
-    const versions = Array.from({ length: known + 2 }, (_, index) => ({
-      key: `version ${index + 1} since`,
+    const versions = [known, known + 1, known + 2].map((version) => ({
+      key: `version ${version} since`,
     }));
     expect(await ask('SELECT key FROM meta ORDER BY key')).toMatchObject(versions);
   });
 
-  it('T6: a session whose id is not stored as it is comes along too', async () => {
-    const store = await open(migrations.slice(0, 3));
-    await store.close();
-    const { plan: _, ...session } = aSession({ id: '"quoted"', planId: '"quoted"' });
-    const database = await openDatabase(path);
-    database
-      .prepare(
-        "INSERT INTO sessions (id, plan_id, host, instance, updated_at, body) VALUES (?, ?, '', '', 1, ?)",
-      )
-      .run(toColumn(session.id), toColumn(session.planId), JSON.stringify(session));
-    database.close();
-    const migrated = await open();
-    expect(await migrated.state('"quoted"')).toMatchObject({ id: '"quoted"', plan: [] });
-    await migrated.close();
+  it('V7: whoever opens an older store learns that it was brought forward, and only then', async () => {
+    let migrated = 0;
+    const onMigrated = () => {
+      migrated += 1;
+    };
+    const openAndClose = async (steps: readonly Migration[]) => {
+      const store = await openSqliteStore({ path, clock, migrations: steps, onMigrated });
+      await store.close();
+    };
+    await openAndClose(migrations);
+    await openAndClose(migrations);
+    expect(migrated).toBe(0);
+    await openAndClose([...migrations, addColour]);
+    await openAndClose([...migrations, addColour]);
+    expect(migrated).toBe(1);
   });
 
   it('V7: a migration that fails leaves the store exactly as it was', async () => {
@@ -88,6 +89,20 @@ describe('migrations', () => {
     expect(await dump(store)).toEqual(before);
     await store.close();
   });
+
+  it.each([1, 5])(
+    'V7: a store of the unpublished layout %i is refused with its path and left as it is',
+    async (layout) => {
+      await fillKnownVersion();
+      await ask(`PRAGMA user_version = ${layout}`);
+      const before = readFileSync(path);
+      await expect(open()).rejects.toMatchObject({
+        code: 'store-older',
+        message: `The store was made by an unpublished version: move it away (${path}). \`untildone init\` offers that at a terminal.`,
+      });
+      expect(readFileSync(path).equals(before)).toBe(true);
+    },
+  );
 
   it('V7: a store of a newer layout is refused with a sentence that says what to do', async () => {
     await (await open([...migrations, addColour])).close();

@@ -15,6 +15,7 @@ import {
   type Migration,
   migrate,
   migrations,
+  newestLayout,
   rollBack,
   shownRows,
 } from './migrate.ts';
@@ -62,10 +63,10 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     const db = createConnection(await openDatabase(path), path, busyTimeoutMs);
     connection = db;
     await db.retry(() => db.exec(configuration));
-    const found = await migrate(db, steps, clock.now());
+    const isMigrated = await migrate(db, steps, clock.now());
     await db.retry(() => useWriteAheadLog(db));
-    if (found > 0 && found < steps.length) options.onMigrated?.();
-    return createSqliteStore(db, steps.length, clock, options.onSpooled);
+    if (isMigrated) options.onMigrated?.();
+    return createSqliteStore(db, newestLayout(steps), clock, options.onSpooled);
   } catch (error) {
     connection?.close();
     throw toStoreError(error, path);

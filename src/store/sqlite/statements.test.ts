@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { oneOfEverything, save } from '../../../test/contracts/dump.ts';
 import { anEvent, aSession, aTodo } from '../../../test/support/builders.ts';
 import type { Store } from '../../engine/store.ts';
-import { migrate, migrations } from './migrate.ts';
+import { migrate, migrations, newestLayout } from './migrate.ts';
 import { createConnection, type Database, openDatabase } from './open-database.ts';
 import { createSqliteStore } from './sqlite-store.ts';
 
@@ -23,7 +23,7 @@ beforeAll(async () => {
   };
   const store = createSqliteStore(
     createConnection(noting, ':memory:', 100),
-    migrations.length,
+    newestLayout(migrations),
     {
       now: () => 0,
     },

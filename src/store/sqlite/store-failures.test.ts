@@ -18,7 +18,7 @@ import { aSession, aTodo } from '../../../test/support/builders.ts';
 import { asOrdinaryUser } from '../../../test/support/ordinary-user.ts';
 import { UntildoneError } from '../../core/error.ts';
 import type { Store } from '../../engine/store.ts';
-import { migrate, migrations } from './migrate.ts';
+import { migrate, migrations, newestLayout } from './migrate.ts';
 import {
   createConnection,
   isBusy,
@@ -163,7 +163,7 @@ describe('a full disk', () => {
     const connection = createConnection(await openDatabase(path), path, 100);
     const pages = Number(connection.value('PRAGMA page_count'));
     connection.exec(`PRAGMA max_page_count = ${pages + spare}`);
-    return createSqliteStore(connection, migrations.length, clock);
+    return createSqliteStore(connection, newestLayout(migrations), clock);
   }
 });
 
