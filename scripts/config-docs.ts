@@ -208,11 +208,6 @@ function settingRow([name, setting]: readonly [string, Setting]): string {
   return `| ${shown} | ${shownDefault(setting.default)} | ${setting.perAgent ? 'yes' : 'no'} | ${shownPlaces(setting)} | ${cell(setting.summary)} |`;
 }
 
-function oldRow([name, { old }]: readonly [string, Setting]): string[] {
-  if (old === undefined) return [];
-  return [`| \`${old.name}\` (milliseconds) | \`${name}\` | divide by ${old.per} |`];
-}
-
 function providerRow([name, known]: readonly [
   string,
   (typeof knownProviders)[string],
@@ -284,15 +279,6 @@ Times have their unit at the end of their name, and may be fractions: \`"toastSe
 
 \`skipAgents\` are agents that plan or summarise and must not be sent on: those of OpenCode and Claude Code, and \`prometheus\` and
 \`momus\`, the planners of a widespread OpenCode plugin. A list of your own replaces it.
-
-### Old names
-
-Some settings had other names. They are still read, in files, the environment and flags, and \`untildone run\` and
-\`untildone config\` then say what to write instead.
-
-| old name | now | to convert |
-|---|---|---|
-${settings.flatMap(oldRow).join('\n')}
 
 ## Sections
 

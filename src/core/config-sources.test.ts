@@ -156,19 +156,6 @@ describe('C1: settings from the environment', () => {
     expect(warning?.path).toBe('"UNTILDONE_\\u001b[2J"');
   });
 
-  it('first-use 30: takes the old name of a time in its old unit, and a name of today before it', () => {
-    const path = 'UNTILDONE_TOAST_DURATION';
-    expect(parseEnvironment({ [path]: '400' })).toEqual({
-      ok: true,
-      config: { toastSeconds: 0.4 },
-      warnings: [{ path, message: 'is now UNTILDONE_TOAST_SECONDS: write 0.4 there' }],
-    });
-    const both = { UNTILDONE_TOAST_SECONDS: '2', [path]: '400' };
-    expect(parseEnvironment(both)).toMatchObject({ config: { toastSeconds: 2 } });
-    const [told] = problems({ [path]: 'long' });
-    expect(told).toBe(`${path}: must be a whole number from 0 to 60000, got "long"`);
-  });
-
   it('has no opinion about our other variables and about those of others', () => {
     const environment = Object.fromEntries(
       [...Object.values(ownVariables), 'PATH', 'untildone_mode'].map((name) => [
@@ -271,20 +258,6 @@ describe('C1: settings from flags', () => {
   ])('%j is refused in clear words', (argv, sentence) => {
     const result = parseFlags(argv);
     expect(result.ok ? [] : result.problems.map(problemSentence)).toEqual([sentence]);
-  });
-
-  it('first-use 30: takes the old name of a time in its old unit, and says what to write now', () => {
-    expect(parseFlags(['--min-interval-ms', '1500', 'x'])).toEqual({
-      ok: true,
-      config: { minIntervalSeconds: 1.5 },
-      rest: ['x'],
-      warnings: [
-        {
-          path: '--min-interval-ms',
-          message: 'is now --min-interval-seconds: write 1.5 there',
-        },
-      ],
-    });
   });
 
   it('leaves every other argument as it was, in its order', () => {

@@ -5,8 +5,6 @@ import {
   mergeSettings,
   type Origin,
   origins,
-  parseEnvironment,
-  parseFlags,
   settingPaths,
   validateConfig,
   withoutGrants,
@@ -83,10 +81,6 @@ const malformed: readonly (readonly [json: string, ...sentences: string[]])[] = 
     'ceiling: must be a whole number from 1 to 100000, got Infinity',
   ],
   [
-    '{"minIntervalMs": 3600001}',
-    'minIntervalMs: must be a whole number from 0 to 3600000, got 3600001',
-  ],
-  [
     '{"maxTodos": {}}',
     'maxTodos: must be a whole number from 1 to 1000000, got an object',
   ],
@@ -99,17 +93,10 @@ const malformed: readonly (readonly [json: string, ...sentences: string[]])[] = 
     '{"countdownSeconds": -0.1}',
     'countdownSeconds: must be a number from 0 to 3600, got -0.1',
   ],
+  ['{"graceSeconds": false}', 'graceSeconds: must be a number from 0 to 60, got false'],
   [
-    '{"toastDuration": 0.5}',
-    'toastDuration: must be a whole number from 0 to 60000, got 0.5',
-  ],
-  [
-    '{"gracePeriod": false}',
-    'gracePeriod: must be a whole number from 0 to 60000, got false',
-  ],
-  [
-    '{"timerMaxAgeMs": -1}',
-    'timerMaxAgeMs: must be a whole number from 0 to 86400000, got -1',
+    '{"timerMaxAgeMinutes": -1}',
+    'timerMaxAgeMinutes: must be a number from 0 to 1440, got -1',
   ],
   ['{"contextShare": 0}', 'contextShare: must be a number from 0.1 to 1, got 0'],
   ['{"contextShare": 90}', 'contextShare: must be a number from 0.1 to 1, got 90'],
@@ -133,8 +120,8 @@ const malformed: readonly (readonly [json: string, ...sentences: string[]])[] = 
   ],
   ['{"toastSeconds": 61}', 'toastSeconds: must be a number from 0 to 60, got 61'],
   [
-    '{"sendBackoffMs": "fast"}',
-    'sendBackoffMs: must be a whole number from 0 to 600000, got "fast"',
+    '{"sendBackoffSeconds": "fast"}',
+    'sendBackoffSeconds: must be a number from 0 to 600, got "fast"',
   ],
   [
     '{"backgroundWaitMinutes": []}',
@@ -216,6 +203,7 @@ const malformed: readonly (readonly [json: string, ...sentences: string[]])[] = 
   ],
   ['{"MODE": "off"}', 'MODE: is not a setting; did you mean "mode"?'],
   ['{"colour": "red"}', 'colour: is not a setting'],
+  ['{"toastDuration": 400}', 'toastDuration: is not a setting'],
   ['{"": 1}', '[""]: is not a setting'],
   ['{"__proto__": {"mode": "off"}}', '__proto__: is not a setting'],
   ['{"constructor": 1}', 'constructor: is not a setting'],
@@ -373,61 +361,6 @@ describe('C1: a right configuration', () => {
     });
   });
 
-  it('first-use 30: a wrong value under an old name is a problem, and nothing is advised about it', () => {
-    const wrong = [
-      {
-        path: 'minIntervalMs',
-        message: expect.stringContaining('must be a whole number'),
-      },
-    ];
-    expect(validateConfig({ minIntervalMs: 'x' })).toEqual({
-      ok: false,
-      problems: wrong,
-    });
-    expect(parseFlags(['--min-interval-ms=x'])).not.toHaveProperty('warnings');
-    expect(parseEnvironment({ UNTILDONE_MIN_INTERVAL_MS: 'x' })).toMatchObject({
-      ok: false,
-      warnings: [],
-    });
-  });
-
-  it('first-use 30: takes the old name of a time in its old unit, and says what to write now', () => {
-    expect(
-      validateConfig({
-        minIntervalMs: 1500,
-        agents: { Build: { timerMaxAgeMs: 90_000 } },
-      }),
-    ).toEqual({
-      ok: true,
-      config: { minIntervalSeconds: 1.5, agents: { build: { timerMaxAgeMinutes: 1.5 } } },
-      warnings: [
-        { path: 'minIntervalMs', message: 'is now minIntervalSeconds: write 1.5 there' },
-        {
-          path: 'agents.Build.timerMaxAgeMs',
-          message: 'is now timerMaxAgeMinutes: write 1.5 there',
-        },
-      ],
-    });
-    expect(
-      validateConfig({ toastDuration: 400, gracePeriod: 0, sendBackoffMs: 250 }),
-    ).toMatchObject({
-      config: { toastSeconds: 0.4, graceSeconds: 0, sendBackoffSeconds: 0.25 },
-    });
-  });
-
-  it('first-use 30: with both names of a time the one of today counts, and the other is told', () => {
-    expect(validateConfig({ toastDuration: 400, toastSeconds: 2 })).toEqual({
-      ok: true,
-      config: { toastSeconds: 2 },
-      warnings: [
-        {
-          path: 'toastDuration',
-          message: 'is now toastSeconds, which is given too and counts',
-        },
-      ],
-    });
-  });
-
   it('measures texts in characters, not in code units', () => {
     expect(validateConfig({ skipAgents: ['😀'.repeat(100)] }).ok).toBe(true);
     expect(validateConfig({ skipAgents: ['😀'.repeat(101)] }).ok).toBe(false);
@@ -470,7 +403,6 @@ describe('C1: whatever JSON comes in', () => {
     fc.assert(
       fc.property(fc.oneof(keyed, agents), (value) => {
         const first = validateConfig(value);
-        // What was said about an old name is said once: the result has today's.
         if (first.ok)
           expect(validateConfig(first.config)).toEqual({
             ok: true,

@@ -11,17 +11,7 @@ import {
   quoted,
   type Report,
 } from './problem.ts';
-import {
-  isObject,
-  type JsonSchema,
-  jsonSchema,
-  type Kind,
-  oldKind,
-  oldSchemas,
-  readInto,
-  renamedField,
-  renamedSentence,
-} from './schema.ts';
+import { isObject, type JsonSchema, jsonSchema, type Kind, readInto } from './schema.ts';
 import {
   configKind,
   defaultSettings,
@@ -32,12 +22,9 @@ import {
   settingTable,
 } from './settings.ts';
 
-export type ConfigResult = (
+export type ConfigResult =
   | Readonly<{ ok: true; config: PartialSettings }>
-  | Readonly<{ ok: false; problems: readonly Problem[] }>
-) &
-  /** What was read all the same, such as an old name. Absent: none. */
-  Readonly<{ warnings?: readonly Problem[] }>;
+  | Readonly<{ ok: false; problems: readonly Problem[] }>;
 
 export function validateConfig(value: unknown): ConfigResult {
   if (!isObject(value)) {
@@ -45,26 +32,16 @@ export function validateConfig(value: unknown): ConfigResult {
     return { ok: false, problems: [{ path: '', message }] };
   }
   const { report, problems } = collectProblems();
-  const odd = collectProblems();
   // For editors; it is no setting.
   const { $schema: schema, ...settings } = value;
   if (schema !== undefined && typeof schema !== 'string')
     report('$schema', `must be the address of the JSON Schema, got ${excerpt(schema)}`);
-  const config = readInto(configKind, settings, '', report, odd.report);
-  return resultOf(config, problems(), odd.problems());
+  const config = readInto(configKind, settings, '', report);
+  return resultOf(config, problems());
 }
 
-function resultOf(
-  config: PartialSettings,
-  problems: readonly Problem[],
-  warnings: readonly Problem[],
-) {
-  const warned = warnings.length === 0 ? {} : { warnings };
-  const read =
-    problems.length === 0
-      ? ({ ok: true, config } as const)
-      : ({ ok: false, problems } as const);
-  return { ...read, ...warned };
+function resultOf(config: PartialSettings, problems: readonly Problem[]): ConfigResult {
+  return problems.length === 0 ? { ok: true, config } : { ok: false, problems };
 }
 
 export function configSchema(): JsonSchema {
@@ -80,7 +57,6 @@ export function configSchema(): JsonSchema {
     properties: {
       $schema: { description: 'Address of this schema, for editors.', type: 'string' },
       ...Object.fromEntries(properties),
-      ...oldSchemas(settingTable),
     },
     additionalProperties: false,
   };
@@ -160,13 +136,7 @@ function mapValues<T, R>(
   );
 }
 
-/** `renamed`: it is the setting's old name, in a smaller unit. */
-type Place = Readonly<{
-  setting: string;
-  field: string | null;
-  kind: Kind;
-  renamed?: Readonly<{ per: number; now: string }>;
-}>;
+type Place = Readonly<{ setting: string; field: string | null; kind: Kind }>;
 const places = new Map<string, Place>();
 for (const setting of settingNames) {
   const kind: Kind = settingTable[setting];
@@ -196,50 +166,12 @@ const placeByVariable = placesBy(environmentName);
 const placeByFlag = placesBy(flagName);
 
 function placesBy(spelled: (path: string) => string): ReadonlyMap<string, Place> {
-  const now = [...places].map(([path, place]) => [spelled(path), place] as const);
-  const before = [...places].flatMap(([path, place]) => {
-    const { old } = place.kind;
-    if (old === undefined) return [];
-    const { kind, per } = oldKind(place.kind);
-    return [
-      [
-        spelled(old.name),
-        { ...place, kind, renamed: { per, now: spelled(path) } },
-      ] as const,
-    ];
-  });
-  return new Map([...before, ...now]);
+  return new Map([...places].map(([path, place]) => [spelled(path), place]));
 }
 
 /** `said`: as it was spelled. */
-function readPlace(
-  { kind, renamed }: Place,
-  text: string,
-  said: string,
-  report: Report,
-  notice: Report,
-) {
-  const value = readInto(kind, valueFromText(kind, text), said, report, notice);
-  // A wrong value was reported.
-  if (renamed === undefined || typeof value !== 'number') return value;
-  const today = value / renamed.per;
-  notice(said, renamedSentence(renamed.now, today));
-  return today;
-}
-
-/** As an earlier version froze them, with the names of today. */
-export function withNewNames(settings: Settings): Settings {
-  const agents = mapValues(settings.agents, renamedIn);
-  return { ...renamedIn(settings), agents };
-}
-
-/** The old ones go: nobody knows what they mean any more. */
-function renamedIn<T extends object>(settings: T): T {
-  const today = Object.entries(settings).map(([name, value]) => {
-    const renamed = renamedField(settingTable, name);
-    return renamed === null ? [name, value] : [renamed.name, Number(value) / renamed.per];
-  });
-  return Object.fromEntries(today) as T;
+function readPlace({ kind }: Place, text: string, said: string, report: Report): unknown {
+  return readInto(kind, valueFromText(kind, text), said, report);
 }
 
 /** What cannot be read stays text, and the reader says what was expected. */
@@ -300,22 +232,17 @@ export function parseEnvironment(
       continue;
     const place = placeByVariable.get(variable);
     if (place !== undefined) {
-      found.push([place, readPlace(place, text, variable, wrong.report, odd.report)]);
+      found.push([place, readPlace(place, text, variable, wrong.report)]);
     } else if (!otherVariables.includes(variable)) {
       const shown = /^\w{1,100}$/.test(variable) ? variable : quoted(variable, 100);
       odd.report(shown, () => unknownVariable(variable));
     }
   }
-  // An environment has no order: a field counts more than its section as a whole, a name
-  // of today more than an old one.
-  const weight = ({ field, renamed }: Place) => {
-    if (renamed !== undefined) return 0;
-    return field === null ? 1 : 2;
-  };
+  // An environment has no order: a field counts more than its section as a whole.
+  const weight = ({ field }: Place) => (field === null ? 0 : 1);
   found.sort(([one], [other]) => weight(one) - weight(other));
   for (const [place, value] of found) settle(config, place, value);
-  const warnings = odd.problems();
-  return { ...resultOf(config, wrong.problems(), warnings), warnings };
+  return { ...resultOf(config, wrong.problems()), warnings: odd.problems() };
 }
 
 type Settled = Record<string, unknown>;
@@ -342,7 +269,6 @@ export type FlagsResult = ConfigResult & { readonly rest: readonly string[] };
  */
 export function parseFlags(argv: readonly string[]): FlagsResult {
   const { report, problems } = collectProblems();
-  const odd = collectProblems();
   const config: Settled = {};
   const rest: string[] = [];
   const left = [...argv];
@@ -359,12 +285,12 @@ export function parseFlags(argv: readonly string[]): FlagsResult {
     if (text === undefined || text.trim() === '')
       report(name, `needs a value: ${name}=VALUE`);
     else {
-      const value = readPlace(place, text, name, report, odd.report);
+      const value = readPlace(place, text, name, report);
       settle(config, place, added(place, config[place.setting], value));
     }
   }
   rest.push(...left);
-  return { ...resultOf(config, problems(), odd.problems()), rest };
+  return { ...resultOf(config, problems()), rest };
 }
 
 type Listed = Readonly<{ name: string; value?: string; summary: string }>;

@@ -164,27 +164,6 @@ describe('C1: the JSON Schema and the validator', () => {
     }
   });
 
-  it('first-use 30: both take old names, and an editor shows them as such', () => {
-    const properties = schema['properties'] as Record<string, JsonSchema>;
-    for (const name of [
-      'minIntervalMs',
-      'toastDuration',
-      'gracePeriod',
-      'timerMaxAgeMs',
-      'sendBackoffMs',
-    ]) {
-      expect(properties[name]).toMatchObject({
-        deprecated: true,
-        type: 'integer',
-        minimum: 0,
-      });
-      for (const config of [{ [name]: 400 }, { agents: { build: { [name]: 400 } } }]) {
-        expect([config, accepts(schema, config)]).toEqual([config, true]);
-        expect([config, validateConfig(config).ok]).toEqual([config, true]);
-      }
-    }
-  });
-
   it.each(settingNames)('both refuse wrong values of %s', (name) => {
     for (const value of wrongValues(settingTable[name])) {
       expect([value, accepts(schema, { [name]: value })]).toEqual([value, false]);

@@ -22,14 +22,7 @@ export interface Traits<T> {
   readonly expected?: string;
   /** In a JSON Schema it stands once, under this name. */
   readonly definition?: string;
-  readonly old?: OldName;
 }
-
-/**
- * How a number in a section was called before, in a unit of which `per` make one of
- * today's: still read, with a notice.
- */
-export type OldName = Readonly<{ name: string; per: number }>;
 
 export type Infer<K> = K extends { readonly holds?: () => infer T } ? T : never;
 export type Fields = Readonly<Record<string, Kind>>;
@@ -213,9 +206,8 @@ export function readInto<T>(
   value: unknown,
   path: string,
   report: Report,
-  notice: Report = () => {},
 ): T {
-  return readKind(kind, value, { path, keys: [], report, notice }) as T;
+  return readKind(kind, value, { path, keys: [], report }) as T;
 }
 
 /** The path is put into words only when there is a problem. */
@@ -223,7 +215,6 @@ type Place = Readonly<{
   path: string;
   keys: (string | number)[];
   report: Report;
-  notice: Report;
 }>;
 
 function readKind(kind: Kind, value: unknown, place: Place): unknown {
@@ -335,15 +326,7 @@ function readSection(
     const kind = Object.hasOwn(fields, key) ? fields[key] : undefined;
     const where =
       place.path === '' && place.keys.length === 0 ? '' : ' that can be given here';
-    const renamed = kind === undefined ? renamedField(fields, key) : null;
-    if (renamed !== null) {
-      const found = readAt(renamed.kind, inner, place, key);
-      // A wrong value was reported.
-      if (typeof found !== 'number') continue;
-      const today = Object.hasOwn(value, renamed.name) ? null : found / renamed.per;
-      place.notice(pathIn(place, key), renamedSentence(renamed.name, today));
-      if (today !== null) entries.push([renamed.name, today]);
-    } else if (kind === undefined)
+    if (kind === undefined)
       report(
         place,
         () => didYouMean(`is not a setting${where}`, key, Object.keys(fields)),
@@ -352,29 +335,6 @@ function readSection(
     else entries.push([key, readAt(kind, inner, place, key)]);
   }
   return Object.fromEntries(entries);
-}
-
-/**
- * Today's name of a field that `key` named before, and how its value is read in the old
- * unit.
- */
-export function renamedField(fields: Fields, key: string) {
-  const [name, kind] =
-    Object.entries(fields).find(([, { old }]) => old?.name === key) ?? [];
-  return name === undefined || kind === undefined ? null : { name, ...oldKind(kind) };
-}
-
-/** Old units were small and whole. */
-export function oldKind({ old, ...kind }: Kind): { kind: Kind<number>; per: number } {
-  if (old === undefined || !('minimum' in kind))
-    throw new TypeError('Only a number is called otherwise.');
-  const { per } = old;
-  return { kind: integer(kind.minimum * per, kind.maximum * per), per };
-}
-
-/** `value`: in the unit of today; null: the new name is given too. */
-export function renamedSentence(name: string, value: number | null): string {
-  return `is now ${name}${value === null ? ', which is given too and counts' : `: write ${value} there`}`;
 }
 
 const nameKind = line(100);
@@ -539,7 +499,7 @@ function shapeSchema(kind: Kind): JsonSchema {
     case 'section':
       return {
         type: 'object',
-        properties: { ...propertiesOf(kind.fields), ...oldSchemas(kind.fields) },
+        properties: propertiesOf(kind.fields),
         additionalProperties: false,
       };
     case 'object':
@@ -570,16 +530,6 @@ function propertiesOf(fields: Fields): JsonSchema {
   return Object.fromEntries(
     Object.entries(fields).map(([name, kind]) => [name, jsonSchema(kind)]),
   );
-}
-
-export function oldSchemas(fields: Fields): JsonSchema {
-  const renamed = Object.entries(fields).flatMap(([name, kind]) => {
-    const { old } = kind;
-    if (old === undefined) return [];
-    const said = { deprecated: true, description: `The old name of ${name}.` };
-    return [[old.name, { ...said, ...jsonSchema(oldKind(kind).kind) }]];
-  });
-  return Object.fromEntries(renamed);
 }
 
 /** `fixed`: what stands in every one of them, as it is. */

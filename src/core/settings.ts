@@ -18,7 +18,6 @@ import {
   named,
   nullable,
   number,
-  type OldName,
   type Part,
   type SectionShape,
   section,
@@ -61,14 +60,6 @@ function shared<T>(
   actsIn: Places = places,
 ): Setting<T, T, false> {
   return { ...perAgent<T>(kind, byDefault, summary, actsIn), perAgent: false };
-}
-
-/**
- * Old names are read for good: nobody's file stops working. In the schema too, so that
- * editors say what is new.
- */
-function renamed<S extends Setting>(old: OldName, setting: S): S {
-  return { ...setting, old };
 }
 
 /** Of a group: these are all for our own agent. */
@@ -224,14 +215,11 @@ const ownSettings = {
     500,
     'Continuations after one human message, whatever happens.',
   ),
-  minIntervalSeconds: renamed(
-    { name: 'minIntervalMs', per: 1000 },
-    perAgent(
-      number(0, hour),
-      1,
-      'Seconds that pass at least between two continuations.',
-      toldHosts,
-    ),
+  minIntervalSeconds: perAgent(
+    number(0, hour),
+    1,
+    'Seconds that pass at least between two continuations.',
+    toldHosts,
   ),
   maxTodos: shared(
     integer(1, 1_000_000),
@@ -255,14 +243,11 @@ const ownSettings = {
     'Seconds that an idle session waits before a continuation is sent.',
     toldHosts,
   ),
-  toastSeconds: renamed(
-    { name: 'toastDuration', per: 1000 },
-    perAgent(
-      number(0, 60),
-      0.9,
-      'Seconds that each toast of the countdown is shown.',
-      toldHosts,
-    ),
+  toastSeconds: perAgent(
+    number(0, 60),
+    0.9,
+    'Seconds that each toast of the countdown is shown.',
+    toldHosts,
   ),
   toasts: perAgent(
     toastTemplates,
@@ -276,23 +261,17 @@ const ownSettings = {
     'Your own words for what an agent is told when it is sent on, as templates.',
     ['run', 'hooks', 'plugins', 'enforcer'],
   ),
-  graceSeconds: renamed(
-    { name: 'gracePeriod', per: 1000 },
-    perAgent(
-      number(0, 60),
-      0.5,
-      'Seconds after the start of a countdown in which a message without an id does not cancel it.',
-      ['enforcer'],
-    ),
+  graceSeconds: perAgent(
+    number(0, 60),
+    0.5,
+    'Seconds after the start of a countdown in which a message without an id does not cancel it.',
+    ['enforcer'],
   ),
-  timerMaxAgeMinutes: renamed(
-    { name: 'timerMaxAgeMs', per: 60_000 },
-    perAgent(
-      number(0, day),
-      10,
-      'Minutes that a countdown may be late after a restart; a later one pauses the session instead.',
-      toldHosts,
-    ),
+  timerMaxAgeMinutes: perAgent(
+    number(0, day),
+    10,
+    'Minutes that a countdown may be late after a restart; a later one pauses the session instead.',
+    toldHosts,
   ),
   contextShare: perAgent(
     number(0.1, 1),
@@ -327,14 +306,11 @@ const ownSettings = {
     'Times that sending one continuation is tried.',
     toldHosts,
   ),
-  sendBackoffSeconds: renamed(
-    { name: 'sendBackoffMs', per: 1000 },
-    perAgent(
-      number(0, 600),
-      0.5,
-      'Seconds before a failed send is tried again; each further try waits twice as long.',
-      toldHosts,
-    ),
+  sendBackoffSeconds: perAgent(
+    number(0, 600),
+    0.5,
+    'Seconds before a failed send is tried again; each further try waits twice as long.',
+    toldHosts,
   ),
   baselineSeconds: shared(
     number(0, 86_400),

@@ -439,15 +439,6 @@ describe('sessions and agents that are left alone', () => {
     ).toEqual([]);
   });
 
-  it('C1, first-use 30: an old name of a setting counts, and the program is told the new one', async () => {
-    const old: object = { toastDuration: 400 };
-    const { errors, toasts } = await idleFor(await stopped({ settings: old }));
-    expect(toasts[0]?.durationMs).toBe(400);
-    expect(String(errors)).toContain(
-      'settings: toastDuration: is now toastSeconds: write 0.4 there',
-    );
-  });
-
   it('C2: everything, when it is switched off', async () => {
     const stage = await idleFor(await stopped({ settings: { enabled: false } }));
     expect([stage.injected, stage.toasts]).toEqual([[], []]);

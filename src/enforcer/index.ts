@@ -100,11 +100,6 @@ export function createEnforcer(options: EnforcerOptions) {
       'invalid-config',
       flags.problems.map(problemSentence).join('; '),
     );
-  // Read all the same: an old name of a setting.
-  for (const warning of flags.warnings ?? [])
-    onError(
-      new UntildoneError('invalid-config', `settings: ${problemSentence(warning)}`),
-    );
   const told: Told<OwnMemory> = createTold({
     name,
     prefix: `${name}:`,

@@ -14,12 +14,10 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { aSession } from '../../test/support/builders.ts';
 import { parseFlags } from '../core/config.ts';
-import { problemSentence } from '../core/problem.ts';
-import { defaultSettings, settingsForAgent } from '../core/settings.ts';
+import { defaultSettings } from '../core/settings.ts';
 import {
   createPolicies,
   findUserConfigDirectory,
-  frozenPolicy,
   type PolicyResult,
   type PolicySources,
   policyProblemSentence,
@@ -164,54 +162,6 @@ describe('C1: where the policy comes from', () => {
     expect(read({ environment })).toMatchObject({
       ok: false,
       warnings: [{ path: 'UNTILDONE_COLOUR' }],
-    });
-  });
-
-  it('first-use 30: old names count from every source, and each is told with what to write instead', () => {
-    write(userFile, { sendBackoffMs: 250 });
-    write(projectFile, { toastDuration: 400 });
-    const result = read({
-      environment: { UNTILDONE_MIN_INTERVAL_MS: '1500' },
-      flags: parseFlags(['--timer-max-age-ms=60000']),
-    });
-    expect(settingsOf(result)).toEqual({
-      ...defaultSettings,
-      sendBackoffSeconds: 0.25,
-      toastSeconds: 0.4,
-      minIntervalSeconds: 1.5,
-      timerMaxAgeMinutes: 1,
-    });
-    expect(result.warnings.map(problemSentence)).toEqual([
-      `sendBackoffMs: is now sendBackoffSeconds: write 0.25 there (${userFile})`,
-      `toastDuration: is now toastSeconds: write 0.4 there (${projectFile})`,
-      'UNTILDONE_MIN_INTERVAL_MS: is now UNTILDONE_MIN_INTERVAL_SECONDS: write 1.5 there',
-      '--timer-max-age-ms: is now --timer-max-age-minutes: write 1 there',
-    ]);
-  });
-
-  it('first-use 30, V2: what an earlier version froze under old names holds as it was meant', async () => {
-    const {
-      minIntervalSeconds: _,
-      graceSeconds: __,
-      notify: ___,
-      ...rest
-    } = defaultSettings;
-    const old = {
-      ...rest,
-      minIntervalMs: 4000,
-      gracePeriod: 0,
-      agents: { build: { minIntervalMs: 250 } },
-    };
-    const text = JSON.stringify({ settings: old, goalChecks: [] });
-    const policyHash = sha256(text).slice(0, 32);
-    const frozen = await frozenPolicy({ policy: async () => text }, { policyHash });
-    expect(frozen?.settings).toMatchObject({ minIntervalSeconds: 4, graceSeconds: 0 });
-    expect(frozen?.settings.agents['build']).toEqual({ minIntervalSeconds: 0.25 });
-    // As decisions read it: of an old name nobody knows what it is.
-    const forAgent = settingsForAgent(frozen?.settings ?? defaultSettings, 'Build');
-    expect(forAgent).toMatchObject({
-      minIntervalSeconds: 0.25,
-      notify: defaultSettings.notify,
     });
   });
 });

@@ -10,7 +10,6 @@ import {
   mergeSettings,
   parseEnvironment,
   validateConfig,
-  withNewNames,
   withoutGrants,
 } from '../core/config.ts';
 import { parseJsonText } from '../core/json-text.ts';
@@ -18,7 +17,7 @@ import type { HashFunction } from '../core/ledger.ts';
 import { addChecks, canonicalPolicy, createPolicy, type Policy } from '../core/policy.ts';
 import { type Problem, printable, problemSentence } from '../core/problem.ts';
 import { oneLine } from '../core/safe-text.ts';
-import { defaultSettings, type PartialSettings } from '../core/settings.ts';
+import type { PartialSettings } from '../core/settings.ts';
 import type { Session } from '../core/state.ts';
 import type { Store } from './store.ts';
 import { type FileStats, findRepository, readBytes, sha256 } from './system.ts';
@@ -73,18 +72,7 @@ function readSnapshot(
   text: string | null,
   hash: HashFunction = sha256,
 ): Policy | null {
-  return text !== null && policyKey(text, hash) === key ? policyFromText(text) : null;
-}
-
-/**
- * As it was stored, perhaps by an earlier version, which knew nothing of some settings.
- */
-function policyFromText(text: string): Policy {
-  const policy = JSON.parse(text) as Policy;
-  return {
-    ...policy,
-    settings: { ...defaultSettings, ...withNewNames(policy.settings) },
-  };
+  return text !== null && policyKey(text, hash) === key ? JSON.parse(text) : null;
 }
 
 /**
@@ -146,9 +134,7 @@ export function readPolicy(sources: PolicySources): PolicyResult {
   const flag = { ...(sources.flags ?? nothingSaid), file: null };
 
   const files = [user, project].flatMap(({ file }) => (file === null ? [] : [file]));
-  const warnings = [user, project, environment, flag].flatMap(
-    (source) => source.warnings ?? [],
-  );
+  const warnings = [project, environment].flatMap((source) => source.warnings);
   const seen = { warnings, files, project };
   if (!user.ok || !project.ok || !environment.ok || !flag.ok)
     return {
@@ -266,8 +252,8 @@ function judgeProject(
   found: FileResult,
   accepted: PartialSettings | 'all',
 ): ProjectPart {
-  const { config: asked, warnings: grants } = withoutGrants(found.ok ? found.config : {});
-  const all = { key, folder, asked, warnings: [...(found.warnings ?? []), ...grants] };
+  const { config: asked, warnings } = withoutGrants(found.ok ? found.config : {});
+  const all = { key, folder, asked, warnings };
   if (accepted === 'all')
     return { ...found, ...all, ...(found.ok ? { config: asked } : {}), pending: null };
   const path = found.file?.path ?? join(folder, configFileName);
@@ -296,12 +282,7 @@ function readConfigFile(
   if (!isUtf8(content.bytes)) return refuse('must be text in UTF-8', file);
   const json = parseJsonText(new TextDecoder().decode(content.bytes));
   if (!json.ok) return refuse(json.error, file);
-  const { warnings = [], ...result } = validateConfig(json.value);
-  const inFile = ({ path, message }: Problem) => ({
-    path,
-    message: `${message} (${printable(file.path)})`,
-  });
-  return { ...result, warnings: warnings.map(inFile), file };
+  return { ...validateConfig(json.value), file };
 }
 
 /** Null: it cannot be read. Ticking a box does not change what a plan file asks for. */

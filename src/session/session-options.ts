@@ -137,8 +137,6 @@ export function readSessionOptions(given: SessionOptions) {
   const { clock = systemClock, onNotice = warn } = given;
   const identifiers = given.identifiers ?? createIdentifiers(clock);
   const environment: Environment = given.environment ?? process.env;
-  for (const { path, message } of settings.warnings ?? [])
-    onNotice(`${settingPath(path)}: ${message}`);
   return {
     ...given,
     checks: given.checks ?? [],

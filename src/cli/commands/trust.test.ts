@@ -34,19 +34,6 @@ describe('untildone trust', () => {
     expect((await bench.run('trust')).out).toContain('is accepted:');
   });
 
-  it('first-use 30: what an earlier version accepted under an old name of a setting holds and is listed', async () => {
-    write({ minIntervalMs: 1500 });
-    await bench.run('trust', '--yes');
-    const earlier = readFileSync(kept(), 'utf8').replace(
-      '"minIntervalSeconds": 1.5',
-      '"minIntervalMs": 1500',
-    );
-    writeFileSync(kept(), earlier);
-    expect(await inForce('minIntervalSeconds')).toBe(1.5);
-    expect((await bench.run('trust')).out).toContain('is accepted:');
-    expect((await bench.run('trust', 'list')).out).toContain('minIntervalMs: 1500');
-  });
-
   it('V10: shows what changed; what was accepted stays in force until then', async () => {
     write({ maxStagnant: 7, protect: ['a', 'b'] });
     await bench.run('trust', '--yes');
