@@ -6,8 +6,7 @@ import type { Event, EventOf } from '../core/events.ts';
 import { agentPauseSentence } from '../core/rules.ts';
 import type { Session } from '../core/state.ts';
 import type { Clock, EvidenceRow } from '../engine/host.ts';
-import { eventOf } from '../engine/session-record.ts';
-import type { Store, StoredDecision, StoredEvent, UsageRow } from '../engine/store.ts';
+import type { Store, StoredDecision, UsageRow } from '../engine/store.ts';
 import type { RecordedEvent, StreamReader } from './event-stream.ts';
 
 /** Rows that one question to the store reads at most of what only ever grows. */
@@ -29,15 +28,16 @@ export function createHostReader(sessionId: string, clock: Clock): StreamReader 
 
   /** Each once, whether it waits in the inbox or was applied. */
   async function newEvents(store: Store): Promise<Event[]> {
-    const found: StoredEvent[] = [];
+    const found: Event[] = [];
     for (;;) {
       const page = await store.events({ sessionId, after: applied, limit: pageSize });
-      found.push(...page);
+      found.push(...page.map(({ event }) => event));
       applied = page.at(-1)?.applied ?? applied;
       if (page.length < pageSize) break;
     }
-    found.push(...(await store.events({ sessionId, waiting: true })));
-    const fresh = found.map(eventOf).filter(({ id }) => !seen.has(id));
+    const waiting = await store.events({ sessionId, waiting: true });
+    found.push(...waiting.map(({ event }) => event));
+    const fresh = found.filter(({ id }) => !seen.has(id));
     for (const { id } of fresh) seen.add(id);
     return fresh;
   }

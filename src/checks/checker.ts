@@ -469,10 +469,9 @@ function eventsOf(
     // unchanged workspace counts.
     const fingerprint = asker.final || before === finding.after ? finding.after : null;
     const eventId = `${id} ${asker.todoId ?? 'goal'} ${asker.sessionId}`;
-    const { tree = null } = finding;
     return {
       ...finishedEvent(eventId, asker, { ...worded(finding), fingerprint }),
-      tree,
+      tree: finding.tree,
     };
   });
 }

@@ -289,17 +289,12 @@ export async function takeUp(
   };
 }
 
-/**
- * Like its model: as it was begun with, unless a flag says otherwise. A session of an
- * older version has none of them.
- */
+/** Like its model: as it was begun with, unless a flag says otherwise. */
 function askedAsBefore(frozen: Settings, present: Settings, origins: Origins): Settings {
-  const before: Partial<Settings> = settingsForAgent(frozen, ownAgentName);
-  const kept = askedNames.flatMap((name) =>
-    before[name] === undefined || origins[name] === 'flag'
-      ? []
-      : [[name, before[name]] as const],
-  );
+  const before = settingsForAgent(frozen, ownAgentName);
+  const kept = askedNames
+    .filter((name) => origins[name] !== 'flag')
+    .map((name) => [name, before[name]]);
   const own = { ...ownValue(present.agents, ownAgentName), ...Object.fromEntries(kept) };
   return { ...present, agents: { ...present.agents, [ownAgentName]: own } };
 }

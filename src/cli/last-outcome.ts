@@ -4,7 +4,7 @@ import type { Outcome } from '../core/decision.ts';
 import { endSentence } from '../core/end-sentence.ts';
 import type { State } from '../core/state.ts';
 import { frozenPolicy } from '../engine/policy.ts';
-import { eventOf, settlementOf } from '../engine/session-record.ts';
+import { settlementOf } from '../engine/session-record.ts';
 import type { Store, StoredDecision } from '../engine/store.ts';
 import { describeLaterHold } from './describe-session.ts';
 
@@ -55,7 +55,7 @@ type TurnEnd = Readonly<{ outcome: Outcome; reason: string }>;
 
 async function findLastEnd(store: Store, session: State): Promise<TurnEnd | null> {
   const waiting = (await store.events({ sessionId: session.id, waiting: true })).map(
-    eventOf,
+    ({ event }) => event,
   );
   const hasSpoken = waiting.some(({ type }) => type === 'human-spoke');
   const last = waiting.findLast(

@@ -492,8 +492,7 @@ export function parseEvent(value: unknown): ParsedEvent {
     const type = ownValue(value, 'type');
     if (typeof type !== 'string')
       return refuse(`The type of an event must be a text, got ${excerpt(type)}.`);
-    const former = formerTypes.map((pattern) => pattern.exec(type)?.groups).find(Boolean);
-    return former === undefined ? parseFields(type, value) : parseFormer(former, value);
+    return parseFields(type, value);
   } catch {
     // Safe: only a getter or proxy can throw here, and the value is refused.
     return refuse('An event must be plain data, and this one cannot be read.');
@@ -519,23 +518,4 @@ function parseFields(type: string, value: unknown): ParsedEvent {
 
 function refuse(sentence: string): ParsedEvent {
   return { ok: false, sentence };
-}
-
-/** Types that 0.1.0 recorded. */
-const formerTypes = [
-  /^(?<wait>recovery|compaction|background)-(?<how>started|ended)$/,
-  /^(?<wait>permission|question)-(?<how>asked|answered)$/,
-  /^injection-(?<news>sent|failed|observed|lost)$/,
-];
-
-function parseFormer(
-  { wait, how, news }: Record<string, string>,
-  value: Record<string, unknown>,
-) {
-  if (wait === undefined) return parseFields('delivery-reported', { ...value, news });
-  const begins = how === 'started' || how === 'asked';
-  return parseFields(begins ? 'wait-started' : 'wait-ended', {
-    ...value,
-    wait: { ...value, kind: wait },
-  });
 }

@@ -69,13 +69,6 @@ describe('a plan and its ledger', () => {
     );
   });
 
-  it('V4: an idle claim of 0.1.0 agrees with the ledger that 0.1.0 wrote', () => {
-    const drafts = ['pending none', 'completed claimed idle'].map((state) =>
-      aLedgerDraft({ todoId: 'todo-1', detail: { state } }),
-    );
-    expect(damageOf(aLedger(drafts, sha256), { ...completed, idleEnd: true })).toBeNull();
-  });
-
   it('V4: a todo that the ledger knows and the plan no longer has was taken out', () => {
     const other = aTodo({ id: 'todo-2', status: 'pending' });
     const entries = ledgerOf(['created', pending], ['created', other]);

@@ -116,7 +116,6 @@ export function todoState(todo: Todo): string {
   const verification = todo.verification === 'running' ? 'claimed' : todo.verification;
   const words: string[] = [todo.status, verification];
   if (todo.status === 'cancelled' && todo.reason === null) words.push('unexplained');
-  if (todo.idleEnd) words.push('idle');
   if (todo.endedIn !== null) words.push(`in ${todo.endedIn}`);
   words.push(...todo.checks);
   for (const { check, fingerprint, flaky } of todo.evidence)

@@ -372,7 +372,7 @@ function countFailure(
   detail: { sentence: string },
   { mode }: Settings,
 ): void {
-  const workerFailures = (todo.workerFailures ?? 0) + 1;
+  const workerFailures = todo.workerFailures + 1;
   const counted = { ...todo, attempts: todo.attempts + 1, workerFailures };
   const failed = draft.put(todo, counted, 'worker-ended', detail);
   // C2: what is only observed is not blocked.

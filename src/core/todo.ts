@@ -64,6 +64,7 @@ export const plainTodo = {
    * The epoch in which an agent ended it; null: nobody did, or it was someone else (V4).
    */
   endedIn: null as number | null,
+  workerFailures: 0,
 };
 
 /** One todo of the plan: what it says, how it stands, and what supports that. */
@@ -78,9 +79,6 @@ export type Todo = Readonly<typeof plainTodo> &
     titleKey: string;
     /** Gapped rank: inserting touches one todo. Tools show 1-based positions. */
     order: number;
-    workerFailures?: number;
-    /** Of 0.1.0, whose ledger names it. */
-    idleEnd?: boolean;
     createdAt: number;
   }>;
 

@@ -79,7 +79,7 @@ export interface CheckFinding extends CheckResult {
   /** The fingerprint; null: none could be taken. */
   readonly after: string | null;
   /** The same of all files, whichever the check is about. */
-  readonly tree?: string | null;
+  readonly tree: string | null;
 }
 
 /**
@@ -94,8 +94,8 @@ export type CheckRun = Readonly<{
   exclude: readonly string[];
   /** What was ignored at the message of whoever asked first, and when that was. */
   rules?: (Policy['ignoreRules'] & Readonly<{ since: number }>) | undefined;
-  /** Absent in rows of 0.1.0. */
-  before?: string | null;
+  /** The fingerprint that it was asked about; null: none could be taken. */
+  before: string | null;
   state: 'asked' | 'running' | 'finished' | 'cancelled';
   askers: readonly CheckAsker[];
   askedAt: number;

@@ -3,7 +3,7 @@
 // each check ended last, on which state, and when each todo was worked on.
 import type { Decision, Outcome } from '../core/decision.ts';
 import { UntildoneError } from '../core/error.ts';
-import { type Event, parseEvent } from '../core/events.ts';
+import type { Event } from '../core/events.ts';
 import { findDamage, type LedgerReport, verifyLedger } from '../core/ledger.ts';
 import { type Checks, findCheck, otherNames } from '../core/same-checks.ts';
 import { findFailedBefore } from '../core/settlement.ts';
@@ -11,30 +11,24 @@ import type { Session, State } from '../core/state.ts';
 import { isOpen } from '../core/todo.ts';
 import type { EvidenceRow } from './host.ts';
 import { frozenPolicy } from './policy.ts';
-import type { Store, StoredDecision, StoredEvent } from './store.ts';
+import type { Store, StoredDecision } from './store.ts';
 import { brokenSeal, sealOf, sha256 } from './system.ts';
 
 /** Events read at a time: a long session is never in memory whole. */
 const pageSize = 500;
 
-/** In their order, in the words of this version. */
+/** In their order. */
 export async function* recordedEvents(
   store: Store,
   sessionId: string,
 ): AsyncGenerator<Event> {
   for (let after = 0; ; ) {
     const page = await store.events({ sessionId, after, limit: pageSize });
-    yield* page.map(eventOf);
+    yield* page.map(({ event }) => event);
     const last = page.at(-1)?.applied ?? null;
     if (last === null || page.length < pageSize) return;
     after = last;
   }
-}
-
-/** Older versions had other names for some events; what cannot be read is as it is. */
-export function eventOf({ event }: StoredEvent): Event {
-  const read = parseEvent(event);
-  return read.ok ? read.event : event;
 }
 
 /**

@@ -11,7 +11,6 @@ import type { CallRow, CheckRun, EvidenceRow, MessageRow } from './host.ts';
 export type StoredEvent = Readonly<{
   /** Its number in the order of the session; null while it waits in the inbox. */
   applied: number | null;
-  /** May be of an older version: see parseEvent. */
   event: Event;
 }>;
 

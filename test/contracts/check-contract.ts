@@ -19,6 +19,7 @@ export function describeChecks({ store }: StoreUnderTest): void {
       timeoutMs: 1000,
     },
     exclude: [],
+    before: null,
     state: 'asked',
     askers: [{ sessionId: 'session-1', todoId: null, final: true, writes: 3 }],
     askedAt: 1,

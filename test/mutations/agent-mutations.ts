@@ -24,8 +24,8 @@ export const agentMutations = mutationsOf({
       why: 'one failure is counted twice and blocks the todo',
     },
     'worker-failure-free': {
-      find: 'const workerFailures = (todo.workerFailures ?? 0) + 1;',
-      replace: 'const workerFailures = todo.workerFailures ?? 0;',
+      find: 'const workerFailures = todo.workerFailures + 1;',
+      replace: 'const workerFailures = todo.workerFailures;',
       why: 'a worker that always fails is tried for ever',
     },
     'worker-never-blocked': {

@@ -153,10 +153,5 @@ export const bulkMutations = mutationsOf({
       replace: 'if (todo.endedIn === -1) words.push(',
       why: 'a claim that is made to look old in the store is not noticed',
     },
-    'former-idle-claim-is-damage': {
-      find: "  if (todo.idleEnd) words.push('idle');\n",
-      replace: '',
-      why: 'a store of 0.1.0 with an idle claim is called damaged',
-    },
   },
 });

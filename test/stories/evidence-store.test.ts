@@ -74,10 +74,7 @@ const isBeta = (body: Record<string, unknown>): boolean => body['title'] === 'Wr
 const anything = (): boolean => true;
 
 const noCounts = countPlan([]);
-/**
- * Counts in the session, as 0.1.0 kept them and as they would be with both todos
- * completed and passed.
- */
+/** Counts that an editor writes into the session, which keeps none. */
 const allPassed: PlanCounts = { ...noCounts, completed: 2, passed: 2 };
 const setCounts = (editor: StoreEditor, counts: PlanCounts): void =>
   editor.change('sessions', anything, (body) => ({ ...body, counts }));

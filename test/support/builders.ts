@@ -62,6 +62,7 @@ export function aTodo(overrides: Partial<Todo> = {}): Todo {
     late: false,
     createdWork: 0,
     endedIn: null,
+    workerFailures: 0,
     ...overrides,
   };
 }

@@ -94,7 +94,7 @@ function describe(todo: Todo, delegate: string | null) {
     todo.agentType === null || delegate === null
       ? ''
       : `for ${oneLine(todo.agentType, 40)}`,
-    todo.workerFailures === undefined ? '' : 'its worker failed',
+    todo.workerFailures === 0 ? '' : 'its worker failed',
     todo.verification === 'failed' ? 'its check failed' : '',
     todo.droppedAt === null ? '' : 'left out of your last list, still open',
   ].filter((mark) => mark !== '');
