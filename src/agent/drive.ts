@@ -269,7 +269,7 @@ async function mayTryAgain(drive: Drive, { error, exit, complaint }: Sight) {
   const { state } = await run.record({ type: 'error-occurred', kind, ...about });
   run.tell({ type: 'error', kind, sentence: message, retryAt });
   if (!plan.retry || state.overflows >= 2) return false;
-  await run.control.wait(retryAt, ({ words }) => (words?.length ? true : null));
+  await run.control.wait(retryAt, ({ words }) => (words.length > 0 ? true : null));
   return true;
 }
 

@@ -169,7 +169,7 @@ export async function permissionsOf(
   const mode = flag ?? permissions.mode ?? (asks ? 'ask' : 'allow-list');
   // A session that has asked its human goes on asking, unless a flag names another mode.
   const goesOn =
-    flag === undefined && session?.permissions !== undefined && mode !== 'read-only';
+    flag === undefined && session?.permissions.hasAsked === true && mode !== 'read-only';
   return {
     mode: goesOn ? 'ask' : mode,
     shellAllow: tools.shellAllow,

@@ -52,12 +52,12 @@ export function shortId(id: string, others: readonly string[] = []): string {
  * than its end.
  */
 export function nameSession({ id, title }: Pick<Session, 'id' | 'title'>): string {
-  return title === undefined ? shown(id, 60) : `${shortId(id)} “${shown(title, 60)}”`;
+  return title === null ? shown(id, 60) : `${shortId(id)} “${shown(title, 60)}”`;
 }
 
 /** For `--json`: whole ids. */
 export function sessionFields({ id, title }: Pick<Session, 'id' | 'title'>) {
-  return { session: id, title: title ?? null };
+  return { session: id, title };
 }
 
 /** What a parked stop attempt waits for, by the rule that made it wait. */
@@ -218,8 +218,7 @@ function pendingWait({ waits }: Session): string | null {
 /** Everything that holds the session up, one line each. */
 export function describeWaits(session: Session, now: number): string[] {
   const { waits, jobs, rateLimitedUntil, injection, delegation } = session;
-  const asked =
-    session.permissions?.requests.filter(({ answer }) => answer === null) ?? [];
+  const asked = session.permissions.requests.filter(({ answer }) => answer === null);
   const pending = (amount: number, noun: string): string[] =>
     amount === 0 ? [] : [`${count(amount, noun)} without an answer`];
   const unsent = injection?.state === 'intended' || injection?.state === 'sent';

@@ -322,7 +322,7 @@ export function formatSessions(sessions: readonly Session[], { clock }: Io): str
   const named = sessions.slice(0, namedCandidates).map((session) => {
     const { id, title, descriptor, updatedAt } = session;
     const about = [
-      title === undefined ? [] : `“${shown(title, 40)}”`,
+      title === null ? [] : `“${shown(title, 40)}”`,
       hostTitle(descriptor.host),
     ].flat();
     return `${shortId(id, ids)} (${[...about, formatAge(updatedAt, clock.now())].join(', ')})`;

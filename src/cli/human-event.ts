@@ -111,7 +111,7 @@ export function createHumanActs(io: Io, store: Store, sessionId: string) {
 }
 
 export function waitingRequests({ permissions }: Session): readonly PermissionRequest[] {
-  return permissions?.requests.filter(({ answer }) => answer === null) ?? [];
+  return permissions.requests.filter(({ answer }) => answer === null);
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Origins } from '../core/config.ts';
 import { UntildoneError } from '../core/error.ts';
 import { closestName } from '../core/problem.ts';
 import { type Settings, settingTable } from '../core/settings.ts';
-import type { State } from '../core/state.ts';
+import { hasSpoken, type State } from '../core/state.ts';
 import type { DriveMode, HostDriver } from '../engine/host-driver.ts';
 import { hostOf, hosts } from '../hosts/hosts.ts';
 import { shippedFolder, whyNotShipped } from '../hosts/install/files.ts';
@@ -41,7 +41,7 @@ export async function drivenAgent(
     );
   if (name === null) return null;
   // A plan that was moved here has nobody's conversation yet.
-  if (resumed !== null && resumed.spoken !== undefined && before?.host !== name) {
+  if (resumed !== null && hasSpoken(resumed) && before?.host !== name) {
     const whose = before === null ? 'the agent of untildone' : hostTitle(before.host);
     throw usage(
       `Session ${nameSession(resumed)} was begun with ${whose} and goes on with it: leave --with out.`,

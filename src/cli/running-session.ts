@@ -83,7 +83,7 @@ async function chooseSession(
     throw new UntildoneError('usage', `${sentence} Name one of them: \`${example}\`.`);
   }
   const rows = sessions.map((session, index) => {
-    const title = session.title === undefined ? [] : [`“${shown(session.title, 60)}”`];
+    const title = session.title === null ? [] : [`“${shown(session.title, 60)}”`];
     const age = formatAge(session.updatedAt, io.clock.now());
     const about = [...title, describeAgent(session), age].join(' · ');
     return [String(index + 1), `${shortId(session.id, ids)}  ${about}`] as const;

@@ -37,7 +37,7 @@ export async function isRunning(
   session: Session,
   now: number,
 ): Promise<boolean> {
-  if (session.deleted || session.closed === true) return false;
+  if (session.deleted || session.closed) return false;
   const found = await findSessionProcess(store, session, now);
   if (found !== null && found !== 'alive') return false;
   // The process of a run ends with its work; a program that uses the library lives on.

@@ -146,8 +146,8 @@ describe('stopping after a tool error', () => {
       source,
     } as const;
     driver.happens({ ...ended, access: 'todo' });
-    expect(driver.state.trail?.toolError).toBeNull();
+    expect(driver.state.trail.toolError).toBeNull();
     driver.happens({ ...ended, tool: 'Bash', access: 'write' });
-    expect(driver.state.trail?.toolError).toBe('no such task');
+    expect(driver.state.trail.toolError).toBe('no such task');
   });
 });

@@ -128,7 +128,7 @@ export function renameChecks(state: State, { checks }: Policy, at: number): Step
     // A new name of a check is no progress.
     progress,
     goal: keyById(goal),
-    ...(baseline && { baseline: { ...baseline, checks: keyById(baseline.checks) } }),
+    baseline: baseline && { ...baseline, checks: keyById(baseline.checks) },
   };
   return { ...edited, state: renamed };
 }
@@ -204,7 +204,7 @@ function leave(state: State, fingerprint: string | null = null): State {
   const { baseline, descriptor } = state;
   if (fingerprint === null) return state;
   const work = descriptor.seesTools ? state.work : { ...state.work, fingerprint };
-  if (baseline === undefined || hasWorked(state, baseline)) return { ...state, work };
+  if (baseline === null || hasWorked(state, baseline)) return { ...state, work };
   return { ...state, work, baseline: { ...baseline, fingerprint, writes: work.writes } };
 }
 

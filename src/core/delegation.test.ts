@@ -103,7 +103,7 @@ describe('a todo that goes to a worker', () => {
       refused: [{ code }],
     });
     expect(driver.todos()).toEqual(before);
-    expect(driver.state.delegation).toBeUndefined();
+    expect(driver.state.delegation).toBeNull();
   });
 
   it('S4: the continuation says that the next todo goes to its worker', () => {

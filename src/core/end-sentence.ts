@@ -63,7 +63,7 @@ export function endSentence(
     .join(': ');
   const end = outcome in outcomeWords ? plain : `${plain} (${outcome})`;
   // "done" and its checks say all, unless files were hidden from the checks.
-  const needsReason = outcome !== 'done' || (state.hidden ?? []).length > 0;
+  const needsReason = outcome !== 'done' || state.hidden.length > 0;
   const reasons = needsReason && why !== null && why !== '' ? [why] : [];
   const { open } = openTodos(state);
   const rest = open === '' ? reasons : [...reasons, `Open: ${open}`];

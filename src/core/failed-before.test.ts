@@ -52,7 +52,7 @@ describe('P51: what failed before the work began', () => {
   });
 
   it('P51: is unknown without a baseline, whatever the name of the check is', () => {
-    expect(findFailedBefore({}, ['unit'])).toEqual([]);
+    expect(findFailedBefore({ baseline: null }, ['unit'])).toEqual([]);
     expect(findFailedBefore(withGoal({}, {}), ['constructor', 'toString'])).toEqual([]);
   });
 });

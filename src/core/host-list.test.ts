@@ -9,6 +9,7 @@ import {
   type ListedTodo,
   writtenItems,
 } from './reconcile.ts';
+import { createState } from './state.ts';
 
 const todo = (key: string | null, title: string, status: string): ListedTodo => ({
   key,
@@ -17,7 +18,7 @@ const todo = (key: string | null, title: string, status: string): ListedTodo => 
 });
 const keyed = (known: readonly ListedTodo[], ...listed: ListedTodo[]) =>
   hostListChanges(known, listed, (key) => `session/${key}`);
-const whole = (known: readonly ListedTodo[] | undefined, ...listed: ListedTodo[]) =>
+const whole = (known: readonly ListedTodo[], ...listed: ListedTodo[]) =>
   isSameList(known, listed)
     ? []
     : [{ type: 'plan-written', items: writtenItems(listed) }];
@@ -75,12 +76,12 @@ describe('a list that is read again', () => {
 
   it('M5 P34: without lasting keys it is a write of the whole when it differs, and nothing when it does not', () => {
     const listed = [todo(null, 'A', 'pending')];
-    expect(whole(undefined, ...listed)).toMatchObject([
+    expect(whole([], ...listed)).toMatchObject([
       { type: 'plan-written', items: [{ content: 'A', status: 'pending' }] },
     ]);
     expect(whole(listed, ...listed)).toEqual([]);
     expect(whole(listed)).toMatchObject([{ type: 'plan-written', items: [] }]);
-    expect(whole(undefined), 'one that was never written is empty').toEqual([]);
+    expect(whole([]), 'one that was never written is empty').toEqual([]);
   });
 });
 
@@ -145,6 +146,7 @@ describe('what the events of a host say', () => {
       last: 'stop',
       toolError: 'exit 1',
       stops: 2,
+      stop: null,
     });
     driver.happens({ type: 'activity-seen', ...from('prompt', 'p2') });
     expect(driver.state.trail).toEqual({
@@ -152,6 +154,7 @@ describe('what the events of a host say', () => {
       last: 'prompt',
       toolError: null,
       stops: 0,
+      stop: null,
     });
   });
 
@@ -199,7 +202,7 @@ describe('what the events of a host say', () => {
     says('f', 61);
     expect(stop('g', 50, 62, 'other words'), 'other words').toBe('continue');
     expect(stop('g', 50, 62, 'other words'), 'one that asks again').not.toBeNull();
-    expect(driver.state.trail?.stops).toBe(3);
+    expect(driver.state.trail.stops).toBe(3);
     expect(stop('h', 50, 63, 'other words', 'p2'), 'another prompt').not.toBeNull();
     driver.happens({
       type: 'tool-ended',
@@ -214,7 +217,7 @@ describe('what the events of a host say', () => {
   it('an event that came from no host changes none of it', () => {
     const { driver } = told();
     driver.works();
-    expect(driver.state.trail).toBeUndefined();
-    expect(driver.state.hostList).toBeUndefined();
+    expect(driver.state.trail).toBe(createState('any', 0).trail);
+    expect(driver.state.hostList).toEqual([]);
   });
 });

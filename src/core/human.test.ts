@@ -486,9 +486,9 @@ describe('the title (V11)', () => {
   it('V11: is the first words of the human, cleaned and cut, and later ones do not change it', () => {
     const driver = createCoreDriver();
     driver.says('   ');
-    expect(driver.state.title).toBeUndefined();
+    expect(driver.state.title).toBeNull();
     driver.says(`\u001b[31mFix the login\nand ${'more '.repeat(50)}`);
-    const { title = '' } = driver.state;
+    const title = driver.state.title ?? '';
     expect(title).toMatch(/^Fix the login and more .*…$/u);
     expect(title.length).toBeLessThanOrEqual(80);
     driver.says('go on');

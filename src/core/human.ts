@@ -8,10 +8,12 @@ import {
   afterAnswer,
   cancelParked,
   endTurn,
+  hasSpoken,
   isGoalProved,
   isOnItsWay,
   isTurnOver,
   newTurn,
+  noProgress,
   type State,
   unpark,
 } from './state.ts';
@@ -34,7 +36,7 @@ export const humanReducers = byEvent({
   'words-joined'(state, { messageId }) {
     return {
       ...state,
-      words: state.words?.filter((known) => known.messageId !== messageId) ?? [],
+      words: state.words.filter((known) => known.messageId !== messageId),
     };
   },
   /** A turn that is over keeps its outcome: nothing is left to abort (V12). */
@@ -122,7 +124,7 @@ function humanSpoke(state: State, event: Spoken, policy: Policy): State {
     : placeInTurn(state, event, policy);
   const fresh: State = {
     ...(stops ? placed : queueWords(forgetRefusals(placed), event)),
-    ...titleFrom(state, event),
+    title: state.title ?? titleFrom(event),
     // The question of a check is asked anew at the next stop.
     waits: {
       ...placed.waits,
@@ -133,12 +135,7 @@ function humanSpoke(state: State, event: Spoken, policy: Policy): State {
     policyHash: event.policyHash ?? state.policyHash,
     epoch: state.epoch + 1,
     counters: { stagnant: 0, continuations: 0, total: 0 },
-    progress: {
-      weakInRow: 0,
-      weakCounted: false,
-      planMoved: false,
-      workspaceMoved: false,
-    },
+    progress: noProgress,
     challenged: { claims: false, ends: false },
     spoken: spokenAt(placed, state.epoch + 1, event),
     latch: stops ? { how: 'told to stop', at: event.at } : null,
@@ -200,12 +197,9 @@ function spokenAt({ work }: State, epoch: number, { fingerprint }: Spoken) {
   };
 }
 
-function titleFrom({ title }: State, { text }: Spoken): Pick<State, 'title'> {
-  const words =
-    title === undefined && text !== null
-      ? oneLine(text.slice(0, longestMessage), longestTitle)
-      : '';
-  return words === '' ? {} : { title: words };
+function titleFrom({ text }: Spoken): string | null {
+  const words = oneLine((text ?? '').slice(0, longestMessage), longestTitle);
+  return words === '' ? null : words;
 }
 
 /** A known id, or without ids a message right after an idle (E2). */
@@ -258,8 +252,8 @@ function placeInTurn(state: State, event: Spoken, policy: Policy): State {
  * next one (V1). What is only claimed may still be proved.
  */
 function forGoal(state: State): State {
-  const { baseline: _, ...rest } = state;
-  return !state.spoken?.epoch || state.settled?.outcome === 'done' ? rest : state;
+  const beginsAnew = !hasSpoken(state) || state.settled?.outcome === 'done';
+  return beginsAnew ? { ...state, baseline: null } : state;
 }
 
 /**
@@ -284,7 +278,7 @@ function queueWords(state: State, { queued, text, messageId, at }: Spoken): Stat
   if (queued !== true || text === null || messageId === null) return state;
   return {
     ...state,
-    words: [...(state.words ?? []), { messageId, text, at }].slice(-queuedMessages),
+    words: [...state.words, { messageId, text, at }].slice(-queuedMessages),
   };
 }
 
@@ -294,7 +288,7 @@ function queueWords(state: State, { queued, text, messageId, at }: Spoken): Stat
  */
 function withoutCutContinuation(state: State): State {
   const { counters, progress } = state;
-  if (progress.continuationOpen !== true) return state;
+  if (!progress.continuationOpen) return state;
   return {
     ...state,
     counters: { ...counters, stagnant: Math.max(0, counters.stagnant - 1) },

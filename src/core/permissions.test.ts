@@ -35,7 +35,7 @@ function answer(
 describe('what our own agent asks to be allowed', () => {
   it('S7, P9: waits for the human; without anyone at a terminal the stop settles as paused and names the command', () => {
     const driver = asked();
-    expect(driver.state.permissions?.requests).toMatchObject([
+    expect(driver.state.permissions.requests).toMatchObject([
       { requestId: 'r1', ...about, answer: null },
     ]);
     const { decision } = driver.stops();
@@ -60,9 +60,9 @@ describe('what our own agent asks to be allowed', () => {
       const driver = asked();
       answer(driver, remembered);
       expect(driver.state.waits.permissions).toEqual([]);
-      expect(driver.state.permissions?.requests).toMatchObject([{ answer: remembered }]);
-      expect(driver.state.permissions?.grants).toMatchObject(grants);
-      expect(driver.state.permissions?.grants).toHaveLength(grants.length);
+      expect(driver.state.permissions.requests).toMatchObject([{ answer: remembered }]);
+      expect(driver.state.permissions.grants).toMatchObject(grants);
+      expect(driver.state.permissions.grants).toHaveLength(grants.length);
     },
   );
 
@@ -70,11 +70,11 @@ describe('what our own agent asks to be allowed', () => {
     const driver = asked();
     answer(driver, 'no');
     expect(driver.state.pause).toBeNull();
-    expect(driver.state.permissions?.refused).toEqual([
+    expect(driver.state.permissions.refused).toEqual([
       { tool: 'shell', pattern: '= npm publish' },
     ]);
     driver.says('try again');
-    expect(driver.state.permissions?.refused).toEqual([]);
+    expect(driver.state.permissions.refused).toEqual([]);
   });
 
   it('G4: a host’s rejection still pauses', () => {
@@ -95,28 +95,29 @@ describe('what our own agent asks to be allowed', () => {
     const driver = asked();
     answer(driver, 'no');
     answer(driver, 'always');
-    expect(driver.state.permissions?.requests).toMatchObject([{ answer: 'no' }]);
-    expect(driver.state.permissions?.grants).toEqual([]);
+    expect(driver.state.permissions.requests).toMatchObject([{ answer: 'no' }]);
+    expect(driver.state.permissions.grants).toEqual([]);
   });
 
   it('S7: the beginning of the call uses the answer up; a withdrawn request is gone, answered or not', () => {
     const driver = asked();
     answer(driver, 'once');
     driver.happens({ type: 'tool-started', tool: 'shell', access: 'write' });
-    expect(driver.state.permissions?.requests).toHaveLength(1);
+    expect(driver.state.permissions.requests).toHaveLength(1);
     driver.happens({
       type: 'tool-started',
       tool: 'shell',
       access: 'write',
       requestId: 'r1',
     });
-    expect(driver.state.permissions?.requests).toEqual([]);
+    expect(driver.state.permissions.requests).toEqual([]);
     driver.happens({
       type: 'wait-started',
       wait: { kind: 'permission', requestId: 'r2', about },
     });
     answer(driver, 'withdrawn', 'r2');
-    expect(driver.state.permissions).toEqual({ requests: [], grants: [], refused: [] });
+    const nothingLeft = { requests: [], grants: [], refused: [] };
+    expect(driver.state.permissions).toEqual({ hasAsked: true, ...nothingLeft });
     expect(driver.state.waits.permissions).toEqual([]);
   });
 
@@ -131,10 +132,10 @@ describe('what our own agent asks to be allowed', () => {
     });
     driver.stops();
     driver.says('something else');
-    expect(driver.state.permissions?.requests.map(({ requestId }) => requestId)).toEqual([
+    expect(driver.state.permissions.requests.map(({ requestId }) => requestId)).toEqual([
       'r1',
     ]);
-    expect(driver.state.permissions?.grants).toHaveLength(1);
+    expect(driver.state.permissions.grants).toHaveLength(1);
   });
 });
 
@@ -155,13 +156,10 @@ describe('words for an agent at work', () => {
       });
     spoke('use tabs', 'm1');
     spoke('and hurry', 'm2');
-    expect(driver.state.words?.map(({ text }) => text)).toEqual([
-      'use tabs',
-      'and hurry',
-    ]);
+    expect(driver.state.words.map(({ text }) => text)).toEqual(['use tabs', 'and hurry']);
     expect(driver.state.turn?.number).toBe(1);
     driver.happens({ type: 'words-joined', messageId: 'm1' });
-    expect(driver.state.words?.map(({ messageId }) => messageId)).toEqual(['m2']);
+    expect(driver.state.words.map(({ messageId }) => messageId)).toEqual(['m2']);
     spoke('stop', 'm3');
     expect(driver.state.latch).not.toBeNull();
     expect(driver.state.words).toHaveLength(1);

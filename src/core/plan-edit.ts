@@ -57,11 +57,10 @@ export const planReducers = byEvent({
         movedFrom: from,
       });
     const { edited } = draft.finish();
-    const title = state.title ?? event.title;
     const held = {
       carried: withCarried(state.carried, event),
       policyHash: event.policyHash ?? state.policyHash,
-      ...(title !== null && { title }),
+      title: state.title ?? event.title,
     };
     return { ...edited, state: { ...edited.state, ...held } };
   },

@@ -12,7 +12,7 @@ import {
 } from './plan.ts';
 import { oneLine } from './safe-text.ts';
 import type { Settings } from './settings.ts';
-import { type HostTodo, isUnsaid, nextTodos, noTrail, type State } from './state.ts';
+import { type HostTodo, isUnsaid, nextTodos, type State } from './state.ts';
 import { isEnded, isOpen, normaliseTitle, statusFromWord, type Todo } from './todo.ts';
 
 /** Titles in a gap are compared so far apart: a rewritten list of 10,000 stays linear. */
@@ -333,7 +333,7 @@ type ListChange =
  * duplicate nor omission (M5, P34).
  */
 export function isSameList(
-  known: readonly HostTodo[] = [],
+  known: readonly HostTodo[],
   listed: readonly HostTodo[],
 ): boolean {
   const text = (list: readonly HostTodo[]): string =>
@@ -408,10 +408,9 @@ export function followHost(state: State, event: Event): State {
   const { source } = event;
   // A claim at the gate is not yet the host's: it may refuse.
   if (source === undefined || source.kind === 'gate') return state;
-  const hostList = followList(state.hostList, event);
-  const listed = hostList === undefined ? state : { ...state, hostList };
+  const listed = { ...state, hostList: followList(state.hostList, event) };
   if (source.kind === 'side' || source.kind === 'list') return listed;
-  const before: NonNullable<State['trail']> = state.trail ?? noTrail;
+  const before = state.trail;
   const { asking } = source;
   if (asking && (event.type !== 'stop-attempted' || asking.by === before.stop?.by))
     return hearOfStop(listed, asking);
@@ -431,11 +430,10 @@ export function followHost(state: State, event: Event): State {
       },
     };
   if (event.type === 'stop-attempted') {
-    const stop = asking && { by: asking.by, about: asking.about, until: asking.until };
-    return {
-      ...listed,
-      trail: { ...trail, stops: before.stops + 1, ...(stop && { stop }) },
-    };
+    const stop = asking
+      ? { by: asking.by, about: asking.about, until: asking.until }
+      : before.stop;
+    return { ...listed, trail: { ...trail, stops: before.stops + 1, stop } };
   }
   return {
     ...listed,
@@ -451,9 +449,8 @@ export function followHost(state: State, event: Event): State {
  */
 export function decidedElsewhere(state: State, { type, source }: Event): State | null {
   const { asking, promptId = null } = source ?? {};
-  const { last = null, promptId: before = null, stop } = state.trail ?? {};
-  if (type !== 'stop-attempted' || asking === undefined || stop === undefined)
-    return null;
+  const { last, promptId: before, stop } = state.trail;
+  if (type !== 'stop-attempted' || asking === undefined || stop === null) return null;
   if (last !== 'stop' || stop.about !== asking.about || (promptId ?? before) !== before)
     return null;
   const isSame = asking.since <= stop.until || isUnsaid(state);
@@ -462,14 +459,10 @@ export function decidedElsewhere(state: State, { type, source }: Event): State |
 
 function hearOfStop(state: State, { until }: Asking): State {
   const { trail } = state;
-  if (trail?.stop === undefined) return state;
-  return {
-    ...state,
-    trail: {
-      ...trail,
-      stop: { ...trail.stop, until: Math.max(trail.stop.until, until) },
-    },
-  };
+  const { stop } = trail;
+  if (stop === null) return state;
+  const heard = { ...stop, until: Math.max(stop.until, until) };
+  return { ...state, trail: { ...trail, stop: heard } };
 }
 
 function followList(list: State['hostList'], event: Event): State['hostList'] {
@@ -480,10 +473,10 @@ function followList(list: State['hostList'], event: Event): State['hostList'] {
       );
       if (added.length === 0) return list;
       const keys = new Set(added.map(({ key }) => key));
-      return [...(list ?? []).filter(({ key }) => !keys.has(key ?? '')), ...added];
+      return [...list.filter(({ key }) => !keys.has(key ?? '')), ...added];
     }
     case 'todo-updated':
-      return list?.map((todo) => {
+      return list.map((todo) => {
         if (todo.key !== event.todoId) return todo;
         const { title = todo.title, status = todo.status } = event.changes;
         return { ...todo, title, status: status === 'cancelled' ? 'gone' : status };
@@ -491,7 +484,7 @@ function followList(list: State['hostList'], event: Event): State['hostList'] {
     case 'plan-written':
       // A tool that writes the whole list of a host without keys has written what the
       // host keeps.
-      if (event.source?.kind !== 'list' && list?.some(({ key }) => key !== null))
+      if (event.source?.kind !== 'list' && list.some(({ key }) => key !== null))
         return list;
       return event.items.map(
         ({ id: key = null, content: title, status = 'pending', priority }) => {

@@ -171,7 +171,13 @@ describe('a stop that two rules would answer', () => {
       unit: { ...seen, state: 'failed' },
       lint: { ...seen, state: 'cannot-start' },
     } as const;
-    const finalRun = { stop: 'stop-1', ended: true, overdue: false, writes: 0 };
+    const finalRun = {
+      stop: 'stop-1',
+      ended: true,
+      overdue: false,
+      writes: 0,
+      claimsOnly: false,
+    };
     const context = {
       ...stopContext(withCounts({ completed: 1 }), withSession({ goal, finalRun })),
     };

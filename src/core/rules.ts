@@ -222,7 +222,7 @@ export const stopRules = [
     const pending = state.waits.permissions.length;
     if (pending === 0) return null;
     const { headless } = state.descriptor;
-    const request = state.permissions?.requests.find(({ answer }) => answer === null);
+    const request = state.permissions.requests.find(({ answer }) => answer === null);
     const asked = request
       ? oneLine(visibleLine(`${request.tool}: ${request.subject}`), 160)
       : null;

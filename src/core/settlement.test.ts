@@ -113,7 +113,7 @@ describe('a run that answers for its goal', () => {
     const driver = createCoreDriver(unit);
     began(driver, 'failed');
     driver.says('tidy it');
-    expect(driver.state.baseline).toBeUndefined();
+    expect(driver.state.baseline).toBeNull();
     began(driver, 'passed', 'tree-1');
     expect(settles(driver, 'passed', 'tree-1')).toMatchObject({ reason: 'no-change' });
   });
@@ -144,7 +144,7 @@ describe('a run that answers for its goal', () => {
       driver.works();
       expect(settles(driver, 'passed', 'tree-1')).toMatchObject({ outcome: 'done' });
       driver.says('now the docs');
-      expect(driver.state.baseline).toBeUndefined();
+      expect(driver.state.baseline).toBeNull();
       began(driver, 'passed', 'tree-1');
       expect(settles(driver, 'passed', 'tree-1')).toMatchObject({
         outcome: 'claimed',

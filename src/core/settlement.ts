@@ -3,13 +3,7 @@
 import { bareCheck, protectedPathsId } from './check-specs.ts';
 import type { StopContext } from './rules.ts';
 import { displayName, oneLine } from './safe-text.ts';
-import {
-  fromTheStart,
-  openCount,
-  type PlanCounts,
-  planSize,
-  type State,
-} from './state.ts';
+import { openCount, type PlanCounts, planSize, type State } from './state.ts';
 import { checksOf, isUnstartable } from './todo.ts';
 import { hasWorkspaceMoved } from './work.ts';
 
@@ -56,7 +50,7 @@ export function dueChallenge({ state, counts }: StopContext): 'claims' | 'ends' 
 }
 
 /** Of tools other than the todo tools. */
-export function callsSinceMessage({ work, spoken = fromTheStart }: State): number {
+export function callsSinceMessage({ work, spoken }: State): number {
   return work.calls - spoken.calls;
 }
 
@@ -73,7 +67,7 @@ export function finalRunDue(context: StopContext): boolean {
   const { unverified, passed } = context.counts;
   const any = goalChecksDue(context) || unverified > 0 || passed > 0;
   const { finalRun } = context.state;
-  return any && (finalRun?.stop !== context.stop.eventId || finalRun.claimsOnly === true);
+  return any && (finalRun?.stop !== context.stop.eventId || finalRun.claimsOnly);
 }
 
 /**
@@ -266,7 +260,7 @@ export function describeRest(context: StopContext): string {
  */
 export function hasChanged({ state, goalChecks }: StopContext): boolean {
   const { baseline, work, plan, descriptor } = state;
-  if (baseline === undefined) return false;
+  if (baseline === null) return false;
   const { fingerprint, writes, checks } = baseline;
   const areKnown = fingerprint !== null && work.fingerprint !== null;
   const hasWritten = !descriptor.seesTools || work.writesSeen > writes;

@@ -29,15 +29,15 @@ export const newGoalCheck = {
 
 /**
  * Of the checks (V2). `overdue`: the agent was told to wait; its next stop takes it up if
- * nothing was written since.
+ * nothing was written since. `claimsOnly`: todos were open, so it says nothing about the
+ * goal.
  */
-/** `claimsOnly`: todos were open, so it says nothing about the goal. */
 type FinalRun = {
   stop: string;
   ended: boolean;
   overdue: boolean;
   writes: number;
-  claimsOnly?: boolean;
+  claimsOnly: boolean;
 };
 
 /** Decided again when its cause of waiting ends. */
@@ -68,6 +68,8 @@ export type PermissionRequest = Readonly<
 type Permitted = Pick<PermissionSubject, 'tool' | 'pattern'>;
 
 interface SessionPermissions {
+  /** Whether a human was ever asked. */
+  readonly hasAsked: boolean;
   readonly requests: readonly PermissionRequest[];
   readonly grants: readonly Readonly<
     Permitted & { remembered: 'session' | 'always'; at: number }
@@ -118,8 +120,14 @@ export function isUnsaid({
   return injection?.state === 'intended' && injection.epoch === epoch;
 }
 
+/**
+ * The last stop: the hook that decides about it, and when a hook about it was last heard
+ * of.
+ */
+type AnsweredStop = Omit<Asking, 'since'>;
+
 /** Where the turn of a host stands whose hooks are each a process of their own. */
-export const noTrail = {
+const noTrail = {
   promptId: null as string | null,
   /** Of the main agent; null: nothing yet. */
   last: null as SourceKind | null,
@@ -127,13 +135,8 @@ export const noTrail = {
   toolError: null as string | null,
   /** Since the main agent last called a tool or a prompt came. */
   stops: 0,
+  stop: null as AnsweredStop | null,
 };
-
-/**
- * The last stop: the hook that decides about it, and when a hook about it was last heard
- * of.
- */
-type AnsweredStop = Omit<Asking, 'since'>;
 
 export type HostTodo = Readonly<{
   key: string | null;
@@ -150,61 +153,37 @@ type Progress = Readonly<{
   planMoved: boolean;
   workspaceMoved: boolean;
   /** The last continuation counted as stagnant; no stop since. */
-  continuationOpen?: boolean;
+  continuationOpen: boolean;
 }>;
 
-/** At the human's last message: claims and work are counted from there (V4). */
-export const fromTheStart = {
-  epoch: 0,
-  calls: 0,
-  writes: 0,
-  fingerprint: null as string | null,
+export const noProgress: Progress = {
+  weakInRow: 0,
+  weakCounted: false,
+  planMoved: false,
+  workspaceMoved: false,
+  continuationOpen: false,
 };
 
-/** Absent until it happens. */
-type Later = Readonly<{
-  closed?: boolean;
-  spoken?: Readonly<typeof fromTheStart>;
-  /**
-   * What the clock showed at the human's last message, where that is not `usage.since`
-   * (P42).
-   */
-  clock?: number | null;
-  /** The first words that the human said (V11). */
-  title?: string;
-  permissions?: SessionPermissions;
-  /** Said while the agent worked. */
-  words?: readonly Readonly<{ messageId: string; text: string; at: number }>[];
-  delegation?: Delegation;
-  trail?: Readonly<typeof noTrail & { stop?: AnsweredStop }>;
-  hostList?: readonly HostTodo[];
-  /** Of the message that set the goal; results by check (V1). */
-  baseline?: Readonly<{
-    /** With what only checks wrote since. */
-    fingerprint: string | null;
-    /** Calls that can write, ended until then. */
-    writes: number;
-    checks: Readonly<Record<string, 'passed' | 'failed' | 'cannot-start'>>;
-  }>;
-  /**
-   * Checks that came with plans from other sessions: accepted there, and asked for by no
-   * file here (V7).
-   */
-  carried?: Readonly<{
-    checks: Readonly<Record<string, CheckSpec>>;
-    goalChecks: readonly string[];
-  }>;
-  /**
-   * Files that are ignored by now and were not at the human's message; they count all the
-   * same (V2).
-   */
-  hidden?: readonly string[];
-  /** Hash of the rest, written by the engine with each save. */
-  seal?: string;
-}>;
+/** How the checks stood before the work on the goal began (V1). */
+type Baseline = {
+  /** With what only checks wrote since. */
+  fingerprint: string | null;
+  /** Calls that can write, ended until then. */
+  writes: number;
+  checks: Readonly<Record<string, 'passed' | 'failed' | 'cannot-start'>>;
+};
+
+/**
+ * Checks that came with plans from other sessions: accepted there, and asked for by no
+ * file here (V7).
+ */
+type Carried = {
+  checks: Readonly<Record<string, CheckSpec>>;
+  goalChecks: readonly string[];
+};
 
 type Frozen<T> = { readonly [Name in keyof T]: Frozen<T[Name]> };
-export interface Session extends Frozen<ReturnType<typeof newSession>>, Later {}
+export interface Session extends Frozen<ReturnType<typeof newSession>> {}
 
 /**
  * A stored session (not the `Session` of `openSession`) and its whole plan, as one value.
@@ -263,6 +242,9 @@ function newSession(id: string, at: number) {
     agent: unknownAgent,
     policyHash: null as string | null,
     deleted: false,
+    closed: false,
+    /** The first words that the human said (V11). */
+    title: null as string | null,
     turn: null as Turn | null,
     /**
      * Rises at each human message, latch, pause, cancelled countdown and injection: older
@@ -286,12 +268,7 @@ function newSession(id: string, at: number) {
     /** In a row, without a tool call in between (G11). */
     questions: 0,
     emptyAnswers: 0,
-    progress: {
-      weakInRow: 0,
-      weakCounted: false,
-      planMoved: false,
-      workspaceMoved: false,
-    } as Progress,
+    progress: noProgress,
     work: {
       /** Of tools other than the todo tools. */
       calls: 0,
@@ -306,6 +283,11 @@ function newSession(id: string, at: number) {
       /** A call was told of, if only of a todo tool. */
       heard: false,
     },
+    /**
+     * At the human's last message: claims and work are counted from there (V4). Epoch 0:
+     * nobody has spoken.
+     */
+    spoken: { epoch: 0, calls: 0, writes: 0, fingerprint: null as string | null },
     challenged: { claims: false, ends: false },
     toolErrorTodo: null as string | null,
     compacted: false,
@@ -321,11 +303,34 @@ function newSession(id: string, at: number) {
       contextTokens: null as number | null,
       contextLimit: null as number | null,
     },
+    /**
+     * What the clock showed at the human's last message, where that is not `usage.since`
+     * (P42).
+     */
+    clock: null as number | null,
+    /** Said while the agent worked. */
+    words: [] as readonly Readonly<{ messageId: string; text: string; at: number }>[],
+    permissions: {
+      hasAsked: false,
+      requests: [],
+      grants: [],
+      refused: [],
+    } as SessionPermissions,
+    delegation: null as Delegation | null,
+    trail: noTrail,
+    hostList: [] as readonly HostTodo[],
+    baseline: null as Baseline | null,
+    carried: null as Carried | null,
     goal: {} as Readonly<Record<string, GoalCheck>>,
     finalRun: null as FinalRun | null,
     /** A damaged record proves nothing until the human speaks (V4). */
     recordBroken: null as string | null,
     checksOverdue: false,
+    /**
+     * Files that are ignored by now and were not at the human's message; they count all
+     * the same (V2).
+     */
+    hidden: [] as readonly string[],
     /** Told hosts: a second idle without activity is a duplicate (E4). */
     activeSinceAnswer: true,
     lastContinuationAt: null as number | null,
@@ -337,7 +342,13 @@ function newSession(id: string, at: number) {
     timer: null as SessionTimer | null,
     injection: null as Injection | null,
     settled: null as { outcome: Outcome; reason: string; at: number } | null,
+    /** Hash of the rest, written by the engine with each save. */
+    seal: '',
   };
+}
+
+export function hasSpoken({ spoken }: Pick<Session, 'spoken'>): boolean {
+  return spoken.epoch > 0;
 }
 
 export function openCount(counts: PlanCounts): number {

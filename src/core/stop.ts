@@ -148,7 +148,7 @@ function decideStop(
   undelivered: Undelivered | null = null,
 ): Step {
   const { settings, goalChecks } = policy;
-  const counts = countPlan(state.plan, state.spoken?.epoch);
+  const counts = countPlan(state.plan, state.spoken.epoch);
   const context = { state, counts, stop, settings, goalChecks, at, undelivered };
   for (const { name, answer } of undelivered === null ? stopRules : deliveryRules) {
     const given = answer(context);
@@ -189,7 +189,7 @@ function withFailedBefore(state: State, given: ReturnType<typeof honest>) {
  * With any outcome the human reads that an agent ignored files which nobody ignored
  * before (V2).
  */
-function withHidden({ hidden = [] }: State, given: ReturnType<typeof honest>) {
+function withHidden({ hidden }: State, given: ReturnType<typeof honest>) {
   if (hidden.length === 0 || given.outcome === null) return given;
   return {
     ...given,

@@ -12,6 +12,7 @@ import {
 } from '../../test/properties/rule-context.ts';
 import { aTodo } from '../../test/support/builders.ts';
 import type { StopContext } from './rules.ts';
+import { noProgress } from './state.ts';
 import { continuationMarker, continuationText, type TextKind, texts } from './texts.ts';
 import type { Todo } from './todo.ts';
 
@@ -173,7 +174,7 @@ describe('three levels', () => {
   it('P7: work that the list does not show is noticed and named', () => {
     const moved = (planMoved: boolean, workspaceMoved: boolean) =>
       withSession({
-        progress: { weakInRow: 0, weakCounted: false, planMoved, workspaceMoved },
+        progress: { ...noProgress, planMoved, workspaceMoved },
       });
     const stale = 'The workspace has changed but the todo list has not';
     expect(textFor('standard', { patch: moved(false, true) })).toContain(stale);

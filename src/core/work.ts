@@ -3,7 +3,7 @@
 // row.
 import { byEvent } from './decision.ts';
 import type { EventOf, PermissionAnswer } from './events.ts';
-import { cancelParked, fromTheStart, type State, unpark } from './state.ts';
+import { cancelParked, type State, unpark } from './state.ts';
 
 /**
  * If the provider names no reset: time for it to recover, while a human still watches.
@@ -160,7 +160,7 @@ type Seen = Pick<EventOf<'stop-attempted'>, 'fingerprint' | 'known'>;
  * Where calls are not seen, any may have been one. The first is the baseline.
  */
 export function seeFingerprint(state: State, { fingerprint, known }: Seen): State {
-  const { work, spoken = fromTheStart } = state;
+  const { work, spoken } = state;
   if (fingerprint === null) {
     // Without fingerprints, calls of writing tools are weak evidence.
     if (work.fingerprint !== null || work.writes <= work.writesAtFingerprint)
@@ -196,7 +196,7 @@ export function seeFingerprint(state: State, { fingerprint, known }: Seen): Stat
  * By calls alone: since the human's message one that can write ended or runs. Who sees no
  * calls must assume one.
  */
-function mayHaveWritten({ work, descriptor, spoken = fromTheStart }: State): boolean {
+function mayHaveWritten({ work, descriptor, spoken }: State): boolean {
   return (
     !descriptor.seesTools || work.writes > spoken.writes || work.started > work.writes
   );
@@ -207,7 +207,7 @@ function mayHaveWritten({ work, descriptor, spoken = fromTheStart }: State): boo
  * the last look counts (V4).
  */
 export function hasWorkspaceMoved(state: State): boolean {
-  const { work, spoken = fromTheStart } = state;
+  const { work, spoken } = state;
   const isKnown = spoken.fingerprint !== null && work.fingerprint !== null;
   if (isKnown && spoken.fingerprint !== work.fingerprint) return true;
   const isSeen =
@@ -334,22 +334,14 @@ function add(ids: readonly string[], id: string): readonly string[] {
 
 type Asked = Extract<EventOf<'wait-started'>['wait'], { kind: 'permission' }>;
 
-const noPermissions: NonNullable<State['permissions']> = {
-  requests: [],
-  grants: [],
-  refused: [],
-};
-
 /** A host shows its requests itself: only those of our own agent are kept. */
 function noteRequest(state: State, { requestId, about }: Asked, at: number): State {
   if (about === undefined) return state;
-  const { requests, ...rest } = state.permissions ?? noPermissions;
+  const { permissions } = state;
   const request = { requestId, ...about, askedAt: at, answer: null };
-  const others = requests.filter((known) => known.requestId !== requestId);
-  return {
-    ...state,
-    permissions: { ...rest, requests: [...others, request].slice(-rememberedAnswers) },
-  };
+  const others = permissions.requests.filter((known) => known.requestId !== requestId);
+  const requests = [...others, request].slice(-rememberedAnswers);
+  return { ...state, permissions: { ...permissions, hasAsked: true, requests } };
 }
 
 /** The first answer counts: two terminals may be asked at once. */
@@ -359,12 +351,13 @@ function noteAnswer(
   answer: PermissionAnswer,
   at: number,
 ): State {
-  const { requests, grants, refused } = state.permissions ?? noPermissions;
+  const { permissions } = state;
+  const { requests, grants, refused } = permissions;
   const request = requests.find((known) => known.requestId === requestId);
   if (request === undefined) return state;
   const others = requests.filter((known) => known !== request);
   if (answer === 'withdrawn')
-    return { ...state, permissions: { requests: others, grants, refused } };
+    return { ...state, permissions: { ...permissions, requests: others } };
   if (request.answer !== null) return state;
   const { tool, pattern } = request;
   const otherGrants = grants.filter(
@@ -373,6 +366,7 @@ function noteAnswer(
   return {
     ...state,
     permissions: {
+      ...permissions,
       requests: [...others, { ...request, answer }],
       grants:
         answer === 'session' || answer === 'always'
@@ -391,21 +385,19 @@ function noteAnswer(
 /** The call begins: an answer for once is used up. */
 function consumeRequest(state: State, requestId: string | undefined): State {
   const { permissions } = state;
-  if (requestId === undefined || permissions === undefined) return state;
+  if (requestId === undefined) return state;
   const requests = permissions.requests.filter((known) => known.requestId !== requestId);
   return { ...state, permissions: { ...permissions, requests } };
 }
 
 /** Whoever speaks may have changed their mind. */
 export function forgetRefusals(state: State): State {
-  if (state.permissions === undefined) return state;
   return { ...state, permissions: { ...state.permissions, refused: [] } };
 }
 
 /** Nobody waits for what an earlier turn asked. */
 export function dropUnanswered(state: State): State {
   const waits = { ...state.waits, permissions: [], questions: [] };
-  if (state.permissions === undefined) return { ...state, waits };
   const requests = state.permissions.requests.filter(({ answer }) => answer !== null);
   return { ...state, waits, permissions: { ...state.permissions, requests } };
 }

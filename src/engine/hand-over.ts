@@ -79,7 +79,7 @@ export async function handOver(
     id: `taken/${key}`,
     type: 'plan-taken',
     from: from.id,
-    title: from.title ?? null,
+    title: from.title,
     todos: todos.map(({ todo, id }) => movedTodo(todo, id)),
     ...carried,
     policyHash,

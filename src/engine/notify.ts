@@ -47,7 +47,7 @@ export function createNotice(
     at,
     sentence: oneLine(sentence, 500),
     session: oneLine(id, 200),
-    title: title === undefined ? null : oneLine(title, 200),
+    title: title === null ? null : oneLine(title, 200),
     host: oneLine(host, 40),
     directory: directory === null ? null : oneLine(directory, 1000),
     next: nextCommand(id, host, moment),

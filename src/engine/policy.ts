@@ -57,7 +57,7 @@ export function createPolicies(current: CurrentPolicy, hash: HashFunction) {
 
 /** What the human says here goes before what came with a plan (V7). */
 function withCarried(policy: Policy, { carried }: Pick<Session, 'carried'>): Policy {
-  if (carried === undefined) return policy;
+  if (carried === null) return policy;
   return addChecks(policy, {
     ...carried,
     checks: { ...carried.checks, ...policy.checks },

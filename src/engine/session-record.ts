@@ -222,7 +222,8 @@ export async function explainDecision(
         tail,
         at,
         /** It failed before the first call of the model too. */
-        failedBefore: findFailedBefore(isOfThisTurn ? state : {}, [check]).length > 0,
+        failedBefore:
+          findFailedBefore(isOfThisTurn ? state : { baseline: null }, [check]).length > 0,
       })),
   };
 }

@@ -18,7 +18,7 @@ import { settingsForAgent } from '../core/settings.ts';
 import {
   createState,
   type HostTodo,
-  noTrail,
+  hasSpoken,
   type State,
   spokeAt,
 } from '../core/state.ts';
@@ -273,7 +273,7 @@ export function createAnswers(context: Context) {
       const spoken = { ...turn, text, fingerprint: null, policyHash: null };
       await runtime.append({ ...made, type: 'human-spoke', ...spoken });
       const isFirst =
-        state.spoken === undefined && !pending.some(({ type }) => type === 'human-spoke');
+        !hasSpoken(state) && !pending.some(({ type }) => type === 'human-spoke');
       const { settings } = configuration.current();
       // After the words, which must not wait for it: without a look, one command would
       // pass for work (V4).
@@ -368,7 +368,7 @@ export function createAnswers(context: Context) {
    * The host was started anew, or began another prompt: what ran before has ended,
    * however it did (P19, T3).
    */
-  function isTurnOver({ last, promptId: before }: State['trail'] = noTrail): boolean {
+  function isTurnOver({ last, promptId: before }: State['trail']): boolean {
     if (last === 'open') return true;
     return (
       host.namesPrompts !== false && call.promptId !== null && call.promptId !== before
@@ -380,7 +380,7 @@ export function createAnswers(context: Context) {
    * through was broken off (P19).
    */
   function wasBrokenOff(trail: State['trail'], mayStop: boolean): boolean {
-    const { promptId: before = null, last = null } = trail ?? {};
+    const { promptId: before, last } = trail;
     if (call.promptId === null || before === null || before === call.promptId)
       return false;
     const isUnfinished =
@@ -471,7 +471,7 @@ export function createAnswers(context: Context) {
       type: 'stop-attempted',
       end,
       background,
-      toolError: told.trail?.toolError ?? null,
+      toolError: told.trail.toolError,
       question: endsInQuestion(lastText),
       fingerprint,
     });
@@ -505,11 +505,6 @@ export function createAnswers(context: Context) {
     { plan, hostList }: State,
     decisions: number | string,
   ): Promise<Event[]> {
-    // Sessions from before the list was recorded: what came from it carries the host's
-    // keys.
-    const last =
-      hostList ??
-      plan.flatMap((todo) => (todo.hostKey ? [{ ...todo, key: todo.hostKey }] : []));
     // A list that keeps what a failed check opened again claims it anew at each stop
     // (V1).
     const isStop = call.asks.type === 'stop';
@@ -519,7 +514,7 @@ export function createAnswers(context: Context) {
     const isClaimed = ({ key, status }: HostTodo) =>
       statusFromWord(status) === 'completed' &&
       opened.some(({ hostKey }) => hostKey === key);
-    const known = last.map((todo) =>
+    const known = hostList.map((todo) =>
       isClaimed(todo) ? { ...todo, status: 'in_progress' } : todo,
     );
     const listed = (await host.readList?.(call, hook.environment)) ?? null;
@@ -563,7 +558,7 @@ export function createAnswers(context: Context) {
       // The host wakes the agent itself when background work ends.
       return letGo(decision?.reason === 'subagent-at-work' ? null : answer.message);
     // With this one, since the human spoke or the agent last called a tool.
-    const used = capsTurn ? state.counters.total : (state.trail ?? noTrail).stops;
+    const used = capsTurn ? state.counters.total : state.trail.stops;
     const message = used === cap ? lastBlockMessage(capsTurn) : null;
     if (cap === null || used <= cap)
       return (await isFirstToAnswer(answer.epoch, asking()))

@@ -218,13 +218,13 @@ async function lastMessage(store: Store, sessionId: string, known: Session | und
     ({ event }) => event,
   );
   const spoken = waiting.filter((event) => event.type === 'human-spoke');
-  const title = known?.title ?? spoken[0]?.text?.slice(0, 200);
+  const title = known?.title ?? spoken[0]?.text?.slice(0, 200) ?? null;
   const policyHash = spoken.at(-1)?.policyHash ?? known?.policyHash ?? null;
   const policy = policyHash === null ? null : await store.policy(policyHash);
   return {
     policyHash,
     policy: policy === null ? null : (JSON.parse(policy) as Policy),
-    ...(title !== undefined && { title }),
+    title,
   };
 }
 

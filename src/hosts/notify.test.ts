@@ -85,7 +85,7 @@ describe('issue 14.8: what a human is told of a session in a host', () => {
         { ...withoutStrangers(evil, found).environment, HOME: join(root, 'home') },
         strangers,
       );
-      await tellAsked({ host: claudeCode, store, ...asked }, { policyHash });
+      await tellAsked({ host: claudeCode, store, ...asked }, { policyHash, title: null });
       expect(told('home')).toMatchObject([{ event: 'permission', session: sessionId }]);
       expect(told('evil')).toEqual([]);
     },

@@ -6,7 +6,7 @@ import { UntildoneError } from '../core/error.ts';
 import type { EventOf } from '../core/events.ts';
 import { oneLine } from '../core/safe-text.ts';
 import { settingsForAgent } from '../core/settings.ts';
-import { type State, spokeAt, unknownHost } from '../core/state.ts';
+import { hasSpoken, type State, spokeAt, unknownHost } from '../core/state.ts';
 import { canWrite, mayHaveMoved } from '../core/work.ts';
 import { takeWaitingPlans, waitingPlans } from '../engine/hand-over.ts';
 import type { Clock, Identifiers } from '../engine/host.ts';
@@ -219,7 +219,8 @@ export function followPlugin<Own extends object>(plugin: ToldPlugin<Own>, id: st
       const problem = configuration.problem();
       if (problem !== null)
         voice.warnOnce(`off, because the configuration is broken: ${problem}`);
-      const isFirst = (await record())?.spoken === undefined;
+      const before = await record();
+      const isFirst = before === null || !hasSpoken(before);
       await followed.humanSpoke({ ...said, turnIsOver }, said.id);
       const taken = await takePlans();
       if (isFirst) await seeWorkspace();

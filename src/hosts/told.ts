@@ -329,7 +329,7 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
     async function readPlan(): Promise<Event | null | undefined> {
       const todos = await adapter(memory).todos();
       if (todos === null) return undefined;
-      const known = (await record())?.hostList;
+      const known = (await record())?.hostList ?? [];
       return isSameList(known, todos) ? null : event(planWritten(todos));
     }
 

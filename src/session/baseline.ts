@@ -122,7 +122,7 @@ export function createBaseline(options: BaselineOptions) {
         checks: seen.splice(0),
       });
     };
-    if (known === undefined || seen.length > 0)
+    if (known === null || seen.length > 0)
       await record(seen.length === 0 ? work.fingerprint : await options.fingerprint());
     if (!isLate) return;
     let ending: Promise<void> | null = null;

@@ -136,7 +136,7 @@ export async function beginSession(options: OpenedOptions, whole: Store) {
   async function hear(text: string | null, messageId: string) {
     const words = { text, messageId, turnId: messageId, agent: null, policyHash: null };
     await record({ type: 'human-spoke', ...words, fingerprint: await fingerprint() });
-    if (state.baseline === undefined) await takeBaseline();
+    if (state.baseline === null) await takeBaseline();
   }
 
   /**

@@ -93,8 +93,8 @@ export const agentMutations = mutationsOf({
       why: 'what the human typed is lost',
     },
     'words-join-twice': {
-      find: 'words: state.words?.filter((known) => known.messageId !== messageId) ?? []',
-      replace: 'words: state.words ?? []',
+      find: 'words: state.words.filter((known) => known.messageId !== messageId)',
+      replace: 'words: state.words',
       why: 'the same words are said twice',
     },
     'stop-word-queued': {

@@ -10,8 +10,8 @@ export const evidenceMutations = mutationsOf({
       why: 'what a check wrote counts as work as soon as the agent runs any command',
     },
     'baseline-moves-over-work': {
-      find: 'if (baseline === undefined || hasWorked(state, baseline)) return',
-      replace: 'if (baseline === undefined) return',
+      find: 'if (baseline === null || hasWorked(state, baseline)) return',
+      replace: 'if (baseline === null) return',
       why: 'a check that runs after the work makes the work invisible',
     },
     'replaced-checks-remembered': {

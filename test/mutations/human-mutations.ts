@@ -24,8 +24,8 @@ export const humanMutations = mutationsOf({
       why: 'a long session ends at the ceiling',
     },
     'human-progress-kept': {
-      find: 'progress: {\n      weakInRow: 0,\n      weakCounted: false,',
-      replace: 'progress: { ...session.progress,',
+      find: 'progress: noProgress,',
+      replace: 'progress: state.progress,',
       why: 'weak progress does not count after a message',
     },
     'human-challenges-kept': {
@@ -169,13 +169,13 @@ export const humanMutations = mutationsOf({
       why: 'what an old turn left open is never told',
     },
     'old-goal-counts': {
-      find: "|| state.settled?.outcome === 'done' ? rest : state;",
-      replace: '? rest : state;',
+      find: " || state.settled?.outcome === 'done';",
+      replace: ';',
       why: 'after a goal that was reached, an agent that only talks reaches the next one',
     },
     'goal-that-failed-forgotten': {
-      find: "|| state.settled?.outcome === 'done' ? rest : state;",
-      replace: '|| state.settled !== undefined ? rest : state;',
+      find: "|| state.settled?.outcome === 'done';",
+      replace: '|| state.settled !== undefined;',
       why: 'work that a human stopped and sent on is no change any more',
     },
     'baseline-counts': {

@@ -306,12 +306,12 @@ export const rulesMutations = mutationsOf({
       why: 'dropping the hard todos ends as done',
     },
     'rule-nothing-open-run-for-ever': {
-      find: 'return any && (finalRun?.stop !== context.stop.eventId || finalRun.claimsOnly === true);',
+      find: 'return any && (finalRun?.stop !== context.stop.eventId || finalRun.claimsOnly);',
       replace: 'return any;',
       why: 'the final checks are run again and again',
     },
     'rule-nothing-open-no-final-run': {
-      find: 'return any && (finalRun?.stop !== context.stop.eventId || finalRun.claimsOnly === true);',
+      find: 'return any && (finalRun?.stop !== context.stop.eventId || finalRun.claimsOnly);',
       replace: 'return false;',
       why: 'the checks of the human are never run',
     },

@@ -11,7 +11,7 @@ export const sessionMutations = mutationsOf({
   },
   'src/core/human.ts': {
     'baseline-before-the-goal': {
-      find: '!state.spoken?.epoch || state.settled',
+      find: '!hasSpoken(state) || state.settled',
       replace: 'state.settled',
       why: 'edits from before the first goal prove work on it',
     },

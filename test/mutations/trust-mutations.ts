@@ -186,8 +186,8 @@ export const trustMutations = mutationsOf({
       why: 'a file that a check writes makes an agent that only talks done',
     },
     'change-without-a-baseline': {
-      find: 'if (baseline === undefined) return false;',
-      replace: 'if (baseline === undefined) return true;',
+      find: 'if (baseline === null) return false;',
+      replace: 'if (baseline === null) return true;',
       why: 'a run whose beginning nobody saw is done without a change',
     },
     'change-by-a-check-of-before': {

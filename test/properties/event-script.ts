@@ -528,7 +528,7 @@ function close(digits: Digits, world: World): Happening {
     waits.permissions.length + waits.questions.length > 0;
   if (latch !== null || pause !== null || deleted || isHeld || state.jobs.length > 0)
     return moveOn(digits, world);
-  if (first === undefined && digits(8) !== 7) return baseline(digits, world);
+  if (first === null && digits(8) !== 7) return baseline(digits, world);
   if (finalRun?.ended === false) {
     const goal = goalChecks.find((check) => state.goal[check]?.state === 'running');
     const todo = plan.find(({ verification }) => verification === 'running');

@@ -14,7 +14,13 @@ import {
   withUsage,
 } from './rule-context.ts';
 
-const finalRun = { stop: 'stop-1', ended: true, overdue: false, writes: 0 };
+const finalRun = {
+  stop: 'stop-1',
+  ended: true,
+  overdue: false,
+  writes: 0,
+  claimsOnly: false,
+};
 
 export const limitCases: readonly RuleCase[] = [
   {

@@ -112,7 +112,7 @@ function speak(
   reference.tokens = 0;
   reference.cost = 0;
   reference.overdue = false;
-  const isNext = !before.spoken?.epoch || before.settled?.outcome === 'done';
+  const isNext = before.spoken.epoch === 0 || before.settled?.outcome === 'done';
   if (isNext && after.turn?.number !== before.turn?.number) reference.baseline = null;
   const ran =
     before.turn?.ended === false && before.parked === null && event.turnIsOver !== true;

@@ -13,7 +13,13 @@ import {
   withTurn,
 } from './rule-context.ts';
 
-const endedRun = { stop: 'stop-1', ended: true, overdue: false, writes: 0 };
+const endedRun = {
+  stop: 'stop-1',
+  ended: true,
+  overdue: false,
+  writes: 0,
+  claimsOnly: false,
+};
 const untouched = withTurn({ touchedPlan: false, touchedWorkspace: false });
 const leftOver = withSession({ leftOver: { planId: 'plan-1', open: 2 } });
 const workAt = (fingerprint: string, writesSeen = 0) => {

@@ -65,7 +65,7 @@ export async function beginRun(
 
 /** Told when they are said, wherever that is. */
 export function showWords(run: AnyRun) {
-  run.control.onLook(({ words = [] }) => {
+  run.control.onLook(({ words }) => {
     for (const { messageId, text } of words) {
       if (!run.shownWords.has(messageId))
         run.tell({ type: 'human-message', text, state: 'queued' });
@@ -108,7 +108,7 @@ export async function joinWords(
   run: AnyRun,
   transcript: Transcript,
 ): Promise<readonly string[]> {
-  const said = (await run.state()).words ?? [];
+  const said = (await run.state()).words;
   for (const { messageId, text } of said) {
     const isThere = transcript
       .messages()
@@ -121,7 +121,7 @@ export async function joinWords(
   return said.map(({ text }) => text);
 }
 
-export const hasWords = ({ state: { latch, pause, words = [] } }: { state: State }) =>
+export const hasWords = ({ state: { latch, pause, words } }: { state: State }) =>
   latch === null && pause?.by !== 'human' && words.length > 0;
 
 /** The work itself, with the look before it. `close`: whatever it opened. */
@@ -179,7 +179,7 @@ export async function followAnswer(
     run.tell({ type: 'waiting', reason, sentence, until: answer.dueAt });
     const dueAt = answer.dueAt ?? run.clock.now() + longestWaitMs;
     const hasHeard = await run.control.wait(dueAt, ({ words }) =>
-      words?.length ? true : null,
+      words.length > 0 ? true : null,
     );
     if (hasHeard) return 'heard';
     await run.control.whilePaused();

@@ -289,11 +289,7 @@ export function createPermissionGate(run: RunParts) {
 
   /** The request is this call's, or an unused one with the same words. */
   async function look(call: GatedCall) {
-    const {
-      grants = [],
-      refused = [],
-      requests = [],
-    } = (await run.state()).permissions ?? {};
+    const { grants, refused, requests } = (await run.state()).permissions;
     const decision = await call.decide({
       grants: [...asking.remembered, ...grants],
       refused,
@@ -323,7 +319,7 @@ export function createPermissionGate(run: RunParts) {
     run.tell({ type: 'permission-asked', ...question }, sessionId, call.emit);
     const dueAt = asking.here ? null : run.clock.now() + asking.waitMs;
     const answered = await control.wait(dueAt, ({ permissions }) =>
-      permissions?.requests.find(
+      permissions.requests.find(
         (asked) => asked.requestId === requestId && asked.answer !== null,
       ),
     );
@@ -355,7 +351,7 @@ export function createPermissionGate(run: RunParts) {
 
   /** Nobody waits for these any more. */
   async function withdraw(isLost: (request: PermissionRequest) => boolean) {
-    const { requests = [] } = (await run.state()).permissions ?? {};
+    const { requests } = (await run.state()).permissions;
     for (const { requestId } of requests.filter(isLost))
       await recordAnswer(requestId, 'withdrawn');
   }
@@ -372,7 +368,7 @@ export function createPermissionGate(run: RunParts) {
 
   /** The first answer counts. */
   async function answer(requestId: string, said: PermissionChoice) {
-    const { requests = [] } = (await run.state()).permissions ?? {};
+    const { requests } = (await run.state()).permissions;
     const pending = requests.find(
       (request) => request.requestId === requestId && request.answer === null,
     );
@@ -407,7 +403,7 @@ export async function settleInterrupted(
   const { run, sessionId, tools } = caller;
   const { calls } = await run.store.transcript(sessionId, Number.MAX_SAFE_INTEGER);
   if (calls.length === 0) return true;
-  const asked = (await run.store.state(sessionId))?.permissions?.requests ?? [];
+  const asked = (await run.store.state(sessionId))?.permissions.requests ?? [];
   const waits = ({ result, callId }: CallRow) =>
     result === null &&
     asked.some((request) => request.callId === callKey(sessionId, callId));

@@ -79,7 +79,7 @@ describe('approve, for a permission', () => {
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(out).toContain(sentence);
     const after = await session();
-    expect(after.permissions?.requests).toMatchObject([{ answer }]);
+    expect(after.permissions.requests).toMatchObject([{ answer }]);
     expect(after.waits.permissions).toEqual([]);
     expect(after.pause).toBeNull();
     const kept = readGrants({ stateDirectory: bench.home, directory: bench.project });
@@ -169,7 +169,7 @@ describe('approve, for a permission', () => {
       expect((await bench.runWith(beneath, ...words)).code).toBe(1);
     const after = await session();
     expect(after.waits.permissions).toEqual(['request-1']);
-    expect(after.words ?? []).toEqual([]);
+    expect(after.words).toEqual([]);
   });
 
   it('C3: a bare Enter leaves the question open, and so does everything that is no answer', () => {
@@ -218,7 +218,7 @@ describe('say', () => {
       out: 'Said to session alpha-0001 “Work”. The agent reads it after its running step.\n',
     });
     const after = await session();
-    expect(after.words?.map(({ text }) => text)).toEqual(['use tabs']);
+    expect(after.words.map(({ text }) => text)).toEqual(['use tabs']);
     expect(after.counters.total).toBe(0);
     expect(after.policyHash).toBe(before);
   });

@@ -76,7 +76,7 @@ async function collect(store: Store, session: State, io: Io) {
     agent: agent.name,
     model: agent.model,
     directory: descriptor.directory,
-    goal: record.messages[0]?.text ?? session.title ?? null,
+    goal: record.messages[0]?.text ?? session.title,
     messages: record.messages.length,
     outcome: settled?.outcome ?? null,
     reason: settled?.reason ?? null,

@@ -8,7 +8,7 @@ import { resolveModel } from '../../agent/models/resolve-model.ts';
 import { UntildoneError } from '../../core/error.ts';
 import type { Policy } from '../../core/policy.ts';
 import { problemSentence } from '../../core/problem.ts';
-import type { State } from '../../core/state.ts';
+import { hasSpoken, type State } from '../../core/state.ts';
 import {
   frozenPolicy,
   policyProblemSentence,
@@ -166,9 +166,7 @@ export const run = {
       if (said.warning !== undefined) complain(io, `warning: ${said.warning}`);
       // A plan that was moved here comes without a word.
       const handed =
-        resumed !== null && resumed.spoken === undefined
-          ? 'Work through the plan.'
-          : null;
+        resumed !== null && !hasSpoken(resumed) ? 'Work through the plan.' : null;
       const message = [goal, said.message ?? handed]
         .filter((part) => part !== null)
         .join('\n\n');

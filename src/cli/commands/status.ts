@@ -161,7 +161,7 @@ async function look(
   const next = nextTodos(session.plan, namedTodos).map(({ title }) => title);
   return {
     id,
-    title: session.title ?? null,
+    title: session.title,
     host,
     hostMode,
     kind,
@@ -209,7 +209,7 @@ function block(session: State, seen: Seen, short: string, io: Io): string[] {
     inbox === 0 || session.settled !== null ? null : ['inbox', waiting],
     ...(workers === undefined ? [] : detail(session, seen, workers)),
   ];
-  const title = session.title === undefined ? '' : `“${shown(session.title, 60)}” · `;
+  const title = session.title === null ? '' : `“${shown(session.title, 60)}” · `;
   const who = `${describe.describeAgent(session)} · ${formatAge(updatedAt, io.clock.now())}`;
   return [`${paint('bold', short)}  ${title}${who}`, ...fields(rows)];
 }

@@ -121,7 +121,7 @@ function stateEvent(
     agent: agent.name,
     model: agent.model,
     directory: descriptor.directory,
-    title: session.title ?? null,
+    title: session.title,
     state: name,
     // How long is left is counted down by whoever shows it.
     words: timer === null ? words : words.replace(/, (?:in \d+ \w+|overdue)$/u, ''),

@@ -64,7 +64,7 @@ CREATE INDEX sessions_by_age ON sessions (updated_at DESC, id, host, directory);
 CREATE INDEX sessions_by_plan ON sessions (plan_id);
 CREATE TABLE archived_sessions (${sessions}, archived_at REAL NOT NULL) STRICT;
 
--- The plan is loaded whole, in the order of position (T4).
+-- A plan is loaded whole, in the order of position.
 ${withArchive('todos', 'plan', ', UNIQUE (id)) STRICT')}
 CREATE INDEX todos_of_plan ON todos (plan_id, position);
 CREATE INDEX todos_by_turn ON todos (turn_id, status);
