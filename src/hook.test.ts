@@ -20,6 +20,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { bundle } from '../scripts/bundle.ts';
 import { acceptProject } from '../test/support/accept-project.ts';
+import { makeOlderStore, olderStoreSentence } from '../test/support/older-store.ts';
 import {
   completedPayload,
   createPayload,
@@ -565,6 +566,47 @@ describe('a stop hook that failed open', () => {
     expect((await call(stopPayload({ prompt_id: 'p3' }))).out).not.toContain(
       'TODO CONTINUATION',
     );
+  });
+});
+
+describe('a store that an unpublished version made', () => {
+  const path = () => join(state, 'untildone.db');
+
+  it.each([
+    ['claude-code', 'UserPromptSubmit', 'Stop'],
+    ['codex', 'UserPromptSubmit', 'Stop'],
+    ['gemini-cli', 'BeforeAgent', 'AfterAgent'],
+    ['qwen-code', 'UserPromptSubmit', 'Stop'],
+    ['copilot-cli', 'UserPromptSubmit', 'Stop'],
+  ])(
+    'V7: %s shows at the human’s message and at a stop where it is, lets the agent stop, and changes nothing in it',
+    async (host, prompt, stop) => {
+      await makeOlderStore(path());
+      const before = readFileSync(path());
+      for (const [hook, result] of [
+        [prompt, 'cannot follow this session, so the agent may stop whenever it likes.'],
+        [stop, 'could not decide, so the agent may stop.'],
+      ]) {
+        const words = { prompt: 'Please do it', submitted_prompt: 'Please do it' };
+        const payload = { ...stopPayload(words), cwd: project };
+        const input = JSON.stringify({ ...payload, hook_event_name: hook });
+        const { out, err, code } = await start(input, [host]).said;
+        expect({ err, code }).toEqual({ err: '', code: 0 });
+        const answers = out.trim().split('\n');
+        const shown = Object.assign({}, ...answers.map((line) => JSON.parse(line)));
+        expect(shown).not.toHaveProperty('decision');
+        const { systemMessage = shown.message } = shown;
+        expect(systemMessage).toContain(`untildone: ${result} The store was`);
+        expect(systemMessage).toContain(olderStoreSentence(path()));
+      }
+      expect(readFileSync(path()).equals(before)).toBe(true);
+    },
+  );
+
+  it('V7: other hooks say nothing to the human; the log does', async () => {
+    await makeOlderStore(path());
+    expect(await call(createPayload('1', 'Make it'))).toEqual(silent);
+    expect(log()).toContain(olderStoreSentence(path()));
   });
 });
 

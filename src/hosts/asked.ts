@@ -3,7 +3,7 @@
 // what a call needs that merely records: every call loads this file.
 import { readSync, statSync, writeSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
-import { messageOf } from '../core/error.ts';
+import { messageOf, UntildoneError } from '../core/error.ts';
 import type { Policy } from '../core/policy.ts';
 import type { Session } from '../core/state.ts';
 import type { Store } from '../engine/store.ts';
@@ -128,17 +128,30 @@ async function answerLine(name: string, started: HookProcess) {
   } catch (error) {
     // Safe: the agent may stop, and the log says why.
     await log(error);
-    const stop = call === null ? host?.findStop(sent.bytes) : stopHookOf(call);
     const environment = call === null ? null : hook.environment;
-    if (host === undefined || !stop) return { line: '{}', isEnd: false, environment };
-    const told = {
-      message: `could not decide, so the agent may stop. ${messageOf(error)}`,
-    };
-    return { line: linesOf([host.render(told, stop)].flat()), isEnd: true, environment };
+    const hookName = call === null ? host?.findStop(sent.bytes) : call.hook;
+    const result = call === null ? undecided : resultToTell(call, error);
+    if (host === undefined || !hookName || result === null)
+      return { line: '{}', isEnd: false, environment };
+    const message = `${result} ${messageOf(error)}`;
+    const line = linesOf([host.render({ message }, hookName)].flat());
+    return { line, isEnd: result === undecided, environment };
   }
 }
 
-const stopHookOf = ({ asks, hook }: HookCall) => (asks.type === 'stop' ? hook : null);
+const undecided = 'could not decide, so the agent may stop.';
+
+/**
+ * What became of the call that failed, for the human; null: only the log says it. A store
+ * that the human has to move away is told at their message too: every stop will fail.
+ */
+function resultToTell({ asks }: HookCall, error: unknown): string | null {
+  if (asks.type === 'stop') return undecided;
+  const isOlder = error instanceof UntildoneError && error.code === 'store-older';
+  return asks.type === 'prompt' && isOlder
+    ? 'cannot follow this session, so the agent may stop whenever it likes.'
+    : null;
+}
 
 const linesOf = (answers: readonly object[]) =>
   answers.map((one) => JSON.stringify(one)).join('\n');

@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { openNoticeServer } from '../../../test/support/notice-server.ts';
+import { makeOlderStore, olderStoreSentence } from '../../../test/support/older-store.ts';
 import { type PluginCase, sessionId, todo } from '../../../test/support/opencode-case.ts';
 import { startPlugin, stoppedPlugin } from '../../../test/support/opencode-stage.ts';
+import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts';
 
 describe('what the host is given', () => {
   it('C2: nothing at all where it is switched off', async () => {
@@ -155,6 +157,18 @@ describe('failing open', () => {
       { message: expect.stringContaining('The disk is gone.') },
     ]);
     expect(openStore).toHaveBeenCalledTimes(1);
+  });
+
+  it('V7: where the store of an unpublished version is stands in a toast, once', async () => {
+    const path = join(mkdtempSync(join(tmpdir(), 'untildone-older-')), 'untildone.db');
+    await makeOlderStore(path);
+    const { host } = await stoppedPlugin({ openStore: () => openSqliteStore({ path }) });
+    await host.says(sessionId, 'Again.');
+    await host.flush(sessionId);
+    expect(host.toasts).toMatchObject([
+      { message: expect.stringContaining(olderStoreSentence(path)) },
+    ]);
+    expect(host.injected(sessionId)).toEqual([]);
   });
 
   it('design: a tool whose store fails says so to the model and throws nothing at the host', async () => {

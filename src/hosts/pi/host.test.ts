@@ -1,10 +1,13 @@
 // The extension in a pi without a process: the countdown, headless stops, the human's
 // keys and words, and trouble.
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startFakePi } from '../../../test/conformance/fake-pi.ts';
+import { makeOlderStore, olderStoreSentence } from '../../../test/support/older-store.ts';
 import { createPiCase, sessionId } from '../../../test/support/pi-case.ts';
+import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts';
 
 type Case = Awaited<ReturnType<typeof createPiCase>>;
 const started: Case[] = [];
@@ -270,5 +273,18 @@ describe('pi is left as it is', () => {
       'the disk is gone',
     );
     expect(pi.notices.filter((line) => line.includes('left alone'))).toHaveLength(1);
+  });
+
+  it('V7: a notice says once where the store of an unpublished version is, and the agent may stop', async () => {
+    const path = join(mkdtempSync(join(tmpdir(), 'untildone-older-')), 'untildone.db');
+    await makeOlderStore(path);
+    const openStore = () => openSqliteStore({ path });
+    const { pi, rest, plans } = await start({ openStore });
+    await plans('first');
+    await pi.answers('Done!');
+    await rest();
+    expect([pi.injected, pi.isRunning()]).toEqual([[], false]);
+    const told = pi.notices.filter((line) => line.includes(olderStoreSentence(path)));
+    expect(told).toHaveLength(1);
   });
 });
