@@ -15,6 +15,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, relative } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { createDoctor } from '../../src/cli/commands/doctor.ts';
 import { createInit } from '../../src/cli/commands/init.ts';
 import type { Io } from '../../src/cli/io.ts';
@@ -29,6 +30,8 @@ export interface InstallBench {
   readonly state: string;
   readonly env: Record<string, string | undefined>;
   init(...argv: string[]): Promise<Result>;
+  /** As somebody at a terminal who answers the one question that is asked. */
+  initAnswering(answer: string, ...argv: string[]): Promise<Result>;
   doctor(...argv: string[]): Promise<Result>;
   /** Runs as if in another folder. */
   initIn(cwd: string, ...argv: string[]): Promise<Result>;
@@ -95,6 +98,7 @@ export function createInstallBench(options: {
     command: ReturnType<typeof createInit>,
     cwd: string,
     argv: readonly string[],
+    isTTY = false,
   ): Promise<Result> {
     let out = '';
     let err = '';
@@ -103,7 +107,7 @@ export function createInstallBench(options: {
       stderr: { write: (text) => (err += text) },
       env,
       cwd,
-      isTTY: false,
+      isTTY,
       clock: createSimulatedClock(),
       whyNoHuman: async () => null,
       agentAbove: async () => null,
@@ -129,6 +133,18 @@ export function createInstallBench(options: {
         project,
         argv,
       ),
+    async initAnswering(answer, ...argv) {
+      const { stdin } = process;
+      const terminal = Object.assign(new PassThrough(), { isTTY: true });
+      Object.defineProperty(process, 'stdin', { value: terminal, configurable: true });
+      terminal.write(`${answer}\n`);
+      const init = createInit(() => shipped);
+      try {
+        return await run(init, project, argv, true);
+      } finally {
+        Object.defineProperty(process, 'stdin', { value: stdin, configurable: true });
+      }
+    },
     initIn: (cwd, ...argv) =>
       run(
         createInit(() => shipped),

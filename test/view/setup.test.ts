@@ -4,6 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openCommandLine } from '../stories/command-line.ts';
+import { makeOlderStore, olderStoreSentence } from '../support/older-store.ts';
 import { openTerminal } from './terminal.ts';
 
 async function open(files: Readonly<Record<string, string>>, columns = 80) {
@@ -68,6 +69,24 @@ describe('untildone config init in a terminal', () => {
     expect(await terminal.ended()).toBe(0);
     expect(goal()).toEqual(['prove-sh-all']);
     expect(existsSync(file)).toBe(true);
+  });
+});
+
+describe('untildone init over a store that an unpublished version made', () => {
+  it.each([
+    ['y', 'The store was moved to', false],
+    ['', 'The store was left where it is.', true],
+  ])('V7: the answer "%s" decides what becomes of it', async (answer, said, stays) => {
+    const { terminal, run, line } = await open({}, 300);
+    await makeOlderStore(line.storePath);
+    run('init', 'claude-code', '--user');
+    await terminal.sees('leave it as it is]');
+    expect(terminal.screen()).toContain(olderStoreSentence(line.storePath));
+    terminal.type(answer);
+    terminal.press('Enter');
+    await terminal.sees(said);
+    await terminal.ended();
+    expect(existsSync(line.storePath)).toBe(stays);
   });
 });
 

@@ -17,6 +17,7 @@ import {
   type InstallBench,
 } from '../../../test/support/install-bench.ts';
 import { expectOnlyRemark, remarksOn } from '../../../test/support/install-story.ts';
+import { makeOlderStore, olderStoreSentence } from '../../../test/support/older-store.ts';
 import { defaultSettings } from '../../core/settings.ts';
 import { sha256 } from '../../engine/system.ts';
 import { createScriptedHost } from '../../simulated/scripted-host.ts';
@@ -391,6 +392,16 @@ describe('doctor', () => {
       ['store', 'broken'],
     ]);
     expect((await bench.doctor()).code).toBe(1);
+  });
+
+  it('C3, V7: a store that an unpublished version made is broken, with its path and what to do', async () => {
+    await bench.init('claude-code');
+    const path = join(bench.state, 'untildone.db');
+    await makeOlderStore(path);
+    const { code, out } = await bench.doctor();
+    expect(code).toBe(1);
+    expect(out).toContain(`broken  The store was ${olderStoreSentence(path)}`);
+    expect(out).toContain('          → untildone init\n');
   });
 
   it('V10: a state directory, or programs in it, that others can write is told', async () => {

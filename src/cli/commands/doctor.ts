@@ -234,7 +234,8 @@ async function examineStore(io: Io, hosts: readonly HostReport[], lastSeen: Last
     ];
   } catch (error) {
     if (!(error instanceof UntildoneError)) throw error;
-    return [broken('store', error.message)];
+    const isOlder = error.code === 'store-older';
+    return [broken('store', error.message, isOlder ? 'untildone init' : null)];
   }
 
   async function lookIntoStore(): Promise<string | null> {

@@ -24,6 +24,7 @@ import {
 import { canAnswerHere } from '../ask-at-terminal.ts';
 import type { Arguments, Command, Option } from '../command.ts';
 import { type Io, programVersion } from '../io.ts';
+import { offerToMoveStore } from '../move-store.ts';
 import { complain, createPaint, printWrapped, refuse, shown } from '../print.ts';
 import { askWhich, settleTrust, setUpChecks, whyNoChecks } from '../project-trust.ts';
 import { diffTexts, shownLine, withoutRepeats } from '../text-diff.ts';
@@ -48,6 +49,7 @@ export function createInit(shipped: () => string): Command {
     about: [
       `Writes what a host needs: hooks, switches, grants, the MCP server, or a plugin. Known hosts: ${knownHosts}.\nWithout a name it offers those that are on PATH.`,
       'It also finds out how this project is tested, and asks whether that must pass before an agent may stop; --check names it\nwithout a question. The check is written into untildone.json, and stays there when the host is uninstalled. After\nyour yes it runs once, for at most a minute, and you see whether it passes.',
+      'A store that an unpublished version made is moved away, with a name that says the day, if you say yes.',
       'For this project, in files that are not committed, unless --shared or --user says otherwise. Programs are\ncopied into the state directory. A second run changes nothing; --uninstall puts every file back as it was, or, where\nsomebody edited it since, takes out only what is ours.',
     ],
     options: {
@@ -65,13 +67,14 @@ export function createInit(shipped: () => string): Command {
     async run(given, io) {
       const request = { ...installBasis(io, programVersion), scope: scopeOf(given) };
       const commands = checksOf(given);
+      const isDry = given.has('dry-run');
+      const action = given.has('uninstall') ? 'uninstall' : 'install';
+      if (action === 'install') await offerToMoveStore(io, isDry);
       const installers = await installersOf(given, io);
       if (installers.length === 0) return 0;
       const unwritable = whyNoChecks(io, commands);
       if (unwritable !== null)
         return refuse(io, `${shown(unwritable, 500)} Nothing was changed.`);
-      const isDry = given.has('dry-run');
-      const action = given.has('uninstall') ? 'uninstall' : 'install';
       const done = changeHosts(installers, request, action, { shipped, isDry });
       const { planned, problems, left, folder, programs } = done;
       for (const problem of problems) complain(io, shown(problem, 500));

@@ -3,7 +3,7 @@
 // as JSON in `body`; the other columns are what statements search and sort by. No foreign
 // keys: an event may come before its session, and archiving moves whole sessions.
 import { UntildoneError } from '../../core/error.ts';
-import type { Connection } from './open-database.ts';
+import { type Connection, createConnection, openDatabase } from './open-database.ts';
 
 /** What a table and its archive both have. */
 const shared = {
@@ -197,4 +197,23 @@ function findLayout(db: Connection, known: number): number | null {
   if (found > lastUnpublished) return found;
   const sentence = `The store was made by an unpublished version: move it away (${db.path}).`;
   throw new UntildoneError('store-older', `${sentence} ${moveOffer}`);
+}
+
+/**
+ * Why the store is refused as one of an unpublished version; null: it is not, or nobody
+ * knows. Its files stay as they are.
+ */
+export async function whyOlder(path: string): Promise<string | null> {
+  let db: Connection | null = null;
+  try {
+    db = createConnection(await openDatabase(path, true), path, 0);
+    findLayout(db, Number.POSITIVE_INFINITY);
+    return null;
+  } catch (error) {
+    // Safe: whoever opens the store is told whatever else is wrong with it.
+    const isOlder = error instanceof UntildoneError && error.code === 'store-older';
+    return isOlder ? error.message : null;
+  } finally {
+    db?.close();
+  }
 }

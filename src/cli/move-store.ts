@@ -1,0 +1,70 @@
+// Moves a store of an unpublished version out of the way, with all that lies beside it,
+// to a name that nothing has. It deletes nothing, and moves nothing without a human's yes
+// at this terminal.
+import { readdirSync, renameSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { errorCode } from '../engine/system.ts';
+import { whyOlder } from '../store/sqlite/migrate.ts';
+import { storePath } from '../store/state-directory.ts';
+import { canAnswerHere } from './ask-at-terminal.ts';
+import type { Io } from './io.ts';
+import { complain, printWrapped, shown } from './print.ts';
+import { saysYes } from './project-trust.ts';
+
+/** `isDry`: it is only told, as where nobody can be asked. */
+export async function offerToMoveStore(io: Io, isDry: boolean): Promise<void> {
+  const refusal = await whyOlder(storePath(io.env));
+  if (refusal === null) return;
+  complain(io, shown(refusal, 500));
+  if (isDry || !(await canAnswerHere(io))) return;
+  if (!(await saysYes('Move it away, with the files beside it?'))) {
+    const kept = 'The store was left where it is. Until it is moved, an agent may stop';
+    printWrapped(io, [
+      `${kept} whenever it likes, and \`untildone run\` does not start.`,
+    ]);
+    return;
+  }
+  const moved = moveStore(storePath(io.env), io.clock.now());
+  if (!moved.ok) return complain(io, shown(moved.sentence, 500));
+  printWrapped(io, [`The store was moved to ${shown(moved.path, 300)}.`]);
+  // Programs of that version, which hosts may still start, would make such a store again.
+  await (await import('./renew-programs.ts')).renewPrograms(io);
+}
+
+/**
+ * All or nothing. The store goes last: a program that opens it meanwhile finds it whole,
+ * and makes no new one beside files of this one.
+ */
+function moveStore(path: string, now: number) {
+  const folder = dirname(path);
+  const moved: (readonly [from: string, to: string])[] = [];
+  try {
+    const names = readdirSync(folder);
+    const own = basename(path);
+    const fresh = freeName(own, now, names);
+    for (const name of [...names.filter((one) => one.startsWith(`${own}-`)), own]) {
+      const move = [
+        join(folder, name),
+        join(folder, fresh + name.slice(own.length)),
+      ] as const;
+      renameSync(...move);
+      moved.push(move);
+    }
+    return { ok: true, path: join(folder, fresh) } as const;
+  } catch (error) {
+    for (const [from, to] of moved.reverse()) renameSync(to, from);
+    const why = `The store at ${path} cannot be moved (${errorCode(error)}).`;
+    const help = 'End the agents that use it, and try again.';
+    return { ok: false, sentence: `${why} ${help}` } as const;
+  }
+}
+
+/** `untildone-2026-11-19.db`, or with a number behind the day. */
+function freeName(name: string, now: number, taken: readonly string[]): string {
+  const day = new Date(now).toISOString().slice(0, 10);
+  for (let count = 1; ; count += 1) {
+    const suffix = count === 1 ? day : `${day}-${count}`;
+    const fresh = name.replace(/(?=\.\w+$)/u, `-${suffix}`);
+    if (!taken.some((one) => one === fresh || one.startsWith(`${fresh}-`))) return fresh;
+  }
+}
