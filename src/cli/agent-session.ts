@@ -5,18 +5,16 @@ import type { AgentEvent } from '../agent/agent-event.ts';
 import { createStreamWriter } from '../agent/event-stream.ts';
 import { type Asking, noAsking } from '../agent/loop/tool-calls.ts';
 import { type AgentRunOptions, type HumanControl, runAgent } from '../agent/run-agent.ts';
-import { type CheckerOptions, fingerprintMs } from '../checks/checker.ts';
-import { frozenBy, withIgnoreRules } from '../checks/git.ts';
+import type { CheckerOptions } from '../checks/checker.ts';
+import { withIgnoreRules } from '../checks/git.ts';
 import { protectPolicy } from '../checks/protected-paths.ts';
 import { protectedPathsId } from '../core/check-specs.ts';
 import { messageOf, UntildoneError } from '../core/error.ts';
 import { oneLine } from '../core/safe-text.ts';
 import { findCheck } from '../core/same-checks.ts';
-import { spokeAt } from '../core/state.ts';
 import { ownSession } from '../engine/session-owner.ts';
 import type { Store } from '../engine/store.ts';
 import { createIdentifiers } from '../engine/system.ts';
-import { createLookBefore } from '../session/baseline.ts';
 import { planFileOf } from './agent-policy.ts';
 import { canAnswerHere } from './ask-at-terminal.ts';
 import { shortId } from './describe-session.ts';
@@ -189,23 +187,11 @@ async function runOwned(io: Io, store: Store, session: AgentSession) {
       ...session,
       policy,
       checker,
-      lookBefore: createLookBefore(policy, {
-        ...session,
-        environment: io.env,
-        clock: io.clock,
-      }),
       store,
       clock: io.clock,
       identifiers: createIdentifiers(io.clock),
       environment: io.env,
       emit,
-      async fingerprint() {
-        const state = await store.state(sessionId);
-        const since = state === null ? io.clock.now() : spokeAt(state);
-        return checker.look(session, frozenBy(policy, since), {
-          timeoutMs: fingerprintMs,
-        });
-      },
       onControl: (given: HumanControl) => {
         const { hear } = session;
         control =

@@ -3,33 +3,27 @@
 // nothing and answers no stop.
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { fingerprintMs } from '../checks/checker.ts';
-import { frozenBy } from '../checks/git.ts';
 import type { Decision, Outcome } from '../core/decision.ts';
 import { messageOf, UntildoneError } from '../core/error.ts';
-import type { Draft, Event } from '../core/events.ts';
 import type { Policy } from '../core/policy.ts';
 import { excerpt } from '../core/problem.ts';
-import { settingsForAgent } from '../core/settings.ts';
 import {
   createState,
   isTurnOver,
   libraryHost,
   type State,
-  spokeAt,
   unknownHost,
 } from '../core/state.ts';
 import { checkedTexts, namedTodos } from '../core/texts.ts';
 import { isOpen, type Todo } from '../core/todo.ts';
 import { frozenPolicy, takenUpChecks, withShellChecks } from '../engine/policy.ts';
-import { createRuntime } from '../engine/runtime.ts';
 import { ownSession } from '../engine/session-owner.ts';
 import { recordedEvents, settlementOf } from '../engine/session-record.ts';
 import type { Store } from '../engine/store.ts';
 import { sha256 } from '../engine/system.ts';
 import { type Parts, partsOver } from '../open.ts';
 import { stateDirectory } from '../store/state-directory.ts';
-import { createBaseline, createLookBefore } from './baseline.ts';
+import { openGoalSession } from './goal-session.ts';
 import type { OpenedOptions } from './session-options.ts';
 
 export type BegunSession = Awaited<ReturnType<typeof beginSession>>;
@@ -80,12 +74,18 @@ export async function beginSession(options: OpenedOptions, whole: Store) {
   let isOpening = true;
   /** Of the texts, which are asked for within a transaction: told when it is over. */
   const notices: string[] = [];
-  const runtime = createRuntime({
+  const session = openGoalSession({
     ...parts,
     ...(options.texts && {
       texts: checkedTexts(options.texts, (sentence) => notices.push(sentence)),
     }),
+    sessionId,
+    directory,
+    environment,
+    agentName: null,
     policy: () => policy,
+    signal: () => signal,
+    onNotice: options.onNotice,
     watch(now, events, decisions) {
       state = now;
       const isNews = events.some(
@@ -97,40 +97,13 @@ export async function beginSession(options: OpenedOptions, whole: Store) {
       for (const sentence of notices.splice(0)) options.onNotice(sentence);
     },
   });
-  const base = () => ({ id: identifiers.next(), sessionId, at: clock.now() });
-  const record = (event: Draft<Event>) =>
-    runtime.handle({ ...base(), ...event } as Event);
-  const settings = () => settingsForAgent(policy.settings, null);
-  const fingerprint = async () => {
-    if (settings().mode === 'off') return null;
-    const frozen = frozenBy(policy, spokeAt(state));
-    return parts.checker.look({ sessionId, directory }, frozen, {
-      timeoutMs: fingerprintMs,
-    });
-  };
+  const { engine, settings, base, record, fingerprint, baseline } = session;
 
   async function takeBaseline() {
-    const lookBefore = createLookBefore(policy, {
-      directory,
-      environment,
-      sessionId,
-      clock,
-    });
-    const baseline = createBaseline({
-      clock,
-      settings: settings(),
-      record,
-      fingerprint,
-      lookBefore,
-      onSlow: options.onNotice,
-      state: async () => state,
-      goalChecks: () => policy.goalChecks,
-      signal: () => signal,
-    });
     await baseline.take();
     // Nobody knows when the agent begins to write: a check that takes too long is not
     // waited for.
-    await baseline.end?.();
+    await baseline.end();
   }
 
   async function hear(text: string | null, messageId: string) {
@@ -190,7 +163,7 @@ export async function beginSession(options: OpenedOptions, whole: Store) {
   isOpening = false;
   return {
     store,
-    runtime,
+    runtime: engine,
     base,
     record,
     settings,

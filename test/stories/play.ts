@@ -160,8 +160,9 @@ export async function setStage(story: Story): Promise<Stage> {
         story.watch?.(event);
         given.watch?.(event);
       },
-      fingerprint: async () =>
-        story.fingerprint === 'none' ? null : fingerprintOf(root),
+      ...(story.fingerprint !== 'none' && {
+        checker: { look: async () => fingerprintOf(root) },
+      }),
       acceptClaims: story.acceptClaims ?? false,
       random: () => 0,
       workers,

@@ -138,7 +138,7 @@ export async function whileRunning(
     await work();
   } finally {
     clearInterval(alive);
-    await run.baseline.end?.();
+    await run.baseline.end();
     run.control.close();
     await close();
     await run.planFile.close();
@@ -152,7 +152,7 @@ export async function askToStop(
   told: Told,
   background: readonly Job[] | null,
 ) {
-  await run.baseline.end?.();
+  await run.baseline.end();
   const seen = { fingerprint: await run.fingerprint(), background };
   const event = { type: 'stop-attempted', ...run.base(), ...told, ...seen } as const;
   return run.planFile.around(() =>

@@ -7,18 +7,13 @@ import { UntildoneError } from '../../core/error.ts';
 import type { Draft, Event } from '../../core/events.ts';
 import type { Policy } from '../../core/policy.ts';
 import { oneLine } from '../../core/safe-text.ts';
-import { type Settings, settingsForAgent } from '../../core/settings.ts';
-import { createState, type State } from '../../core/state.ts';
+import type { Settings } from '../../core/settings.ts';
+import type { State } from '../../core/state.ts';
 import type { TextKind } from '../../core/texts.ts';
-import type { Checker } from '../../engine/host.ts';
-import {
-  createRuntime,
-  type Runtime,
-  type RuntimeOptions,
-} from '../../engine/runtime.ts';
-import { onAbort, sha256 } from '../../engine/system.ts';
+import type { Runtime } from '../../engine/runtime.ts';
+import { onAbort } from '../../engine/system.ts';
 import type { PlanFileSync } from '../../plan-file/plan-file-sync.ts';
-import { createBaseline, type LookBefore } from '../../session/baseline.ts';
+import { type GoalSessionOptions, openGoalSession } from '../../session/goal-session.ts';
 import { type AgentEvent, type Emit, planView, type UsageView } from '../agent-event.ts';
 import type { ResolvedModel } from '../models/resolve-model.ts';
 import type { Worker } from '../workers/worker-types.ts';
@@ -31,25 +26,25 @@ export const ownAgentName = 'run';
 
 /** What every run is given, also one in which another program is the agent. */
 export type RunBasis = Pick<
-  RuntimeOptions,
-  'store' | 'clock' | 'identifiers' | 'checker'
+  GoalSessionOptions,
+  | 'store'
+  | 'clock'
+  | 'identifiers'
+  | 'checker'
+  | 'sessionId'
+  | 'directory'
+  | 'environment'
 > &
   Readonly<{
     /** null: a session goes on without a new message. */
     goal: string | null;
-    sessionId: string;
     resume: boolean;
     policy: Policy;
     /** The checks on the goal, where the human names others at a resume. */
     replacedChecks?: readonly string[] | undefined;
-    directory: string;
     permissions: Readonly<{ mode: string }>;
-    environment: Readonly<Record<string, string | undefined>>;
     emit: Emit;
     planFile?: (engine: Runtime) => PlanFileSync;
-    lookBefore?: LookBefore;
-    /** null: none can be taken. */
-    fingerprint: () => Promise<string | null>;
     /** The caller has the signals and keys. */
     onControl?: (control: HumanControl) => void;
     acceptClaims: boolean;
@@ -70,49 +65,21 @@ export type AnyRun = ReturnType<typeof openAnyRun>;
 
 /** @param agentTypes those that a todo may have (M1) */
 export function openAnyRun(options: RunBasis, agentTypes: readonly string[] = []) {
-  const { store, clock, identifiers, sessionId } = options;
+  const { clock, sessionId } = options;
   const types = agentTypes.length === 0 ? {} : { agentTypes };
   const policy = {
     ...options.policy,
     settings: { ...options.policy.settings, ...types },
   };
-  const settings = settingsForAgent(policy.settings, ownAgentName);
-  const checker = options.checker && {
-    ...options.checker,
-    async run(...asked: Parameters<Checker['run']>) {
-      await baseline.end?.();
-      return options.checker?.run(...asked);
-    },
-  };
-  const engine = createRuntime({
-    ...options,
-    ...(checker && { checker }),
-    hash: sha256,
-    policy: () => policy,
-  });
-  const state = async () =>
-    (await store.state(sessionId)) ?? createState(sessionId, clock.now());
-  const base = (of = sessionId) => ({
-    id: identifiers.next(),
-    sessionId: of,
-    at: clock.now(),
-  });
   const tell = (
     { type, ...body }: Draft<AgentEvent>,
     of = sessionId,
     emit = options.emit,
   ) => emit({ type, at: clock.now(), sessionId: of, ...body } as AgentEvent);
-  const record = (event: Draft<Event>, of = sessionId) =>
-    engine.handle({ ...base(of), ...event } as Event);
-  const control = createControl(state, clock, tell, record);
-  const baseline = createBaseline({
-    clock,
-    settings,
-    state,
-    record,
-    fingerprint: options.fingerprint,
-    lookBefore: options.lookBefore,
-    goalChecks: () => policy.goalChecks,
+  const session = openGoalSession({
+    ...options,
+    policy: () => policy,
+    agentName: ownAgentName,
     signal: () => AbortSignal.any([control.signal, control.stopping]),
     onLooked: (check, { result, sentence }) =>
       tell({
@@ -121,19 +88,19 @@ export function openAnyRun(options: RunBasis, agentTypes: readonly string[] = []
         result,
         sentence: result === 'passed' ? '' : sentence,
       }),
-    onSlow: (sentence) => tell({ type: 'notice', sentence }),
+    onNotice: (sentence) => tell({ type: 'notice', sentence }),
   });
+  const { engine, state } = session;
+  const settings = session.settings();
+  const control = createControl(state, clock, tell, session.record);
   let shownPlan = '';
-  const parts = {
+  return {
     ...options,
+    ...session,
+    policy,
     settings,
-    engine,
-    state,
-    base,
     tell,
-    record,
     control,
-    baseline,
     isNow: async (
       rule: (now: { state: State; settings: Settings; at: number }) => boolean,
     ) => rule({ state: await state(), settings, at: clock.now() }),
@@ -143,10 +110,7 @@ export function openAnyRun(options: RunBasis, agentTypes: readonly string[] = []
       if (shown !== shownPlan) tell({ type: 'plan-changed', ...view });
       shownPlan = shown;
     },
-  };
-  return {
-    ...parts,
-    planFile: followPlanFile(parts),
+    planFile: followPlanFile({ ...options, engine, tell }),
     startedAt: clock.now(),
     /** How earlier runs of the session left it. */
     before: { decisions: 0, isSettled: false },
