@@ -6,15 +6,13 @@ import { createStreamWriter } from '../agent/event-stream.ts';
 import { type Asking, noAsking } from '../agent/loop/tool-calls.ts';
 import { type AgentRunOptions, type HumanControl, runAgent } from '../agent/run-agent.ts';
 import type { CheckerOptions } from '../checks/checker.ts';
-import { withIgnoreRules } from '../checks/git.ts';
-import { protectPolicy } from '../checks/protected-paths.ts';
-import { protectedPathsId } from '../core/check-specs.ts';
 import { messageOf, UntildoneError } from '../core/error.ts';
 import { oneLine } from '../core/safe-text.ts';
 import { findCheck } from '../core/same-checks.ts';
 import { ownSession } from '../engine/session-owner.ts';
 import type { Store } from '../engine/store.ts';
 import { createIdentifiers } from '../engine/system.ts';
+import { freezePolicy } from '../open.ts';
 import { planFileOf } from './agent-policy.ts';
 import { canAnswerHere } from './ask-at-terminal.ts';
 import { shortId } from './describe-session.ts';
@@ -259,15 +257,11 @@ async function prepareChecks(
 ) {
   const base = () => ({ at: io.clock.now(), sessionId: session.sessionId });
   const notice = (sentence: string) => emit({ type: 'notice', ...base(), sentence });
-  const spoken =
-    session.goal === null
-      ? session.policy
-      : await withIgnoreRules(session.policy, session.directory, io.env);
-  // A session that is taken up keeps the baseline that was taken at its first message.
+  // A session that goes on without a message keeps what its last one froze.
   const prepared =
-    session.goal === null || spoken.goalChecks.includes(protectedPathsId)
-      ? { ok: true as const, policy: spoken }
-      : await protectPolicy(store, spoken, session.directory);
+    session.goal === null
+      ? { ok: true as const, policy: session.policy }
+      : await freezePolicy(store, session.policy, session.directory, io.env);
   if (!prepared.ok) throw new UntildoneError('invalid-config', prepared.error);
   // Of a driven program they are shown from the record, which its hooks write too.
   const shown: Partial<CheckerOptions> = {
