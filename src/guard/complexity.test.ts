@@ -1,7 +1,7 @@
 // What counts as a complex request, as a table in many languages: what does, and what
 // must not.
 import { describe, expect, it } from 'vitest';
-import { spokenWords } from '../agent/loop/run.ts';
+import { anEvent } from '../../test/support/builders.ts';
 import {
   analyseComplexity,
   type ComplexityReason,
@@ -149,7 +149,7 @@ describe('the hint to plan', () => {
 
   it('I6: a todo write resets the count, a simple turn leaves it, a complex one without a plan raises it', () => {
     const base = { id: 'e', sessionId: 's', at: 1 };
-    const spoke = (text: string) => ({ ...base, ...spokenWords(text, 'm') });
+    const spoke = (text: string) => anEvent.humanSpoke({ text });
     const written = { ...base, type: 'plan-written', actor: 'agent', items: [] } as const;
     expect(countComplexTurn(2, written)).toBe(0);
     expect(countComplexTurn(2, { ...written, type: 'todos-created' })).toBe(0);

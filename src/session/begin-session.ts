@@ -16,19 +16,28 @@ import {
 } from '../core/state.ts';
 import { checkedTexts, namedTodos } from '../core/texts.ts';
 import { isOpen, type Todo } from '../core/todo.ts';
-import { frozenPolicy, takenUpChecks, withShellChecks } from '../engine/policy.ts';
+import {
+  frozenPolicy,
+  takenUpChecks,
+  takenUpPolicy,
+  withShellChecks,
+} from '../engine/policy.ts';
 import { ownSession } from '../engine/session-owner.ts';
 import { recordedEvents, settlementOf } from '../engine/session-record.ts';
 import type { Store } from '../engine/store.ts';
 import { sha256 } from '../engine/system.ts';
 import { type Parts, partsOver } from '../open.ts';
 import { stateDirectory } from '../store/state-directory.ts';
-import { openGoalSession } from './goal-session.ts';
+import { type GoalSessionOptions, openGoalSession } from './goal-session.ts';
 import type { OpenedOptions } from './session-options.ts';
 
 export type BegunSession = Awaited<ReturnType<typeof beginSession>>;
 
-export async function beginSession(options: OpenedOptions, whole: Store) {
+export async function beginSession(
+  options: OpenedOptions,
+  whole: Store,
+  sitOut: GoalSessionOptions['sitOut'],
+) {
   const {
     id: sessionId,
     clock,
@@ -86,6 +95,7 @@ export async function beginSession(options: OpenedOptions, whole: Store) {
     policy: () => policy,
     signal: () => signal,
     onNotice: options.onNotice,
+    sitOut,
     watch(now, events, decisions) {
       state = now;
       const isNews = events.some(
@@ -97,7 +107,7 @@ export async function beginSession(options: OpenedOptions, whole: Store) {
       for (const sentence of notices.splice(0)) options.onNotice(sentence);
     },
   });
-  const { engine, settings, base, record, fingerprint, baseline } = session;
+  const { record, baseline } = session;
 
   async function takeBaseline() {
     await baseline.take();
@@ -107,8 +117,7 @@ export async function beginSession(options: OpenedOptions, whole: Store) {
   }
 
   async function hear(text: string | null, messageId: string) {
-    const words = { text, messageId, turnId: messageId, agent: null, policyHash: null };
-    await record({ type: 'human-spoke', ...words, fingerprint: await fingerprint() });
+    await session.hear(text, messageId);
     if (state.baseline === undefined) await takeBaseline();
   }
 
@@ -117,12 +126,11 @@ export async function beginSession(options: OpenedOptions, whole: Store) {
    * place of the earlier ones.
    */
   async function takeUp(frozen: Policy) {
-    const taken = checks.length === 0 ? {} : takenUpChecks(frozen, policy, true);
-    policy = { ...frozen, ...taken, settings: policy.settings };
+    policy = takenUpPolicy(frozen, policy, { checks: checks.length > 0, plan: false });
     await record({ type: 'human-resumed', policyHash: null });
     // What the agent wrote before it was killed is its work, also where checks are looked
     // at anew.
-    const now = await fingerprint();
+    const now = await session.fingerprint();
     if (now !== null) await record({ type: 'workspace-seen', fingerprint: now });
     const { goalChecks } = policy;
     if (!hasSameChecks(policy, frozen)) {
@@ -162,14 +170,11 @@ export async function beginSession(options: OpenedOptions, whole: Store) {
   const words = await open().catch(releasing);
   isOpening = false;
   return {
+    ...session,
     store,
-    runtime: engine,
-    base,
-    record,
-    settings,
-    fingerprint,
     release,
-    state: () => state,
+    /** As of the last event, without a look into the store. */
+    latest: () => state,
     outcome(): Outcome | null {
       if (state.latch !== null || signal.aborted) {
         // The event of the abort may still be on its way. An abort after the end of a
@@ -188,10 +193,7 @@ export async function beginSession(options: OpenedOptions, whole: Store) {
      * nothing about what the agent does now.
      */
     async goOn() {
-      const { latch, pause } = state;
-      // `human-resumed` would lift a stop or a pause of the human.
-      if (isTurnOver(state) && latch === null && pause === null)
-        await record({ type: 'human-resumed', policyHash: null, goesOn: true });
+      await session.goOn();
       last = null;
     },
     /**

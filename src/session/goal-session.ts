@@ -1,19 +1,30 @@
 // A session with a goal, whoever its agent is: told its goal, looked at before the work,
-// asked when the agent wants to stop. `openSession`, our own run and a driven run stand on
-// it. It decides nothing.
+// asked when the agent wants to stop, made to wait. `openSession`, our own run and a
+// driven run stand on it. It decides nothing.
 import { type createChecker, fingerprintMs } from '../checks/checker.ts';
 import { frozenBy } from '../checks/git.ts';
-import type { Draft, Event } from '../core/events.ts';
+import type { Draft, Event, EventBase, EventOf, Job } from '../core/events.ts';
 import type { Policy } from '../core/policy.ts';
 import { settingsForAgent } from '../core/settings.ts';
-import { createState, type State, spokeAt } from '../core/state.ts';
+import { createState, isTurnOver, type State, spokeAt } from '../core/state.ts';
+import type { Handled } from '../engine/engine.ts';
 import type { Environment } from '../engine/policy.ts';
-import { createRuntime, type RuntimeOptions } from '../engine/runtime.ts';
+import {
+  checkPatienceMs,
+  createRuntime,
+  type RuntimeOptions,
+} from '../engine/runtime.ts';
 import { sha256 } from '../engine/system.ts';
 import { createBaseline, type Looked } from './baseline.ts';
 
+/**
+ * For what a rule waits for, where we run the agent: a lost event must not hold it for
+ * ever.
+ */
+const longestWaitMs = 60_000;
+
 /** Runs checks, and takes the fingerprint of a workspace. */
-export type WorkspaceChecker = ReturnType<typeof createChecker>;
+type WorkspaceChecker = ReturnType<typeof createChecker>;
 
 export type GoalSessionOptions = Pick<
   RuntimeOptions,
@@ -33,12 +44,25 @@ export type GoalSessionOptions = Pick<
     signal: () => AbortSignal;
     onLooked?: (check: string, looked: Looked) => void;
     onNotice: (sentence: string) => void;
+    /** Jobs of the agent that go on by themselves; null: nobody says. */
+    background?: () => readonly Job[] | null;
+    /** What else happens before and after the engine is asked. */
+    aroundAsk?: (ask: () => Promise<Handled>) => Promise<Handled>;
+    /**
+     * Waits until then, or until something may have ended the cause of the wait. False:
+     * nobody asks again.
+     */
+    sitOut: (waiting: Handled, dueAt: number) => Promise<boolean>;
   }>;
 
-/** What a session with a goal is made of; the caller owns it already. */
+/** What is known about the answer with which the agent wants to stop. */
+type StopFacts = Pick<EventOf<'stop-attempted'>, 'end' | 'question' | 'toolError'>;
+
+/** What a session with a goal can do; the caller owns it already. */
 export function openGoalSession(options: GoalSessionOptions) {
   const { checker: { run, look } = {}, ...services } = options;
   const { store, clock, identifiers, sessionId, directory, policy } = services;
+  const { aroundAsk = (ask) => ask(), background = () => null } = services;
   const checker = run && {
     async run(...asked: Parameters<typeof run>) {
       await baseline.end();
@@ -67,7 +91,71 @@ export function openGoalSession(options: GoalSessionOptions) {
     const frozen = frozenBy(policy(), spokeAt(await state()));
     return look({ sessionId, directory }, frozen, { timeoutMs: fingerprintMs });
   }
-
   const baseline = createBaseline({ ...services, settings, state, record, fingerprint });
-  return { engine, settings, state, base, record, fingerprint, baseline };
+
+  /** The human's words; what holds now is what the work is judged by from here on (V2). */
+  async function hear(text: string | null, messageId: string) {
+    const seen = { policyHash: null, fingerprint: await fingerprint() };
+    await record({ type: 'human-spoke', ...spokenWords(text, messageId), ...seen });
+  }
+
+  /** Before the agent is called again in a turn that had ended. */
+  async function goOn() {
+    const { latch, pause, ...now } = await state();
+    // `human-resumed` would lift a stop or a pause of the human.
+    if (isTurnOver(now) && latch === null && pause === null)
+      await record({ type: 'human-resumed', policyHash: null, goesOn: true });
+  }
+
+  /** The agent wants to stop. */
+  async function askToStop(facts: StopFacts): Promise<Handled> {
+    await baseline.end();
+    const seen = { fingerprint: await fingerprint(), background: background() };
+    const event = { type: 'stop-attempted', ...facts, ...seen, ...base() } as const;
+    return aroundAsk(() => engine.ask(event, clock.now() + checkPatienceMs));
+  }
+
+  /** Sits out what a rule waits for and asks again; null: nobody asks again. */
+  async function awaitAnswer(first: Handled): Promise<Handled | null> {
+    let handled = first;
+    // A continuation without its words is asked for once more, too.
+    while (handled.answer?.answer !== 'let-go' && handled.answer?.text === null) {
+      const dueAt = handled.answer.dueAt ?? clock.now() + longestWaitMs;
+      if (!(await options.sitOut(handled, dueAt))) return null;
+      const end = handled.state.lastStop?.end ?? 'normal';
+      handled = await askToStop({ end, question: false, toolError: null });
+    }
+    return handled;
+  }
+
+  return {
+    engine,
+    settings,
+    state,
+    base,
+    record,
+    fingerprint,
+    baseline,
+    hear,
+    goOn,
+    askToStop,
+    awaitAnswer,
+  };
+}
+
+const spokenWords = (text: string | null, messageId: string) => ({
+  text,
+  messageId,
+  turnId: messageId,
+  agent: null,
+});
+
+/**
+ * Words that the agent reads after its running step. `policyHash` null: what holds where
+ * they are said becomes the snapshot (V2).
+ */
+export function queuedWords(text: string, base: EventBase, policyHash: string | null) {
+  const words = spokenWords(text, `said:${base.id}`);
+  const seen = { policyHash, fingerprint: null };
+  return { type: 'human-spoke', ...base, ...words, ...seen, queued: true } as const;
 }

@@ -16,7 +16,6 @@ import { excerpt, problemSentence } from '../core/problem.ts';
 import { endsInQuestion } from '../core/safe-text.ts';
 import { text as anyText, object, optional, read } from '../core/schema.ts';
 import type { Todo } from '../core/todo.ts';
-import { checkPatienceMs, longestWaitMs } from '../engine/runtime.ts';
 import { explainDecision, recordedEvents } from '../engine/session-record.ts';
 import type { Store } from '../engine/store.ts';
 import { createQueue, onAbort } from '../engine/system.ts';
@@ -187,8 +186,8 @@ async function createSession(
   closeStore: () => Promise<void>,
 ): Promise<Session> {
   const { id: sessionId, clock, signal } = options;
-  const begun = await beginSession(options, whole);
-  const { store, runtime, base, record, state } = begun;
+  const begun = await beginSession(options, whole, sitOut);
+  const { store, engine, base, record, latest } = begun;
   const history: unknown[] = begun.words.map(fromUser);
   let toolError: string | null = null;
   let isLeft = false;
@@ -221,40 +220,25 @@ async function createSession(
 
   async function askToStop(attempt: StopAttempt): Promise<StopAnswer> {
     const { text = null, end } = readAttempt(attempt);
-    const how = end ?? (text?.trim() === '' ? 'empty' : 'normal');
     // The clock's wake-ups do not hold the process.
     const alive = setInterval(() => {}, 2 ** 30);
     try {
-      for (let question = endsInQuestion(text ?? ''); ; question = false) {
-        await ready();
-        const seen = {
-          question,
-          fingerprint: await begun.fingerprint(),
-          background: null,
-          toolError,
-        };
-        const event = { ...base(), type: 'stop-attempted', end: how, ...seen } as const;
-        const { answer, decision } = await runtime.ask(
-          event,
-          clock.now() + checkPatienceMs,
+      await ready();
+      const first = await begun.askToStop({
+        end: end ?? (text?.trim() === '' ? 'empty' : 'normal'),
+        question: endsInQuestion(text ?? ''),
+        toolError,
+      });
+      toolError = null;
+      const { answer, decision } = (await begun.awaitAnswer(first)) ?? first;
+      if (answer === null || answer.answer === 'wait' || decision === null)
+        throw new UntildoneError(
+          'invalid-event',
+          'The engine gave no answer to a stop attempt.',
         );
-        toolError = null;
-        if (answer === null || decision === null)
-          throw new UntildoneError(
-            'invalid-event',
-            'The engine gave no answer to a stop attempt.',
-          );
-        const { reason, sentence } = decision;
-        if (answer.answer !== 'wait')
-          return {
-            answer: answer.answer,
-            reason,
-            sentence,
-            text: answer.text,
-            outcome: begun.outcome(),
-          };
-        await waitUntil(answer.dueAt ?? clock.now() + longestWaitMs);
-      }
+      const { reason, sentence } = decision;
+      const outcome = begun.outcome();
+      return { answer: answer.answer, reason, sentence, text: answer.text, outcome };
     } catch (error) {
       // Closed meanwhile: what broke then, such as the store, is no news.
       throw isLeft ? closedError() : error;
@@ -263,13 +247,15 @@ async function createSession(
     }
   }
 
-  async function waitUntil(dueAt: number): Promise<void> {
+  async function sitOut(_: unknown, dueAt: number) {
     let stops: (() => void)[] = [];
     await new Promise<void>((resolve) => {
       wake = resolve;
       stops = [clock.wake(dueAt, resolve), onAbort(signal, resolve)];
     });
     for (const stop of stops) stop();
+    await ready();
+    return true;
   }
 
   /** The error is the program's own; what it means for the work is on the record. */
@@ -299,7 +285,7 @@ async function createSession(
 
   async function note({ messages, usage, asks }: Reply) {
     history.push(...messages);
-    const isPending = state().waits.permissions.includes(approval.requestId);
+    const isPending = latest().waits.permissions.includes(approval.requestId);
     if (asks && !isPending) await record({ type: 'wait-started', wait: approval });
     if (!asks && isPending)
       await record({ type: 'wait-ended', wait: { ...approval, granted: true } });
@@ -399,13 +385,13 @@ async function createSession(
         throw wrongUse('tell: a stop attempt wants an answer: ask with session.stop().');
       const { type } = event;
       if (type === 'human-spoke') await begun.hear(event.text, event.messageId ?? id);
-      else await runtime.handle(event);
+      else await engine.handle(event);
       if (type === 'human-spoke' && event.text?.trim())
         history.push(fromUser(event.text));
       wake();
     },
     get plan() {
-      return state().plan;
+      return latest().plan;
     },
     get outcome() {
       return begun.outcome();
@@ -459,7 +445,7 @@ function createTools(
   begun: BegunSession,
   ready: () => Promise<unknown>,
 ) {
-  const { runtime: engine, store, record, settings } = begun;
+  const { engine, store, record, settings } = begun;
   const resolveCheck = (proposal: string) => allowedProposal(settings(), proposal);
   const context = {
     engine,

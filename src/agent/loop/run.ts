@@ -13,7 +13,11 @@ import type { TextKind } from '../../core/texts.ts';
 import type { Runtime } from '../../engine/runtime.ts';
 import { onAbort } from '../../engine/system.ts';
 import type { PlanFileSync } from '../../plan-file/plan-file-sync.ts';
-import { type GoalSessionOptions, openGoalSession } from '../../session/goal-session.ts';
+import {
+  type GoalSessionOptions,
+  openGoalSession,
+  queuedWords,
+} from '../../session/goal-session.ts';
 import { type AgentEvent, type Emit, planView, type UsageView } from '../agent-event.ts';
 import type { ResolvedModel } from '../models/resolve-model.ts';
 import type { Worker } from '../workers/worker-types.ts';
@@ -61,10 +65,17 @@ export type AgentRunOptions = RunBasis &
     workers?: readonly Worker[];
   }>;
 
+/** For waits that the human's words end; null: nothing was said. */
+export const hearWords = ({ words }: State) => (words?.length ? true : null);
+
 export type AnyRun = ReturnType<typeof openAnyRun>;
 
 /** @param agentTypes those that a todo may have (M1) */
-export function openAnyRun(options: RunBasis, agentTypes: readonly string[] = []) {
+export function openAnyRun(
+  options: RunBasis,
+  agentTypes: readonly string[] = [],
+  background: GoalSessionOptions['background'] = () => null,
+) {
   const { clock, sessionId } = options;
   const types = agentTypes.length === 0 ? {} : { agentTypes };
   const policy = {
@@ -89,10 +100,20 @@ export function openAnyRun(options: RunBasis, agentTypes: readonly string[] = []
         sentence: result === 'passed' ? '' : sentence,
       }),
     onNotice: (sentence) => tell({ type: 'notice', sentence }),
+    background,
+    aroundAsk: (ask) => planFile.around(ask),
+    async sitOut({ answer, decision }, dueAt) {
+      const { reason = '', sentence = '' } = decision ?? {};
+      tell({ type: 'waiting', reason, sentence, until: answer?.dueAt ?? null });
+      if (await control.wait(dueAt, hearWords)) return false;
+      await control.whilePaused();
+      return true;
+    },
   });
   const { engine, state } = session;
   const settings = session.settings();
   const control = createControl(state, clock, tell, session.record);
+  const planFile = followPlanFile({ ...options, engine, tell });
   let shownPlan = '';
   return {
     ...options,
@@ -110,7 +131,7 @@ export function openAnyRun(options: RunBasis, agentTypes: readonly string[] = []
       if (shown !== shownPlan) tell({ type: 'plan-changed', ...view });
       shownPlan = shown;
     },
-    planFile: followPlanFile({ ...options, engine, tell }),
+    planFile,
     startedAt: clock.now(),
     /** How earlier runs of the session left it. */
     before: { decisions: 0, isSettled: false },
@@ -123,14 +144,12 @@ export function openAnyRun(options: RunBasis, agentTypes: readonly string[] = []
   };
 }
 
-export type RunParts = ReturnType<typeof openParts>;
+export type Run = ReturnType<typeof openRun>;
 
-function openParts(options: AgentRunOptions) {
+export function openRun(options: AgentRunOptions) {
   const { workers = [], asking = noAsking, model, permissions, sessionId } = options;
-  const run = openAnyRun(
-    options,
-    workers.map(({ name }) => name),
-  );
+  const types = workers.map(({ name }) => name);
+  const run = openAnyRun(options, types, () => workspace.jobs.running());
   const place = {
     root: options.directory,
     limits: {
@@ -140,17 +159,15 @@ function openParts(options: AgentRunOptions) {
     environment: commandEnvironment(options.environment, sessionId),
   };
   const workspace = { ...place, jobs: openJobs(place) };
-  return { ...run, workers, asking, model, permissions, workspace };
-}
-
-export type Run = ReturnType<typeof openRun>;
-
-export function openRun(options: AgentRunOptions) {
-  const parts = openParts(options);
   return {
-    ...parts,
-    gate: createPermissionGate(parts),
-    iterations: createIterationBudget(parts.settings.iterations),
+    ...run,
+    workers,
+    asking,
+    model,
+    permissions,
+    workspace,
+    gate: createPermissionGate(run, asking),
+    iterations: createIterationBudget(run.settings.iterations),
     /** What was said about settings that a model does not take. */
     untaken: new Set<string>(),
   };
@@ -268,35 +285,6 @@ export function createHumanControl(
     },
     answer: gate?.answer ?? (async () => {}),
   };
-}
-
-/** `policyHash` null: what holds where they are said becomes the snapshot (V2). */
-export function spokenWords(
-  text: string,
-  messageId: string,
-  policyHash: string | null = null,
-) {
-  const words = {
-    text,
-    messageId,
-    turnId: messageId,
-    agent: null,
-    fingerprint: null,
-    policyHash,
-  };
-  return { type: 'human-spoke', ...words } as const;
-}
-
-export function queuedWords(
-  text: string,
-  base: ReturnType<AnyRun['base']>,
-  policyHash: string | null,
-) {
-  return {
-    ...base,
-    ...spokenWords(text, `said:${base.id}`, policyHash),
-    queued: true,
-  } as const;
 }
 
 type PlanFileParts = Pick<RunBasis, 'goal' | 'permissions' | 'planFile'> &

@@ -15,7 +15,7 @@ import type { RememberedGrant } from '../workspace/remembered-grants.ts';
 import { isFailedCommand } from '../workspace/shell.ts';
 import type { ToolContext, WorkspaceTool } from '../workspace/tool.ts';
 import { workspaceTools } from '../workspace/workspace-tools.ts';
-import type { Run, RunParts } from './run.ts';
+import type { AnyRun, Run } from './run.ts';
 import type { Agent } from './step.ts';
 
 export type ToolCallResult = Readonly<{
@@ -269,8 +269,8 @@ function permitOf(
  * On the record first: answered here, in another terminal, or after a crash. One at a
  * time.
  */
-export function createPermissionGate(run: RunParts) {
-  const { sessionId, control, asking } = run;
+export function createPermissionGate(run: AnyRun, asking: Asking) {
+  const { sessionId, control } = run;
   const answeredHere = new Set<string>();
   /** Their call may not have begun on the record yet: once is once. */
   const used = new Set<string>();
