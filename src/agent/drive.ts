@@ -52,7 +52,7 @@ export type Drive = ReturnType<typeof createDrive>;
 
 export async function runDriven(options: DrivenRunOptions): Promise<RunEnded> {
   const { driver, mode, model, sessionId } = options;
-  const run = openAnyRun({ ...options, permissions: { mode } });
+  const run = openAnyRun({ ...options, permissions: { mode } }, null);
   const id = options.conversation ?? (driver.takesId ? sessionId : null);
   const about = {
     descriptor: describe({ run, driver, options, id }),

@@ -2,6 +2,7 @@
 // `untildone stop|pause|resume|say`) is on the record before it takes effect. Decides
 // nothing.
 import { EventEmitter, once } from 'node:events';
+import type { CheckerOptions } from '../../checks/checker.ts';
 import { commandEnvironment } from '../../checks/process.ts';
 import { UntildoneError } from '../../core/error.ts';
 import type { Draft, Event } from '../../core/events.ts';
@@ -12,6 +13,7 @@ import type { State } from '../../core/state.ts';
 import type { TextKind } from '../../core/texts.ts';
 import type { Runtime } from '../../engine/runtime.ts';
 import { onAbort } from '../../engine/system.ts';
+import { partsOver } from '../../open.ts';
 import type { PlanFileSync } from '../../plan-file/plan-file-sync.ts';
 import {
   type GoalSessionOptions,
@@ -51,6 +53,8 @@ export type RunBasis = Pick<
     planFile?: (engine: Runtime) => PlanFileSync;
     /** The caller has the signals and keys. */
     onControl?: (control: HumanControl) => void;
+    /** null: nobody is here. */
+    askHuman?: CheckerOptions['askHuman'];
     acceptClaims: boolean;
     random?: () => number;
   }>;
@@ -70,25 +74,51 @@ export const hearWords = ({ words }: State) => (words?.length ? true : null);
 
 export type AnyRun = ReturnType<typeof openAnyRun>;
 
-/** @param agentTypes those that a todo may have (M1) */
-export function openAnyRun(
-  options: RunBasis,
-  agentTypes: readonly string[] = [],
-  background: GoalSessionOptions['background'] = () => null,
-) {
+/** What is known only of our own agent. `agentTypes`: those that a todo may have (M1). */
+type OwnAgent = Required<Pick<GoalSessionOptions, 'background'>> &
+  Readonly<{ agentTypes: readonly string[] }>;
+
+/** @param own null: another program is the agent */
+export function openAnyRun(options: RunBasis, own: OwnAgent | null) {
   const { clock, sessionId } = options;
-  const types = agentTypes.length === 0 ? {} : { agentTypes };
+  const types = own?.agentTypes.length ? { agentTypes: own.agentTypes } : {};
   const policy = {
     ...options.policy,
     settings: { ...options.policy.settings, ...types },
   };
+  const noticed = (sentence: string) => tell({ type: 'notice', sentence });
   const tell = (
     { type, ...body }: Draft<AgentEvent>,
     of = sessionId,
     emit = options.emit,
   ) => emit({ type, at: clock.now(), sessionId: of, ...body } as AgentEvent);
+  // What a driven program does is shown from the record, which its hooks write too.
+  const shownChecks: Partial<CheckerOptions> = {
+    onStarted: (check, todoId) => tell({ type: 'check-started', check, todoId }),
+    onResult({ check, result, flaky, sentence: why, milliseconds, tail }, todoId) {
+      const sentence = result === 'passed' ? '' : why;
+      const seen = { result, flaky, sentence, milliseconds, tail };
+      tell({ type: 'check-ended', check, todoId, ...seen });
+    },
+  };
+  const { checker } = partsOver({
+    ...options,
+    checker: {
+      ...(own && shownChecks),
+      signal: () => control.ending,
+      askHuman: options.askHuman,
+      onEdited(paths) {
+        const files = paths.map((path) => oneLine(path, 200)).join(', ');
+        noticed(
+          `${files} was changed since your message; what it says about checks counts once you accept it.`,
+        );
+      },
+    },
+  });
   const session = openGoalSession({
     ...options,
+    ...(own && { background: own.background }),
+    checker: { ...checker, ...options.checker },
     policy: () => policy,
     agentName: ownAgentName,
     signal: () => AbortSignal.any([control.signal, control.stopping]),
@@ -99,8 +129,7 @@ export function openAnyRun(
         result,
         sentence: result === 'passed' ? '' : sentence,
       }),
-    onNotice: (sentence) => tell({ type: 'notice', sentence }),
-    background,
+    onNotice: noticed,
     aroundAsk: (ask) => planFile.around(ask),
     async sitOut({ answer, decision }, dueAt) {
       const { reason = '', sentence = '' } = decision ?? {};
@@ -148,8 +177,10 @@ export type Run = ReturnType<typeof openRun>;
 
 export function openRun(options: AgentRunOptions) {
   const { workers = [], asking = noAsking, model, permissions, sessionId } = options;
-  const types = workers.map(({ name }) => name);
-  const run = openAnyRun(options, types, () => workspace.jobs.running());
+  const run = openAnyRun(options, {
+    agentTypes: workers.map(({ name }) => name),
+    background: () => workspace.jobs.running(),
+  });
   const place = {
     root: options.directory,
     limits: {
@@ -183,6 +214,7 @@ function createControl(
   record: (event: Draft<Event>) => Promise<unknown>,
 ) {
   const stopped = new AbortController();
+  const hurried = new AbortController();
   const looks = new EventEmitter<{ look: [State] }>().setMaxListeners(0);
   let step = new AbortController();
   let cancel = () => {};
@@ -252,7 +284,13 @@ function createControl(
     },
     /** The stop is on the record: a wait is no step that could finish. */
     stopping: stopped.signal,
+    /** Nobody waits for a check any more. */
+    ending: AbortSignal.any([stopped.signal, hurried.signal]),
     abortStep: () => step.abort(),
+    stopNow() {
+      hurried.abort();
+      step.abort();
+    },
     /** The running step may finish; waits end when the stop is on the record. */
     async stopAfterStep() {
       isFinishing = true;
@@ -276,7 +314,7 @@ export function createHumanControl(
 ) {
   return {
     stopAfterStep: control.stopAfterStep,
-    stopNow: control.abortStep,
+    stopNow: control.stopNow,
     /** Joins between two steps; just a stop word sets the latch (P20). */
     async say(text: string) {
       if (text.trim() === '') return;
