@@ -116,6 +116,7 @@ export async function runScriptedAgent(run: ScriptedRun): Promise<RunEnded> {
     emit,
     acceptClaims: false,
     workers: await scriptedWorkers(run),
-    checker: { look: async () => null, ...run.checker },
+    look: async () => null,
+    ...(run.checker && { checker: run.checker }),
   });
 }

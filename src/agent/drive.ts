@@ -51,43 +51,37 @@ export type DrivenRunOptions = Omit<RunBasis, 'permissions'> &
 export type Drive = ReturnType<typeof createDrive>;
 
 export async function runDriven(options: DrivenRunOptions): Promise<RunEnded> {
-  const { driver, mode, model, sessionId } = options;
+  const { driver, mode, model } = options;
   const run = openAnyRun({ ...options, permissions: { mode } }, null);
-  const id = options.conversation ?? (driver.takesId ? sessionId : null);
-  const about = {
-    descriptor: describe({ run, driver, options, id }),
-    model,
-    shownModel: model ?? driver.title,
-  };
-  return conductRun(run, about, async (transcript) => {
-    run.tell({ type: 'notice', sentence: driver.permissions[mode] });
-    const drive = createDrive(options, run, transcript, id);
+  return conductRun(run, async (transcript) => {
+    const drive = createDrive(options, run, transcript);
     return {
+      descriptor: describe(drive),
+      model,
+      shownModel: model ?? driver.title,
       gate: null,
+      settle: async () =>
+        run.tell({ type: 'notice', sentence: driver.permissions[mode] }),
       work: () => work(drive),
       close: async () => rmSync(drive.scratch, { recursive: true, force: true }),
     };
   });
 }
 
-function createDrive(
-  options: DrivenRunOptions,
-  run: AnyRun,
-  transcript: Transcript,
-  id: string | null,
-) {
+function createDrive(options: DrivenRunOptions, run: AnyRun, transcript: Transcript) {
+  const { driver, conversation, sessionId } = options;
   return {
     run,
-    driver: options.driver,
+    driver,
     options,
     limits: { ...defaultLimits, ...options.limits },
     transcript,
     /** What our hooks in the host do is on the record, and shown from there. */
-    reader: createHostReader(options.sessionId, run.clock),
+    reader: createHostReader(sessionId, run.clock),
     scratch: mkdtempSync(join(tmpdir(), 'untildone-run-')),
-    id,
+    id: conversation ?? (driver.takesId ? sessionId : null),
     /** The next start begins the conversation. */
-    isNew: options.conversation === null,
+    isNew: conversation === null,
     failures: noFailures,
     failure: null as string | null,
     /** Steps whose usage was counted. */

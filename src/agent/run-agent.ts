@@ -21,15 +21,8 @@ export type { AgentRunOptions, HumanControl } from './loop/run.ts';
 
 export async function runAgent(options: AgentRunOptions): Promise<RunEnded> {
   const run = openRun(options);
-  const { goal, control, model, settings, workers } = run;
-  const delegates = workers.length > 0 ? { delegate: delegateToolName } : {};
-  const descriptor = {
-    ...ownPlace(run.directory),
-    kind: 'main',
-    judgesGoal: true,
-    tools: { pause: 'todo_pause', verify: 'todo_verify', wait: 'read_job', ...delegates },
-  } as const;
-  return conductRun(run, { descriptor, model: model.label }, async (transcript) => {
+  return conductRun(run, async (transcript) => {
+    const { goal, control, model, settings, workers, gate } = run;
     const tools = openTools(run);
     const delegate = createDelegation(run, tools);
     if (delegate !== null) tools.push(delegate);
@@ -56,8 +49,22 @@ export async function runAgent(options: AgentRunOptions): Promise<RunEnded> {
       plan: async () =>
         planMessage((await run.state()).plan, settings.context.planTodos, delegate?.name),
     });
+    const special = {
+      pause: 'todo_pause',
+      verify: 'todo_verify',
+      wait: 'read_job',
+      ...(delegate && { delegate: delegateToolName }),
+    };
     return {
-      gate: run.gate,
+      descriptor: {
+        ...ownPlace(run.directory),
+        kind: 'main',
+        judgesGoal: true,
+        tools: special,
+      },
+      model: model.label,
+      shownModel: model.label,
+      gate,
       settle: (saysMore) => settleConversation(agent, saysMore),
       async work() {
         if (goal !== null) agent.hint = planningHint(goal, await complexTurnsBefore(run));

@@ -1,20 +1,24 @@
 // A session with a goal, whoever its agent is: told its goal, looked at before the work,
 // asked when the agent wants to stop, made to wait. `openSession`, our own run and a
 // driven run stand on it. It decides nothing.
-import { type createChecker, fingerprintMs } from '../checks/checker.ts';
+import { fingerprintMs } from '../checks/checker.ts';
 import { frozenBy } from '../checks/git.ts';
+import { allowedProposal } from '../core/check-specs.ts';
 import type { Draft, Event, EventBase, EventOf, Job } from '../core/events.ts';
 import type { Policy } from '../core/policy.ts';
 import { settingsForAgent } from '../core/settings.ts';
-import { createState, isTurnOver, type State, spokeAt } from '../core/state.ts';
-import type { Handled } from '../engine/engine.ts';
-import type { Environment } from '../engine/policy.ts';
 import {
-  checkPatienceMs,
-  createRuntime,
-  type RuntimeOptions,
-} from '../engine/runtime.ts';
-import { sha256 } from '../engine/system.ts';
+  createState,
+  isTurnOver,
+  type State,
+  spokeAt,
+  unknownHost,
+} from '../core/state.ts';
+import type { Handled } from '../engine/engine.ts';
+import type { Checker } from '../engine/host.ts';
+import { checkPatienceMs, createRuntime } from '../engine/runtime.ts';
+import { type OpenOptions, type Parts, partsOver } from '../open.ts';
+import { createTodoTools } from '../tools/todo-tools.ts';
 import { createBaseline, type Looked } from './baseline.ts';
 
 /**
@@ -23,23 +27,17 @@ import { createBaseline, type Looked } from './baseline.ts';
  */
 const longestWaitMs = 60_000;
 
-/** Runs checks, and takes the fingerprint of a workspace. */
-type WorkspaceChecker = ReturnType<typeof createChecker>;
-
-export type GoalSessionOptions = Pick<
-  RuntimeOptions,
-  'store' | 'clock' | 'identifiers' | 'texts' | 'watch'
-> &
+export type GoalSessionOptions = OpenOptions &
+  Required<Pick<OpenOptions, 'clock' | 'identifiers'>> &
   Readonly<{
     sessionId: string;
     directory: string;
-    environment: Environment;
     /** What a message of the human freezes. */
     policy: () => Policy;
     /** Whose settings hold; null: those of no agent by name. */
     agentName: string | null;
-    /** Without `look` the workspace has no fingerprint. */
-    checker?: Partial<WorkspaceChecker>;
+    /** Takes the fingerprint of the workspace. Default: that of its files. */
+    look?: Parts['checker']['look'];
     /** Ends the looks before the work. */
     signal: () => AbortSignal;
     onLooked?: (check: string, looked: Looked) => void;
@@ -58,22 +56,21 @@ export type GoalSessionOptions = Pick<
 /** What is known about the answer with which the agent wants to stop. */
 type StopFacts = Pick<EventOf<'stop-attempted'>, 'end' | 'question' | 'toolError'>;
 
+export type GoalSession = ReturnType<typeof openGoalSession>;
+
 /** What a session with a goal can do; the caller owns it already. */
 export function openGoalSession(options: GoalSessionOptions) {
-  const { checker: { run, look } = {}, ...services } = options;
-  const { store, clock, identifiers, sessionId, directory, policy } = services;
-  const { aroundAsk = (ask) => ask(), background = () => null } = services;
-  const checker = run && {
-    async run(...asked: Parameters<typeof run>) {
+  const { store, clock, identifiers, sessionId, directory, policy } = options;
+  const { aroundAsk = (ask) => ask(), background = () => null } = options;
+  const parts = partsOver(options);
+  const { look = parts.checker.look } = options;
+  const checker: Checker = {
+    async run(...asked) {
       await baseline.end();
-      return run(...asked);
+      return parts.checker.run(...asked);
     },
   };
-  const engine = createRuntime({
-    ...services,
-    hash: sha256,
-    ...(checker && { checker }),
-  });
+  const engine = createRuntime({ ...parts, policy, checker });
   const settings = () => settingsForAgent(policy().settings, options.agentName);
   const state = async (): Promise<State> =>
     (await store.state(sessionId)) ?? createState(sessionId, clock.now());
@@ -87,11 +84,11 @@ export function openGoalSession(options: GoalSessionOptions) {
 
   /** null: nobody judges by it, or none could be taken. */
   async function fingerprint(): Promise<string | null> {
-    if (look === undefined || settings().mode === 'off') return null;
+    if (settings().mode === 'off') return null;
     const frozen = frozenBy(policy(), spokeAt(await state()));
     return look({ sessionId, directory }, frozen, { timeoutMs: fingerprintMs });
   }
-  const baseline = createBaseline({ ...services, settings, state, record, fingerprint });
+  const baseline = createBaseline({ ...options, settings, state, record, fingerprint });
 
   /** The human's words; what holds now is what the work is judged by from here on (V2). */
   async function hear(text: string | null, messageId: string) {
@@ -128,7 +125,14 @@ export function openGoalSession(options: GoalSessionOptions) {
     return handled;
   }
 
+  /** For the agent, with what it may propose as a check. */
+  const todoTools = () => {
+    const resolveCheck = (proposal: string) => allowedProposal(settings(), proposal);
+    return createTodoTools({ ...options, engine, actor: 'agent', resolveCheck });
+  };
+
   return {
+    configuration: parts.configuration,
     engine,
     settings,
     state,
@@ -136,12 +140,21 @@ export function openGoalSession(options: GoalSessionOptions) {
     record,
     fingerprint,
     baseline,
+    todoTools,
     hear,
     goOn,
     askToStop,
     awaitAnswer,
   };
 }
+
+/** Where a session of ours is; nothing else is known of it. */
+export const describePlace = (host: string, directory: string) => ({
+  ...unknownHost,
+  host,
+  instance: `${host}:${directory}`,
+  directory,
+});
 
 const spokenWords = (text: string | null, messageId: string) => ({
   text,

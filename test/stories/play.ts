@@ -152,7 +152,7 @@ export async function setStage(story: Story): Promise<Stage> {
         story.watch?.(event);
         given.watch?.(event);
       },
-      ...(story.fingerprint === 'none' && { checker: { look: async () => null } }),
+      ...(story.fingerprint === 'none' && { look: async () => null }),
       acceptClaims: story.acceptClaims ?? false,
       random: () => 0,
       workers,

@@ -5,9 +5,10 @@ import { endMarkedProcesses, sessionVariable } from '../../checks/process.ts';
 import { exitCodes } from '../../core/decision.ts';
 import type { SessionDescriptor } from '../../core/events.ts';
 import { findFailedBefore } from '../../core/settlement.ts';
-import { type State, unknownHost } from '../../core/state.ts';
+import type { State } from '../../core/state.ts';
 import { isOpen } from '../../core/todo.ts';
 import { settlementOf } from '../../engine/session-record.ts';
+import { describePlace } from '../../session/goal-session.ts';
 import { planView, type RunEnded } from '../agent-event.ts';
 import {
   humanMessageId,
@@ -16,57 +17,46 @@ import {
   type Transcript,
 } from '../context/history.ts';
 import { defaultLimits } from '../workspace/tool.ts';
-import { type AnyRun, createHumanControl, ownAgentName, type Run } from './run.ts';
+import { type AnyRun, ownAgentName, type Run } from './run.ts';
 
-/** Of our own agent and of each of its workers. */
-export function ownPlace(directory: string) {
-  return {
-    ...unknownHost,
-    host: 'untildone',
-    instance: `untildone:${directory}`,
-    directory,
-  };
-}
+/** For our own agent, each of its workers and every program that we drive. */
+export const ownPlace = (directory: string) => describePlace('untildone', directory);
 
 /** Who does the work of a run: our own agent, or a program that we drive. */
 export type RunAgent = Readonly<{
-  /** A conversation that is taken up, before the human's new words join it. */
-  settle?(saysMore: boolean): Promise<unknown>;
-  /** Resolves with what the last failed call said. */
-  work(): Promise<string | null>;
-  close(): Promise<unknown>;
-  /** null: the agent asks nobody through us. */
-  gate: Run['gate'] | null;
-}>;
-
-type About = Readonly<{
   descriptor: SessionDescriptor;
   model: string | null;
   /** What people read as the model. */
-  shownModel?: string;
+  shownModel: string;
+  /** null: it asks nobody through us. */
+  gate: Run['gate'] | null;
+  /** Before the human's words, if there are any, join a conversation that is taken up. */
+  settle(saysMore: boolean): Promise<unknown>;
+  /** Resolves with what the last failed call said. */
+  work(): Promise<string | null>;
+  close(): Promise<unknown>;
 }>;
 
 /** A run from its first word to its end, whoever the agent is. */
 export async function conductRun(
   run: AnyRun,
-  about: About,
   openAgent: (transcript: Transcript) => Promise<RunAgent>,
 ): Promise<RunEnded> {
   const { goal, resume, sessionId, settings, control } = run;
   const place = { ...settings.context, sessionId };
   const transcript = await openTranscript(run, place, () => run.turnId);
-  const spoken = goal === null ? null : humanWords(goal, run.identifiers.next());
-  // First: whatever session a human finds after a crash can go on.
-  if (spoken !== null && !resume) await transcript.append([spoken]);
-  await beginRun(run, about);
-  control.watch();
   const agent = await openAgent(transcript);
+  const spoken = goal === null ? [] : [humanWords(goal, run.identifiers.next())];
+  // First: whatever session a human finds after a crash can go on.
+  if (!resume) await transcript.append(spoken);
+  await beginRun(run, agent);
+  control.watch();
   showWords(run);
-  await agent.settle?.(spoken !== null && resume);
-  if (spoken !== null && resume) await transcript.append([spoken]);
+  await agent.settle(goal !== null && resume);
+  if (resume) await transcript.append(spoken);
   await takeMessage(run, transcript);
   // Not earlier: the words above would lift a stop that was asked for meanwhile.
-  run.onControl?.(createHumanControl(run, agent.gate));
+  run.onControl?.({ ...control, answer: async (...said) => agent.gate?.answer(...said) });
   // The clock's wake-ups do not hold the process.
   const alive = setInterval(() => {}, 2 ** 30);
   let failure: string | null;
@@ -86,13 +76,13 @@ export async function conductRun(
   return ended;
 }
 
-async function beginRun(run: AnyRun, { descriptor, model, shownModel }: About) {
-  const { goal, resume, directory, permissions, sessionId } = run;
+async function beginRun(run: AnyRun, { descriptor, model, shownModel }: RunAgent) {
+  const { goal, resume: resumed, directory, permissions, sessionId } = run;
   const { mode } = permissions;
   const canWrite = mode === 'read-only' ? 'no' : 'yes';
   const agent = { name: ownAgentName, canWrite, model, variant: null } as const;
-  await run.record({ type: 'session-opened', descriptor, agent, resumed: resume });
-  if (resume) {
+  await run.record({ type: 'session-opened', descriptor, agent, resumed });
+  if (resumed) {
     const [last] = await run.store.decisions(sessionId, 1);
     const { settled } = await run.state();
     run.before = { decisions: last?.sequence ?? 0, isSettled: settled !== null };
@@ -103,14 +93,8 @@ async function beginRun(run: AnyRun, { descriptor, model, shownModel }: About) {
     const wait = { kind: 'compaction', shrunk: false } as const;
     if (state.waits.compacting) await run.record({ type: 'wait-ended', wait });
   }
-  run.tell({
-    type: 'run-started',
-    goal,
-    model: shownModel ?? model ?? '',
-    directory,
-    resumed: resume,
-    permissions: mode,
-  });
+  const about = { goal, model: shownModel, directory, resumed, permissions: mode };
+  run.tell({ type: 'run-started', ...about });
 }
 
 /** Told when they are said, wherever that is. */

@@ -5,7 +5,7 @@ import { EventEmitter, once } from 'node:events';
 import type { CheckerOptions } from '../../checks/checker.ts';
 import { commandEnvironment } from '../../checks/process.ts';
 import { UntildoneError } from '../../core/error.ts';
-import type { Draft, Event } from '../../core/events.ts';
+import type { Draft } from '../../core/events.ts';
 import type { Policy } from '../../core/policy.ts';
 import { oneLine } from '../../core/safe-text.ts';
 import type { Settings } from '../../core/settings.ts';
@@ -13,9 +13,9 @@ import type { State } from '../../core/state.ts';
 import type { TextKind } from '../../core/texts.ts';
 import type { Runtime } from '../../engine/runtime.ts';
 import { onAbort } from '../../engine/system.ts';
-import { partsOver } from '../../open.ts';
 import type { PlanFileSync } from '../../plan-file/plan-file-sync.ts';
 import {
+  type GoalSession,
   type GoalSessionOptions,
   openGoalSession,
   queuedWords,
@@ -37,6 +37,7 @@ export type RunBasis = Pick<
   | 'clock'
   | 'identifiers'
   | 'checker'
+  | 'look'
   | 'sessionId'
   | 'directory'
   | 'environment'
@@ -101,9 +102,10 @@ export function openAnyRun(options: RunBasis, own: OwnAgent | null) {
       tell({ type: 'check-ended', check, todoId, ...seen });
     },
   };
-  const { checker } = partsOver({
+  const session = openGoalSession({
     ...options,
-    checker: {
+    ...(own && { background: own.background }),
+    checker: options.checker ?? {
       ...(own && shownChecks),
       signal: () => control.ending,
       askHuman: options.askHuman,
@@ -114,11 +116,6 @@ export function openAnyRun(options: RunBasis, own: OwnAgent | null) {
         );
       },
     },
-  });
-  const session = openGoalSession({
-    ...options,
-    ...(own && { background: own.background }),
-    checker: { ...checker, ...options.checker },
     policy: () => policy,
     agentName: ownAgentName,
     signal: () => AbortSignal.any([control.signal, control.stopping]),
@@ -141,7 +138,7 @@ export function openAnyRun(options: RunBasis, own: OwnAgent | null) {
   });
   const { engine, state } = session;
   const settings = session.settings();
-  const control = createControl(state, clock, tell, session.record);
+  const control = createControl(session, clock, tell);
   const planFile = followPlanFile({ ...options, engine, tell });
   let shownPlan = '';
   return {
@@ -208,10 +205,9 @@ export function openRun(options: AgentRunOptions) {
 const pollMs = 400;
 
 function createControl(
-  read: () => Promise<State>,
-  clock: AgentRunOptions['clock'],
+  { state: read, record, base, engine }: GoalSession,
+  clock: RunBasis['clock'],
   tell: (event: Draft<AgentEvent>) => void,
-  record: (event: Draft<Event>) => Promise<unknown>,
 ) {
   const stopped = new AbortController();
   const hurried = new AbortController();
@@ -297,6 +293,12 @@ function createControl(
       await record({ type: 'human-aborted', how: 'Ctrl-C' });
       stopped.abort();
     },
+    /** Joins between two steps; just a stop word sets the latch (P20). */
+    async say(text: string) {
+      if (text.trim() === '') return;
+      await engine.handle(queuedWords(text, base(), null));
+      await control.look();
+    },
     close() {
       isClosed = true;
       cancel();
@@ -305,25 +307,13 @@ function createControl(
   return control;
 }
 
-export type HumanControl = ReturnType<typeof createHumanControl>;
-
-/** `gate`: null where the agent asks nobody through us. */
-export function createHumanControl(
-  { control, engine, base }: AnyRun,
-  gate: Run['gate'] | null,
-) {
-  return {
-    stopAfterStep: control.stopAfterStep,
-    stopNow: control.stopNow,
-    /** Joins between two steps; just a stop word sets the latch (P20). */
-    async say(text: string) {
-      if (text.trim() === '') return;
-      await engine.handle(queuedWords(text, base(), null));
-      await control.look();
-    },
-    answer: gate?.answer ?? (async () => {}),
-  };
-}
+/** What a human at the run's own terminal can do. `answer`: to a question for permission. */
+export type HumanControl = Pick<
+  AnyRun['control'],
+  'stopAfterStep' | 'stopNow' | 'say'
+> & {
+  answer(...said: Parameters<Run['gate']['answer']>): Promise<void>;
+};
 
 type PlanFileParts = Pick<RunBasis, 'goal' | 'permissions' | 'planFile'> &
   Readonly<{ engine: Runtime; tell(event: Draft<AgentEvent>): void }>;
