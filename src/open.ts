@@ -16,6 +16,7 @@ import { defaultSettings } from './core/settings.ts';
 import type { Checker } from './engine/host.ts';
 import { type Environment, policyProblemSentence, readPolicy } from './engine/policy.ts';
 import type { RuntimeOptions } from './engine/runtime.ts';
+import type { Store } from './engine/store.ts';
 import { createIdentifiers, sha256, systemClock } from './engine/system.ts';
 import { pendingSentence, readTrust } from './engine/trust.ts';
 import { stateDirectory } from './store/state-directory.ts';
@@ -157,14 +158,27 @@ export function createConfiguration(options: OpenOptions) {
     async renew(): Promise<void> {
       const fresh = read(own);
       if (own === null) return void known.set(own, fresh);
-      const policy = await withIgnoreRules(fresh.policy, own, environment);
-      const prepared = await protectPolicy(options.store, policy, own);
+      const prepared = await freezePolicy(options.store, fresh.policy, own, environment);
       known.set(
         own,
         'error' in prepared ? unusable([prepared.error]) : { ...fresh, ...prepared },
       );
     },
   };
+}
+
+/**
+ * What the files add to a policy that a message of the human is about to freeze: ignore
+ * rules, and what stands at protected paths (V2).
+ */
+export async function freezePolicy(
+  store: Store,
+  policy: Policy,
+  directory: string,
+  environment: Environment,
+) {
+  const ruled = await withIgnoreRules(policy, directory, environment);
+  return protectPolicy(store, ruled, directory);
 }
 
 /** A check that nobody can run would fail for ever. */

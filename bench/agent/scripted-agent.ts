@@ -9,6 +9,7 @@ import {
 } from '../../src/agent/models/resolve-model.ts';
 import { runAgent } from '../../src/agent/run-agent.ts';
 import { type Worker, workerTypes } from '../../src/agent/workers/worker-types.ts';
+import type { Policy } from '../../src/core/policy.ts';
 import { defaultSettings, type Settings } from '../../src/core/settings.ts';
 import type { Store } from '../../src/engine/store.ts';
 import { createIdentifiers, systemClock } from '../../src/engine/system.ts';
@@ -47,7 +48,8 @@ export interface ScriptedRun extends ScriptedAgent {
   readonly workers?: readonly string[];
   /** Of the goal; default: none, and nothing that could run one. */
   readonly goalChecks?: readonly string[];
-  readonly checking?: Pick<AgentRunOptions, 'checker' | 'lookBefore'>;
+  readonly checks?: Policy['checks'];
+  readonly checker?: AgentRunOptions['checker'];
 }
 
 function settingsOf({
@@ -103,14 +105,18 @@ export async function runScriptedAgent(run: ScriptedRun): Promise<RunEnded> {
     store,
     clock: systemClock,
     identifiers: createIdentifiers(),
-    policy: { settings: settingsOf(run), goalChecks: run.goalChecks ?? [] },
+    policy: {
+      settings: settingsOf(run),
+      goalChecks: run.goalChecks ?? [],
+      checks: run.checks ?? {},
+    },
     directory,
     permissions: { mode: 'auto', shellAllow: [] },
     environment: process.env,
     emit,
-    fingerprint: async () => null,
     acceptClaims: false,
     workers: await scriptedWorkers(run),
-    ...run.checking,
+    look: async () => null,
+    ...(run.checker && { checker: run.checker }),
   });
 }

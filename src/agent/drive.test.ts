@@ -83,7 +83,6 @@ async function play(
     policy: { settings: defaultSettings, goalChecks: [] },
     acceptClaims: false,
     random: () => 0,
-    fingerprint: async () => null,
     emit: (event) => void events.push(event),
     driver,
     program: process.execPath,

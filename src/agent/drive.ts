@@ -13,7 +13,7 @@ import { hadEndedOtherwise, isUnsaid } from '../core/state.ts';
 import { isOpen } from '../core/todo.ts';
 import type { DriveMode, HostDriver } from '../engine/host-driver.ts';
 import type { RunEnded } from './agent-event.ts';
-import { humanWords, isHuman, openTranscript } from './context/history.ts';
+import { isHuman, type Transcript } from './context/history.ts';
 import {
   defaultLimits,
   describe,
@@ -24,18 +24,8 @@ import {
   textsOf,
 } from './driven-start.ts';
 import { createHostReader } from './host-record.ts';
-import {
-  askToStop,
-  beginRun,
-  followAnswer,
-  hasWords,
-  joinWords,
-  showWords,
-  summariseRun,
-  takeMessage,
-  whileRunning,
-} from './loop/conduct.ts';
-import { createHumanControl, openAnyRun, type RunBasis } from './loop/run.ts';
+import { conductRun, hasWords, joinWords } from './loop/conduct.ts';
+import { type AnyRun, hearWords, openAnyRun, type RunBasis } from './loop/run.ts';
 import {
   defaultRetryLimits,
   noFailures,
@@ -58,48 +48,34 @@ export type DrivenRunOptions = Omit<RunBasis, 'permissions'> &
     limits?: Partial<typeof defaultLimits>;
   }>;
 
-export type Drive = Awaited<ReturnType<typeof openDrive>>;
+export type Drive = ReturnType<typeof createDrive>;
 
 export async function runDriven(options: DrivenRunOptions): Promise<RunEnded> {
-  const drive = await openDrive(options);
-  const { run, transcript, driver } = drive;
-  const spoken = run.goal === null ? null : humanWords(run.goal, run.identifiers.next());
-  // First: whatever session a human finds after a crash can go on.
-  if (spoken !== null && !run.resume) await transcript.append([spoken]);
-  await beginRun(
-    run,
-    { descriptor: describe(drive), model: options.model },
-    options.model ?? driver.title,
-  );
-  run.tell({ type: 'notice', sentence: driver.permissions[options.mode] });
-  run.control.watch();
-  showWords(run);
-  if (spoken !== null && run.resume) await transcript.append([spoken]);
-  await takeMessage(run, transcript);
-  // What happened before this run was shown then.
-  await drive.reader.look(run.store, await run.state());
-  // Not earlier: the words above would lift a stop that was asked for meanwhile.
-  run.onControl?.(createHumanControl(run, null));
-  await whileRunning(
-    run,
-    () => work(drive),
-    async () => rmSync(drive.scratch, { recursive: true, force: true }),
-  );
-  const ended = await summariseRun(run, drive.failure);
-  run.emit(ended);
-  return ended;
+  const { driver, mode, model } = options;
+  const run = openAnyRun({ ...options, permissions: { mode } }, null);
+  return conductRun(run, async (transcript) => {
+    const drive = createDrive(options, run, transcript);
+    return {
+      descriptor: describe(drive),
+      model,
+      shownModel: model ?? driver.title,
+      gate: null,
+      settle: async () =>
+        run.tell({ type: 'notice', sentence: driver.permissions[mode] }),
+      work: () => work(drive),
+      close: async () => rmSync(drive.scratch, { recursive: true, force: true }),
+    };
+  });
 }
 
-async function openDrive(options: DrivenRunOptions) {
-  const { driver, mode, sessionId, conversation, limits } = options;
-  const run = openAnyRun({ ...options, permissions: { mode } });
-  const place = { ...run.settings.context, sessionId };
+function createDrive(options: DrivenRunOptions, run: AnyRun, transcript: Transcript) {
+  const { driver, conversation, sessionId } = options;
   return {
     run,
     driver,
     options,
-    limits: { ...defaultLimits, ...limits },
-    transcript: await openTranscript(run, place, () => run.turnId),
+    limits: { ...defaultLimits, ...options.limits },
+    transcript,
     /** What our hooks in the host do is on the record, and shown from there. */
     reader: createHostReader(sessionId, run.clock),
     scratch: mkdtempSync(join(tmpdir(), 'untildone-run-')),
@@ -114,6 +90,8 @@ async function openDrive(options: DrivenRunOptions) {
 }
 
 async function work(drive: Drive) {
+  // What happened before this run was shown then.
+  await drive.reader.look(drive.run.store, await drive.run.state());
   for (let prompt: Prompt | null = await firstPrompt(drive); prompt !== null; ) {
     const { latch } = await drive.run.control.whilePaused();
     if (latch !== null) break;
@@ -123,6 +101,7 @@ async function work(drive: Drive) {
   // A stop that came before a start, or in a wait.
   if (state.latch !== null && !hadEndedOtherwise(state, 'aborted'))
     await ask(drive, 'cancelled');
+  return drive.failure;
 }
 
 const goOn: Prompt = { kind: 'note', text: '[resumed] Go on with the plan.' };
@@ -269,7 +248,7 @@ async function mayTryAgain(drive: Drive, { error, exit, complaint }: Sight) {
   const { state } = await run.record({ type: 'error-occurred', kind, ...about });
   run.tell({ type: 'error', kind, sentence: message, retryAt });
   if (!plan.retry || state.overflows >= 2) return false;
-  await run.control.wait(retryAt, ({ words }) => (words.length > 0 ? true : null));
+  await run.control.wait(retryAt, hearWords);
   return true;
 }
 
@@ -305,20 +284,19 @@ async function tellUnheard(
 async function ask(drive: Drive, end: StopEnd, seen?: Sight) {
   // A host that is only told would get the answer sent: it is gone.
   await open(drive);
-  const question = endsInQuestion(seen?.lastText ?? '');
-  return askToStop(
-    drive.run,
-    { end, question, toolError: seen?.toolError ?? null },
-    null,
-  );
+  return drive.run.askToStop({
+    end,
+    question: endsInQuestion(seen?.lastText ?? ''),
+    toolError: seen?.toolError ?? null,
+  });
 }
 
 async function answered(
   drive: Drive,
   first: Awaited<ReturnType<typeof ask>>,
 ): Promise<Prompt | null> {
-  const answer = await followAnswer(drive.run, first, (end) => ask(drive, end));
-  if (answer === 'ended') return null;
-  if (answer === 'heard') return joined(drive);
-  return { kind: 'continuation', text: answer.text };
+  const handled = await drive.run.awaitAnswer(first);
+  if (handled === null) return joined(drive);
+  const text = handled.answer?.text ?? null;
+  return text === null ? null : { kind: 'continuation', text };
 }

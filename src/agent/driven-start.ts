@@ -15,7 +15,7 @@ import type { State } from '../core/state.ts';
 import { isOpen } from '../core/todo.ts';
 import type { DriveFact, Tokens } from '../engine/host-driver.ts';
 import { createQueue } from '../engine/system.ts';
-import type { AgentEvent } from './agent-event.ts';
+import { type AgentEvent, addUsage } from './agent-event.ts';
 import type { Transcript } from './context/history.ts';
 import type { Drive } from './drive.ts';
 import type { RecordedEvent } from './event-stream.ts';
@@ -44,12 +44,7 @@ export const textsOf = (messages: ReturnType<Transcript['messages']>) =>
     .join('\n\n');
 
 /** As the driver's own; a host that is told opens the session itself meanwhile. */
-export function describe({
-  run,
-  driver,
-  options,
-  id,
-}: Pick<Drive, 'run' | 'driver' | 'options' | 'id'>) {
+export function describe({ run, driver, options, id }: Drive) {
   const driven = { host: driver.name, id, mode: options.mode, flags: options.flags };
   const place = { kind: 'main', judgesGoal: true, tools: driver.tools, driven } as const;
   return { ...ownPlace(run.directory), ...place };
@@ -363,13 +358,7 @@ async function count(
   };
   const cachedTokens = Math.min(inputTokens, fact.tokens?.cachedTokens ?? 0);
   const step = { inputTokens, cachedTokens, outputTokens, cost };
-  const { usage } = run;
-  run.usage = {
-    inputTokens: usage.inputTokens + inputTokens,
-    cachedTokens: usage.cachedTokens + cachedTokens,
-    outputTokens: usage.outputTokens + outputTokens,
-    cost: cost === null ? usage.cost : (usage.cost ?? 0) + cost,
-  };
+  run.usage = addUsage(run.usage, step);
   const unknown = { contextTokens: null, contextLimit: null };
   await run.record({
     type: 'usage-reported',

@@ -7,23 +7,10 @@ import type { Handled } from '../engine/engine.ts';
 import type { StopFacts } from '../guard/guard-transform.ts';
 import { defaultLoopLimits, LoopDetector } from '../guard/loop-detector.ts';
 import type { RunEnded } from './agent-event.ts';
-import { humanWords, openTranscript } from './context/history.ts';
 import { countUnplanned, planningHint } from './context/planning-hint.ts';
 import { planMessage, systemPrompt } from './context/prompt.ts';
-import {
-  askToStop,
-  beginRun,
-  followAnswer,
-  hasWords,
-  joinWords,
-  ownPlace,
-  showWords,
-  summariseRun,
-  takeMessage,
-  whileRunning,
-} from './loop/conduct.ts';
-import type { AgentRunOptions } from './loop/run.ts';
-import { createHumanControl, openRun } from './loop/run.ts';
+import { conductRun, hasWords, joinWords, ownPlace } from './loop/conduct.ts';
+import { type AgentRunOptions, openRun } from './loop/run.ts';
 import type { Agent, StepResult } from './loop/step.ts';
 import { compactIfDue, openAgent, recover, runStep, takeAlarm } from './loop/step.ts';
 import { openTools, settleInterrupted } from './loop/tool-calls.ts';
@@ -34,87 +21,71 @@ export type { AgentRunOptions, HumanControl } from './loop/run.ts';
 
 export async function runAgent(options: AgentRunOptions): Promise<RunEnded> {
   const run = openRun(options);
-  const { goal, resume, sessionId, control } = run;
-  const { context } = run.settings;
-  const transcript = await openTranscript(
-    run,
-    { ...context, sessionId },
-    () => run.turnId,
-  );
-  const spoken = goal === null ? null : humanWords(goal, run.identifiers.next());
-  // First: whatever session a human finds after a crash can go on.
-  if (spoken !== null && !resume) await transcript.append([spoken]);
-  await beginRun(run, {
-    descriptor: {
-      ...ownPlace(run.directory),
-      kind: 'main',
-      judgesGoal: true,
-      tools: {
-        pause: 'todo_pause',
-        verify: 'todo_verify',
-        wait: 'read_job',
-        ...(run.workers.length > 0 ? { delegate: delegateToolName } : {}),
+  return conductRun(run, async (transcript) => {
+    const { goal, control, model, settings, workers, gate } = run;
+    const tools = openTools(run);
+    const delegate = createDelegation(run, tools);
+    if (delegate !== null) tools.push(delegate);
+    const agent = openAgent({
+      ...options,
+      run,
+      asked: settings,
+      tools,
+      transcript,
+      system: systemPrompt({
+        tools: tools.map(({ name }) => name),
+        root: run.directory,
+        platform: process.platform,
+        startedOn: new Date((await run.state()).createdAt).toISOString().slice(0, 10),
+        workers,
+      }),
+      // A loop of words is one that outlives the three levels of the reminder.
+      detector: new LoopDetector({ ...defaultLoopLimits, repeatedTexts: 4 }),
+      signal: () => control.signal,
+      async waitForRetry(dueAt) {
+        if (dueAt !== null) await control.wait(dueAt, () => null);
+        return (await control.whilePaused()).latch === null;
       },
-    },
-    model: run.model.label,
+      plan: async () =>
+        planMessage((await run.state()).plan, settings.context.planTodos, delegate?.name),
+    });
+    const special = {
+      pause: 'todo_pause',
+      verify: 'todo_verify',
+      wait: 'read_job',
+      ...(delegate && { delegate: delegateToolName }),
+    };
+    return {
+      descriptor: {
+        ...ownPlace(run.directory),
+        kind: 'main',
+        judgesGoal: true,
+        tools: special,
+      },
+      model: model.label,
+      shownModel: model.label,
+      gate,
+      settle: (saysMore) => settleConversation(agent, saysMore),
+      async work() {
+        if (goal !== null) {
+          const isPlanned = (await run.state()).plan.some(isOpen);
+          const earlier = isPlanned ? [] : transcript.messages().slice(0, -1);
+          agent.hint = planningHint(goal, countUnplanned(earlier));
+        }
+        await runLoop(agent);
+        return agent.failure;
+      },
+      close: () => run.workspace.jobs.close(),
+    };
   });
+}
 
-  control.watch();
-  const tools = openTools(run);
-  const delegate = createDelegation(run, tools);
-  if (delegate !== null) tools.push(delegate);
-  const agent = openAgent({
-    ...options,
-    run,
-    asked: run.settings,
-    tools,
-    transcript,
-    system: systemPrompt({
-      tools: tools.map(({ name }) => name),
-      root: run.directory,
-      platform: process.platform,
-      startedOn: new Date((await run.state()).createdAt).toISOString().slice(0, 10),
-      workers: run.workers,
-    }),
-    // A loop of words is one that outlives the three levels of the reminder.
-    detector: new LoopDetector({ ...defaultLoopLimits, repeatedTexts: 4 }),
-    signal: () => control.signal,
-    async waitForRetry(dueAt) {
-      if (dueAt !== null) await control.wait(dueAt, () => null);
-      return (await control.whilePaused()).latch === null;
-    },
-    plan: async () =>
-      planMessage((await run.state()).plan, context.planTodos, delegate?.name),
-  });
-  showWords(run);
-
-  if (spoken !== null && resume) {
-    // What waited for permission is given up: the human said something else.
-    await settleInterrupted(agent, 'give-up');
-    await run.gate.withdraw(() => true);
-    await transcript.append([spoken]);
-  } else {
-    const isSettled = await settleInterrupted(agent, 'leave');
-    if (isSettled && transcript.messages().at(-1)?.role === 'assistant')
-      await agent.note('[resumed] Go on with the plan.');
-  }
-  await takeMessage(run, transcript);
-  if (goal !== null) {
-    const isPlanned = (await run.state()).plan.some(isOpen);
-    const earlier = isPlanned ? [] : transcript.messages().slice(0, -1);
-    agent.hint = planningHint(goal, countUnplanned(earlier));
-  }
-
-  // Not earlier: the words above would lift a stop that was asked for meanwhile.
-  run.onControl?.(createHumanControl(run, run.gate));
-  await whileRunning(
-    run,
-    () => runLoop(agent),
-    () => run.workspace.jobs.close(),
-  );
-  const ended = await summariseRun(run, agent.failure);
-  run.emit(ended);
-  return ended;
+/** What waited for permission is given up if the human says something else. */
+async function settleConversation(agent: Agent, saysMore: boolean) {
+  const isSettled = await settleInterrupted(agent, saysMore ? 'give-up' : 'leave');
+  if (saysMore) await agent.run.gate.withdraw(() => true);
+  else if (isSettled && agent.transcript.messages().at(-1)?.role === 'assistant')
+    await agent.note('[resumed] Go on with the plan.');
 }
 
 async function runLoop(agent: Agent) {
@@ -159,7 +130,7 @@ async function takeUp(agent: Agent) {
   const { run, transcript } = agent;
   if (!(await settleInterrupted(agent, 'ask'))) return false;
   // Said after the end: a new goal.
-  if ((await run.state()).baseline === null) await run.baseline.take();
+  if ((await run.state()).baseline === undefined) await run.baseline.take();
   // No call is under way.
   await run.gate.withdraw(({ answer }) => answer === null);
   if ((await joinWords(run, transcript)).length > 0) run.iterations.renew();
@@ -219,20 +190,17 @@ async function afterStep(agent: Agent, step: StepResult): Promise<Handled | null
 
 /** `said` absent: it was stopped. */
 function attemptStop(agent: Agent, end: StopFacts['end'], said?: { question: boolean }) {
-  const told = {
-    end,
-    question: said?.question ?? false,
-    toolError: said ? agent.toolError : null,
-  };
-  return askToStop(agent.run, told, agent.run.workspace.jobs.running());
+  const { question } = said ?? { question: false };
+  return agent.run.askToStop({ end, question, toolError: said ? agent.toolError : null });
 }
 
 /** True: the run may end. */
 async function carryOut(agent: Agent, first: Handled) {
-  const answer = await followAnswer(agent.run, first, (end) => attemptStop(agent, end));
-  if (answer !== 'ended' && answer !== 'heard')
-    await goOn(agent, answer.text, answer.decision);
-  return answer === 'ended';
+  const handled = await agent.run.awaitAnswer(first);
+  const { answer = null, decision = null } = handled ?? {};
+  if (answer?.text == null || decision === null) return handled !== null;
+  await goOn(agent, answer.text, decision);
+  return false;
 }
 
 /** The one place that sends the agent on. */

@@ -72,18 +72,19 @@ export async function changedSince(
 const timeoutMs = 60_000;
 
 /**
- * Adds a goal check that compares with now (P27); call it before the policy is
- * snapshotted.
+ * Adds a goal check that compares with now (P27), unless there is one already; call it
+ * before the policy is snapshotted.
  */
 export async function protectPolicy(store: Store, policy: Policy, directory: string) {
+  const id = protectedPathsId;
   const files = policy.protect ?? [];
-  if (files.length === 0) return { ok: true as const, policy };
+  if (files.length === 0 || policy.goalChecks.includes(id))
+    return { ok: true as const, policy };
   const taken = await takeBaseline(directory, files);
   if (!taken.ok) return refuse(`The protected paths cannot be read: ${taken.error}`);
   const text = JSON.stringify(taken.baseline);
   const baseline = baselineKey(text);
   await store.record({ policies: new Map([[baseline, text]]) });
-  const id = protectedPathsId;
   const spec: CheckSpec = { kind: 'protected', id, files, timeoutMs, baseline };
   const checks = { ...policy.checks, [id]: spec };
   return {

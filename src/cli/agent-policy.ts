@@ -30,7 +30,7 @@ import {
   findUserConfigDirectory,
   type PolicyResult,
   type PolicySources,
-  takenUpChecks,
+  takenUpPolicy,
 } from '../engine/policy.ts';
 import type { Store } from '../engine/store.ts';
 import { errorCode } from '../engine/system.ts';
@@ -235,15 +235,14 @@ export interface TakenPlan {
   /** What the human says by handing the file, or new checks, over; null: nothing. */
   readonly message: string | null;
   /** What the human has to know before it begins. */
-  readonly warning?: string;
+  readonly warning?: string | null;
   /** The checks on the goal, where the human named others than those of the session. */
   readonly replacedChecks?: readonly string[];
 }
 
 /**
- * What a session is taken up with is its own snapshot, whatever the files say now: an
- * agent may have written them (V2, P40). Checks that the human names take the place of
- * those that were given before; a plan file that is named counts as it is now.
+ * A run that takes a session up: the plan file that it follows must still be there, and
+ * what that file asks for since is told.
  */
 export async function takeUp(
   frozen: Policy,
@@ -255,37 +254,27 @@ export async function takeUp(
     origins: Origins;
   }>,
 ): Promise<TakenPlan> {
-  const settings = askedAsBefore(frozen.settings, present.settings, named.origins);
-  const followed = planFileOf(frozen);
-  if (!named.plan && named.goal !== null && followed !== null)
+  const { goal, plan, origins } = named;
+  const followed = plan ? null : planFileOf(frozen);
+  if (goal !== null && followed !== null)
     await realpath(followed).catch((error: unknown) => {
       const sentence = `The plan file ${shown(followed, 200)} cannot be found (${errorCode(error)}).`;
       throw new UntildoneError('usage', sentence);
     });
-  const isFollowed = !named.plan && followed !== null;
-  const warning = isFollowed
-    ? (await import('../plan-file/taken-plan.ts')).tellNewChecks(frozen, followed)
-    : null;
-  const added = warning === null ? {} : { warning };
-  if (!named.plan && named.checks.length === 0)
-    return { policy: { ...frozen, settings }, message, ...added };
-  const { goalChecks, checks } = takenUpChecks(frozen, present, named.checks.length > 0);
+  const checks = named.checks.length > 0;
+  const settings = askedAsBefore(frozen.settings, present.settings, origins);
+  const policy = takenUpPolicy(frozen, { ...present, settings }, { checks, plan });
   const lines = named.checks.map((line) => `\`${shown(line, 200)}\``).join(', ');
   const said =
-    named.goal === null ? `From now on the work is checked by ${lines}.` : null;
+    checks && goal === null ? `From now on the work is checked by ${lines}.` : null;
   return {
-    policy: {
-      ...frozen,
-      ...(named.plan
-        ? { exclude: present.exclude ?? [], sources: present.sources ?? [] }
-        : {}),
-      settings,
-      goalChecks,
-      checks,
-    },
+    policy,
     message: message ?? said,
-    replacedChecks: goalChecks,
-    ...added,
+    ...((checks || plan) && { replacedChecks: policy.goalChecks }),
+    warning:
+      followed === null
+        ? null
+        : (await import('../plan-file/taken-plan.ts')).tellNewChecks(frozen, followed),
   };
 }
 

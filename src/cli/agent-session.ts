@@ -5,25 +5,19 @@ import type { AgentEvent } from '../agent/agent-event.ts';
 import { createStreamWriter } from '../agent/event-stream.ts';
 import { type Asking, noAsking } from '../agent/loop/tool-calls.ts';
 import { type AgentRunOptions, type HumanControl, runAgent } from '../agent/run-agent.ts';
-import { type CheckerOptions, fingerprintMs } from '../checks/checker.ts';
-import { frozenBy, withIgnoreRules } from '../checks/git.ts';
-import { protectPolicy } from '../checks/protected-paths.ts';
-import { protectedPathsId } from '../core/check-specs.ts';
 import { messageOf, UntildoneError } from '../core/error.ts';
-import { oneLine } from '../core/safe-text.ts';
 import { findCheck } from '../core/same-checks.ts';
-import { spokeAt } from '../core/state.ts';
 import { ownSession } from '../engine/session-owner.ts';
 import type { Store } from '../engine/store.ts';
 import { createIdentifiers } from '../engine/system.ts';
-import { createLookBefore } from '../session/baseline.ts';
+import { freezePolicy } from '../open.ts';
 import { planFileOf } from './agent-policy.ts';
 import { canAnswerHere } from './ask-at-terminal.ts';
 import { shortId } from './describe-session.ts';
 import { createHumanActs } from './human-event.ts';
 import type { Io } from './io.ts';
 import { createRunNotifier } from './notify.ts';
-import { openParts, openPlanFileSync } from './open-runtime.ts';
+import { openPlanFileSync } from './open-runtime.ts';
 import { complain } from './print.ts';
 import type { DrivenAgent } from './run-with.ts';
 import type { Hand } from './show/keys.ts';
@@ -95,7 +89,6 @@ export async function runSession(io: Io, store: Store, session: AgentSession) {
 }
 
 async function runOwned(io: Io, store: Store, session: AgentSession) {
-  const ending = new AbortController();
   let control: HumanControl | null = null;
   let interrupts = 0;
   const onInterrupt = (): void => {
@@ -103,21 +96,12 @@ async function runOwned(io: Io, store: Store, session: AgentSession) {
     // First of all: what follows writes to the store, which may be busy for seconds.
     if (interrupts <= 2)
       output.emit({ type: 'stop-asked', how: interrupts === 1 ? 'after-step' : 'now' });
-    if (interrupts > 1) {
-      ending.abort();
-      control?.stopNow();
-      return;
-    }
-    if (control !== null) stop(control);
+    if (control !== null && interrupts === 1) stop(control);
+    else control?.stopNow();
   };
-  /**
-   * The run itself writes the latch; if that fails, the step is ended. After that nobody
-   * waits for a check any more.
-   */
+  /** The run itself writes the latch; if that fails, the step is ended. */
   const stop = ({ stopAfterStep, stopNow }: HumanControl): void =>
-    void stopAfterStep()
-      .catch(stopNow)
-      .then(() => ending.abort());
+    void stopAfterStep().catch(stopNow);
   const { sessionId } = session;
   // What is complained about meanwhile must not be written into the middle of a drawn
   // screen.
@@ -161,13 +145,13 @@ async function runOwned(io: Io, store: Store, session: AgentSession) {
   try {
     // An agent that makes itself a terminal must not answer for the human.
     const here = output.ask !== null && (await io.whyNoHuman()) === null;
-    const { policy, checker } = await prepareChecks(
-      quiet,
-      store,
-      session,
-      { emit, ask: here && output.ask ? notifier.asking(output.ask) : null },
-      ending.signal,
-    );
+    // A session that goes on without a message keeps what its last one froze.
+    const prepared =
+      session.goal === null
+        ? { ok: true as const, policy: session.policy }
+        : await freezePolicy(store, session.policy, session.directory, io.env);
+    if (!prepared.ok) throw new UntildoneError('invalid-config', prepared.error);
+    const { policy } = prepared;
     const realPath = planFileOf(policy);
     // V3: the agent can edit the file; only checks that the human's message froze are put
     // on its new lines.
@@ -188,24 +172,12 @@ async function runOwned(io: Io, store: Store, session: AgentSession) {
     const options = {
       ...session,
       policy,
-      checker,
-      lookBefore: createLookBefore(policy, {
-        ...session,
-        environment: io.env,
-        clock: io.clock,
-      }),
       store,
       clock: io.clock,
       identifiers: createIdentifiers(io.clock),
       environment: io.env,
       emit,
-      async fingerprint() {
-        const state = await store.state(sessionId);
-        const since = state === null ? io.clock.now() : spokeAt(state);
-        return checker.look(session, frozenBy(policy, since), {
-          timeoutMs: fingerprintMs,
-        });
-      },
+      ...(here && output.ask && { askHuman: notifier.asking(output.ask) }),
       onControl: (given: HumanControl) => {
         const { hear } = session;
         control =
@@ -257,53 +229,4 @@ async function openRunOutput(
   const print = await createPrinter(io, choice.json);
   if (choice.json || !(await canAnswerHere(io))) return printedOutput(io, print);
   return plainTerminalOutput(io, print, hand);
-}
-
-/**
- * What the system checks in a run: the human's checks, and that protected paths are as
- * they were at the human's message (V1, V2). What runs and what comes of it is told as
- * events; what follows from them is decided by the engine.
- */
-async function prepareChecks(
-  io: Io,
-  store: Store,
-  session: AgentSession,
-  { emit, ask }: Pick<RunOutput, 'emit' | 'ask'>,
-  signal: AbortSignal,
-) {
-  const base = () => ({ at: io.clock.now(), sessionId: session.sessionId });
-  const notice = (sentence: string) => emit({ type: 'notice', ...base(), sentence });
-  const spoken =
-    session.goal === null
-      ? session.policy
-      : await withIgnoreRules(session.policy, session.directory, io.env);
-  // A session that is taken up keeps the baseline that was taken at its first message.
-  const prepared =
-    session.goal === null || spoken.goalChecks.includes(protectedPathsId)
-      ? { ok: true as const, policy: spoken }
-      : await protectPolicy(store, spoken, session.directory);
-  if (!prepared.ok) throw new UntildoneError('invalid-config', prepared.error);
-  // Of a driven program they are shown from the record, which its hooks write too.
-  const shown: Partial<CheckerOptions> = {
-    onStarted: (check, todoId) =>
-      emit({ type: 'check-started', ...base(), check, todoId }),
-    onResult: ({ check, result, flaky, sentence, milliseconds, tail }, todoId) => {
-      const why = result === 'passed' ? '' : sentence;
-      const seen = { result, flaky, sentence: why, milliseconds, tail };
-      emit({ type: 'check-ended', ...base(), check, todoId, ...seen });
-    },
-  };
-  const watching: Partial<CheckerOptions> = {
-    ...('driver' in session.agent ? {} : shown),
-    signal: () => signal,
-    askHuman: ask ?? undefined,
-    onEdited: (paths) => {
-      const files = paths.map((path) => oneLine(path, 200)).join(', ');
-      notice(
-        `${files} was changed since your message; what it says about checks counts once you accept it.`,
-      );
-    },
-  };
-  const { checker } = openParts(io, store, { checker: watching });
-  return { policy: prepared.policy, checker };
 }

@@ -347,11 +347,31 @@ export function withShellChecks(policy: Policy, lines: readonly string[]): Polic
 }
 
 /**
- * Of a session that is taken up. `replaces`: checks that the human names now take the
+ * For a session that is taken up. `replaces`: checks that the human names now take the
  * place of those given before.
  */
 export function takenUpChecks(frozen: Policy, present: Policy, replaces: boolean) {
   const kept = frozen.goalChecks.filter((id) => !replaces || id === protectedPathsId);
   const { goalChecks, checks = {} } = addChecks({ ...frozen, goalChecks: kept }, present);
   return { goalChecks, checks };
+}
+
+/**
+ * What a session is taken up with: its own snapshot, whatever the files say now (an agent
+ * may have written them), in the settings of now (V2, P40). What the human names with it
+ * counts: checks take the place of those given before, a plan file is as it is now.
+ */
+export function takenUpPolicy(
+  frozen: Policy,
+  present: Policy,
+  named: Readonly<{ checks: boolean; plan: boolean }>,
+): Policy {
+  const { settings, exclude = [], sources = [] } = present;
+  const isNew = named.checks || named.plan;
+  return {
+    ...frozen,
+    ...(named.plan && { exclude, sources }),
+    ...(isNew && takenUpChecks(frozen, present, named.checks)),
+    settings,
+  };
 }

@@ -11,11 +11,6 @@ import { isHolderAlive, processHolder } from './system.ts';
 
 /** For the checks of one stop, where no host's timeout stands above it. */
 export const checkPatienceMs = 600_000;
-/**
- * For what a rule waits for, where we run the agent: a lost event must not hold it for
- * ever.
- */
-export const longestWaitMs = 60_000;
 
 export interface RuntimeOptions extends EngineOptions {
   /** The running host whose timers and outbox are ours to act on. */

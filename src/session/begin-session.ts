@@ -3,162 +3,111 @@
 // nothing and answers no stop.
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { fingerprintMs } from '../checks/checker.ts';
-import { frozenBy } from '../checks/git.ts';
 import type { Decision, Outcome } from '../core/decision.ts';
 import { messageOf, UntildoneError } from '../core/error.ts';
-import type { Draft, Event } from '../core/events.ts';
 import type { Policy } from '../core/policy.ts';
 import { excerpt } from '../core/problem.ts';
-import { settingsForAgent } from '../core/settings.ts';
-import {
-  createState,
-  isTurnOver,
-  libraryHost,
-  type State,
-  spokeAt,
-  unknownHost,
-} from '../core/state.ts';
+import { createState, isTurnOver, libraryHost, type State } from '../core/state.ts';
 import { checkedTexts, namedTodos } from '../core/texts.ts';
 import { isOpen, type Todo } from '../core/todo.ts';
-import { frozenPolicy, takenUpChecks, withShellChecks } from '../engine/policy.ts';
-import { createRuntime } from '../engine/runtime.ts';
+import {
+  frozenPolicy,
+  takenUpChecks,
+  takenUpPolicy,
+  withShellChecks,
+} from '../engine/policy.ts';
 import { ownSession } from '../engine/session-owner.ts';
 import { recordedEvents, settlementOf } from '../engine/session-record.ts';
 import type { Store } from '../engine/store.ts';
 import { sha256 } from '../engine/system.ts';
-import { type Parts, partsOver } from '../open.ts';
+import type { Configuration } from '../open.ts';
 import { stateDirectory } from '../store/state-directory.ts';
-import { createBaseline, createLookBefore } from './baseline.ts';
+import {
+  describePlace,
+  type GoalSessionOptions,
+  openGoalSession,
+} from './goal-session.ts';
 import type { OpenedOptions } from './session-options.ts';
 
 export type BegunSession = Awaited<ReturnType<typeof beginSession>>;
+type SitOut = GoalSessionOptions['sitOut'];
 
-export async function beginSession(options: OpenedOptions, whole: Store) {
-  const {
-    id: sessionId,
-    clock,
-    identifiers,
-    directory,
-    environment,
-    goal,
-    checks,
-    signal,
-  } = options;
-  const known = await whole.state(sessionId);
+export async function beginSession(options: OpenedOptions, whole: Store, sitOut: SitOut) {
+  const { id, clock } = options;
+  const known = await whole.state(id);
   if (known !== null && known.descriptor.host !== libraryHost) throw notOurs(known);
-  const { store, release } = await own(options, whole);
-  const parts = partsOver({
+  const owned = await ownSession({ store: whole, clock }, id);
+  if (!owned.ok) {
+    const sentence = `The session ${excerpt(id)} is open in ${owned.process}.`;
+    throw new UntildoneError('session-taken', sentence);
+  }
+  const { store, release } = owned;
+  try {
+    return { ...(await beginOwned(options, store, known, sitOut)), release };
+  } catch (error) {
+    await release();
+    throw error;
+  }
+}
+
+async function beginOwned(
+  options: OpenedOptions,
+  store: Store,
+  known: State | null,
+  sitOut: SitOut,
+) {
+  const { id: sessionId, identifiers, directory, goal, checks, signal } = options;
+  const view = createView(options, known);
+  const session = openGoalSession({
+    ...options,
+    ...view.seen,
     store,
-    clock,
-    identifiers,
-    environment,
-    directory,
+    sessionId,
     flags: options.settings,
     isPrivate: options.store !== undefined,
     checker: options.checker ?? { signal: () => signal },
+    agentName: null,
+    policy: () => policy,
+    signal: () => signal,
+    sitOut,
   });
-  const releasing = async (error: unknown) => {
-    await release();
-    throw error;
-  };
-  const frozen =
-    known === null ? null : await frozenPolicy(store, known).catch(releasing);
+  const { record, baseline } = session;
+  const frozen = known === null ? null : await frozenPolicy(store, known);
   /** What the session was begun with stays, unless the program names other checks. */
   async function presentPolicy(): Promise<Policy> {
-    const present = await currentPolicy(options, parts);
+    const { policy: given = await readFiles(options, session.configuration) } = options;
+    const present = withShellChecks(withoutStore(given, options), checks);
     if (frozen === null || checks.length > 0) return present;
     return { ...present, ...takenUpChecks(frozen, present, false) };
   }
-  let policy = await presentPolicy().catch(releasing);
-  let state = known ?? createState(sessionId, clock.now());
-  /**
-   * Since the human spoke or resumed, or the agent was held; undefined: what was settled
-   * before it was opened still holds.
-   */
-  let last: Decision | null | undefined;
-  let isOpening = true;
-  /** Of the texts, which are asked for within a transaction: told when it is over. */
-  const notices: string[] = [];
-  const runtime = createRuntime({
-    ...parts,
-    ...(options.texts && {
-      texts: checkedTexts(options.texts, (sentence) => notices.push(sentence)),
-    }),
-    policy: () => policy,
-    watch(now, events, decisions) {
-      state = now;
-      const isNews = events.some(
-        ({ type }) => type === 'human-spoke' || type === 'human-resumed',
-      );
-      if (isNews && !isOpening) last = null;
-      last = decisions.at(-1) ?? last;
-      for (const decision of decisions) void tellDecision(options, decision);
-      for (const sentence of notices.splice(0)) options.onNotice(sentence);
-    },
-  });
-  const base = () => ({ id: identifiers.next(), sessionId, at: clock.now() });
-  const record = (event: Draft<Event>) =>
-    runtime.handle({ ...base(), ...event } as Event);
-  const settings = () => settingsForAgent(policy.settings, null);
-  const fingerprint = async () => {
-    if (settings().mode === 'off') return null;
-    const frozen = frozenBy(policy, spokeAt(state));
-    return parts.checker.look({ sessionId, directory }, frozen, {
-      timeoutMs: fingerprintMs,
-    });
-  };
+  let policy = await presentPolicy();
 
   async function takeBaseline() {
-    const lookBefore = createLookBefore(policy, {
-      directory,
-      environment,
-      sessionId,
-      clock,
-    });
-    const baseline = createBaseline({
-      clock,
-      settings: settings(),
-      record,
-      fingerprint,
-      lookBefore,
-      onSlow: options.onNotice,
-      state: async () => state,
-      goalChecks: () => policy.goalChecks,
-      signal: () => signal,
-    });
     await baseline.take();
     // Nobody knows when the agent begins to write: a check that takes too long is not
     // waited for.
-    await baseline.end?.();
+    await baseline.end();
   }
 
   async function hear(text: string | null, messageId: string) {
-    const words = { text, messageId, turnId: messageId, agent: null, policyHash: null };
-    await record({ type: 'human-spoke', ...words, fingerprint: await fingerprint() });
-    if (state.baseline === null) await takeBaseline();
+    await session.hear(text, messageId);
+    if (view.latest().baseline === null) await takeBaseline();
   }
 
-  /**
-   * As it was begun with, whatever the files say now; checks that are named anew take the
-   * place of the earlier ones.
-   */
+  /** As it was begun with, whatever the files say now. */
   async function takeUp(frozen: Policy) {
-    const taken = checks.length === 0 ? {} : takenUpChecks(frozen, policy, true);
-    policy = { ...frozen, ...taken, settings: policy.settings };
+    policy = takenUpPolicy(frozen, policy, { checks: checks.length > 0, plan: false });
     await record({ type: 'human-resumed', policyHash: null });
     // What the agent wrote before it was killed is its work, also where checks are looked
     // at anew.
-    const now = await fingerprint();
+    const now = await session.fingerprint();
     if (now !== null) await record({ type: 'workspace-seen', fingerprint: now });
-    const { goalChecks } = policy;
     if (!hasSameChecks(policy, frozen)) {
-      await record({ type: 'checks-replaced', checks: goalChecks });
-      last = null;
+      await record({ type: 'checks-replaced', checks: policy.goalChecks });
+      view.forget();
     }
     await takeBaseline();
-    const said = goal ?? (await lastWords(store, sessionId));
-    return withNote(said, state.plan);
+    return withNote(goal ?? (await lastWords(store, sessionId)), view.latest().plan);
   }
 
   async function open(): Promise<readonly string[]> {
@@ -173,7 +122,8 @@ export async function beginSession(options: OpenedOptions, whole: Store) {
     if (goal === undefined) await takeBaseline();
     if (goal === undefined) return [];
     await hear(goal, wasSaid ? `${goalId}:${identifiers.next()}` : goalId);
-    return withNote(goal, state.plan.some(isOpen) ? state.plan : []);
+    const { plan } = view.latest();
+    return withNote(goal, plan.some(isOpen) ? plan : []);
   }
 
   /**
@@ -186,17 +136,63 @@ export async function beginSession(options: OpenedOptions, whole: Store) {
     return isReached && isLast && frozen !== null && hasSameChecks(policy, frozen);
   }
 
-  const words = await open().catch(releasing);
-  isOpening = false;
+  /** What the agent is to be told first. */
+  const words = await open();
+  view.begin();
   return {
+    ...session,
     store,
-    runtime,
-    base,
-    record,
-    settings,
-    fingerprint,
-    release,
-    state: () => state,
+    words,
+    latest: view.latest,
+    outcome: view.outcome,
+    /** Before the agent is called again, also if its turn had not ended. */
+    async goOn() {
+      await session.goOn();
+      view.forget();
+    },
+    /** A later message of the human. */
+    async hear(text: string | null, messageId: string) {
+      policy = await presentPolicy();
+      await hear(text, messageId);
+    },
+    /** Calls of all its tools are told from now on. */
+    seeTools: () => describeSession(directory, true),
+  };
+}
+
+/** What the program sees between two calls, without a look into the store. */
+function createView(options: OpenedOptions, known: State | null) {
+  const { id, clock, signal, onNotice, texts } = options;
+  let state = known ?? createState(id, clock.now());
+  /**
+   * Since the human spoke or resumed, or the agent was held; undefined: what was settled
+   * before it was opened still holds.
+   */
+  let last: Decision | null | undefined;
+  let isOpening = true;
+  /** Of the texts, which are asked for within a transaction: told when it is over. */
+  const notices: string[] = [];
+  const watch: GoalSessionOptions['watch'] = (now, events, decisions) => {
+    state = now;
+    const isNews = events.some(
+      ({ type }) => type === 'human-spoke' || type === 'human-resumed',
+    );
+    if (isNews && !isOpening) last = null;
+    last = decisions.at(-1) ?? last;
+    for (const decision of decisions) void tellDecision(options, decision);
+    for (const sentence of notices.splice(0)) onNotice(sentence);
+  };
+  const checked = texts && checkedTexts(texts, (sentence) => notices.push(sentence));
+  return {
+    seen: { watch, ...(checked && { texts: checked }) },
+    latest: () => state,
+    begin() {
+      isOpening = false;
+    },
+    /** How the turn ended before says nothing about what the agent does now. */
+    forget() {
+      last = null;
+    },
     outcome(): Outcome | null {
       if (state.latch !== null || signal.aborted) {
         // The event of the abort may still be on its way. An abort after the end of a
@@ -208,43 +204,11 @@ export async function beginSession(options: OpenedOptions, whole: Store) {
       const isOver = last !== null && (last.answer === 'let-go' || last.observed);
       return isOver ? settlementOf(state, last).outcome : null;
     },
-    /** What the agent is to be told first. */
-    words,
-    /**
-     * To be called before the agent is called again: how the turn ended before says
-     * nothing about what the agent does now.
-     */
-    async goOn() {
-      const { latch, pause } = state;
-      // `human-resumed` would lift a stop or a pause of the human.
-      if (isTurnOver(state) && latch === null && pause === null)
-        await record({ type: 'human-resumed', policyHash: null, goesOn: true });
-      last = null;
-    },
-    /**
-     * A later message of the human: what holds now is what the work is judged by from
-     * here on (V2).
-     */
-    async hear(text: string | null, messageId: string) {
-      policy = await presentPolicy();
-      await hear(text, messageId);
-    },
-    /** Calls of all its tools are told from now on. */
-    seeTools: () => describeSession(directory, true),
   };
 }
 
 const hasSameChecks = ({ goalChecks }: Policy, before: Policy) =>
   String(goalChecks.toSorted()) === String(before.goalChecks.toSorted());
-
-async function own({ id, clock }: OpenedOptions, store: Store) {
-  const owned = await ownSession({ store, clock }, id);
-  if (owned.ok) return owned;
-  throw new UntildoneError(
-    'session-taken',
-    `The session ${excerpt(id)} is open in ${owned.process}.`,
-  );
-}
 
 function notOurs({ id, descriptor: { host } }: State) {
   const sentence = `The session ${excerpt(id)} belongs to ${excerpt(host)}; only one that openSession began can be taken up.`;
@@ -255,16 +219,14 @@ function notOurs({ id, descriptor: { host } }: State) {
  * A configuration that is broken or switched off would hold nobody, and say so nowhere:
  * it is told here.
  */
-async function currentPolicy(options: OpenedOptions, { configuration }: Parts) {
-  const { policy, checks, onNotice } = options;
-  if (policy !== undefined) return withShellChecks(withoutStore(policy, options), checks);
+async function readFiles(options: OpenedOptions, configuration: Configuration) {
   await configuration.renew();
   const problem = configuration.problem();
   if (problem !== null) throw new UntildoneError('invalid-config', problem);
   const current = configuration.current();
   for (const notice of [configuration.pending(), looseSentence(current, options)])
-    if (notice !== null) onNotice(notice);
-  return withShellChecks(withoutStore(current, options), checks);
+    if (notice !== null) options.onNotice(notice);
+  return current;
 }
 
 /** Not where the program itself says so. */
@@ -311,7 +273,6 @@ async function tellDecision({ onDecision, onNotice }: OpenedOptions, decision: D
  * its tools.
  */
 function describeSession(directory: string, seesTools: boolean) {
-  const place = { host: libraryHost, instance: `${libraryHost}:${directory}`, directory };
   const facts = {
     kind: 'main',
     everyAgentWrites: true,
@@ -322,7 +283,7 @@ function describeSession(directory: string, seesTools: boolean) {
   const agent = { name: null, canWrite: 'yes', model: null, variant: null } as const;
   return {
     type: 'session-opened',
-    descriptor: { ...unknownHost, ...place, ...facts, tools },
+    descriptor: { ...describePlace(libraryHost, directory), ...facts, tools },
     agent,
   } as const;
 }

@@ -75,24 +75,6 @@ const words: Kind<string> = {
   expected: 'a text that is not blank',
 };
 const anything = taken((value) => value);
-const optionTable = section({
-  goal: words,
-  directory: words,
-  id: identifier,
-  checks: list(words),
-  settings: anything,
-  store: anything,
-  signal: anything,
-  onDecision: anything,
-  onNotice: anything,
-  texts: anything,
-  policy: anything,
-  checker: anything,
-  clock: anything,
-  identifiers: anything,
-  environment: anything,
-});
-
 /** What a value must at least have to be what it is taken for. */
 const shapes: Readonly<
   Record<string, readonly [expected: string, ...methods: string[]]>
@@ -108,6 +90,15 @@ const shapes: Readonly<
   environment: ['an object with variables'],
   policy: ['a policy'],
 };
+
+const optionTable = section({
+  goal: words,
+  directory: words,
+  id: identifier,
+  checks: list(words),
+  settings: anything,
+  ...Object.fromEntries(Object.keys(shapes).map((name) => [name, anything])),
+});
 
 /** @internal Not in the declarations: it has types of Node. */
 export type OpenedOptions = Omit<ReturnType<typeof readSessionOptions>, 'goal'> & {

@@ -2,9 +2,8 @@
 // the checks and answers every stop attempt; it calls no model. It judges as `untildone
 // run` does (V1).
 import { resolve } from 'node:path';
-import { allowedProposal } from '../core/check-specs.ts';
 import type { Decision, Outcome } from '../core/decision.ts';
-import { messageOf, UntildoneError } from '../core/error.ts';
+import { UntildoneError } from '../core/error.ts';
 import {
   type Draft,
   type Event,
@@ -16,12 +15,12 @@ import { excerpt, problemSentence } from '../core/problem.ts';
 import { endsInQuestion } from '../core/safe-text.ts';
 import { text as anyText, object, optional, read } from '../core/schema.ts';
 import type { Todo } from '../core/todo.ts';
-import { checkPatienceMs, longestWaitMs } from '../engine/runtime.ts';
-import { explainDecision, recordedEvents } from '../engine/session-record.ts';
+import type { Handled } from '../engine/engine.ts';
+import { explainDecision } from '../engine/session-record.ts';
 import type { Store } from '../engine/store.ts';
 import { createQueue, onAbort } from '../engine/system.ts';
 import { openSqliteStore, openUserStore } from '../store/sqlite/sqlite-store.ts';
-import { createTodoTools, type TodoToolName } from '../tools/todo-tools.ts';
+import type { TodoToolName } from '../tools/todo-tools.ts';
 import {
   type ToolFormat,
   type ToolFormats,
@@ -30,7 +29,7 @@ import {
   toolSchema,
 } from '../tools/tool-formats.ts';
 import { type BegunSession, beginSession } from './begin-session.ts';
-import { type Reply, readReply } from './reply.ts';
+import { createHold, wrongUse } from './hold-agent.ts';
 import {
   type OpenedOptions,
   readSessionOptions,
@@ -106,7 +105,7 @@ type AgentAnswer =
   | string
   | { readonly text: string | PromiseLike<string> }
   | { readonly messages: readonly unknown[] };
-type AgentCall = (messages: never[]) => AgentAnswer | PromiseLike<AgentAnswer>;
+export type AgentCall = (messages: never[]) => AgentAnswer | PromiseLike<AgentAnswer>;
 /**
  * Without the messages it never hears what is missing, and would be called again in vain.
  */
@@ -173,12 +172,7 @@ export async function openSession(given: SessionOptions = {}): Promise<Session> 
           path: store === ':memory:' ? store : resolve(store),
           clock,
         });
-  return createSession(options, opened, () => opened.close()).catch(
-    async (error: unknown) => {
-      await opened.close();
-      throw error;
-    },
-  );
+  return createSession(options, opened, () => opened.close());
 }
 
 async function createSession(
@@ -187,29 +181,23 @@ async function createSession(
   closeStore: () => Promise<void>,
 ): Promise<Session> {
   const { id: sessionId, clock, signal } = options;
-  const begun = await beginSession(options, whole);
-  const { store, runtime, base, record, state } = begun;
-  const history: unknown[] = begun.words.map(fromUser);
+  const begun = await beginSession(options, whole, sitOut).catch(
+    async (error: unknown) => {
+      await closeStore();
+      throw error;
+    },
+  );
+  const { store, engine, base, record, latest } = begun;
   let toolError: string | null = null;
   let isLeft = false;
-  let isHeld = false;
-  let isUnusedTold = false;
   /** Ends the wait of a stop: something was told that may have ended its cause. */
   let wake = () => {};
 
-  /** In order, and on the record before anything is asked. */
-  const queue = createQueue();
-  let recorded: Promise<unknown> = Promise.resolve();
-  function recordLater(event: Draft<Event>) {
-    recorded = queue(() => record(event));
-    // Safe: whoever waits for the record gets the failure.
-    recorded.catch(() => {});
-    return recorded;
-  }
+  const { recordLater, recorded } = createRecorder(record);
   const closedError = () => wrongUse(`The session ${excerpt(sessionId)} is closed.`);
   async function ready() {
     if (isLeft) throw closedError();
-    await recorded;
+    await recorded();
   }
   const abort = () =>
     void recordLater({ type: 'human-aborted', how: 'the signal of the program' });
@@ -220,41 +208,18 @@ async function createSession(
   const stop = (attempt: StopAttempt = {}) => stopQueue(() => askToStop(attempt));
 
   async function askToStop(attempt: StopAttempt): Promise<StopAnswer> {
-    const { text = null, end } = readAttempt(attempt);
-    const how = end ?? (text?.trim() === '' ? 'empty' : 'normal');
+    const { text, end } = readAttempt(attempt);
     // The clock's wake-ups do not hold the process.
     const alive = setInterval(() => {}, 2 ** 30);
     try {
-      for (let question = endsInQuestion(text ?? ''); ; question = false) {
-        await ready();
-        const seen = {
-          question,
-          fingerprint: await begun.fingerprint(),
-          background: null,
-          toolError,
-        };
-        const event = { ...base(), type: 'stop-attempted', end: how, ...seen } as const;
-        const { answer, decision } = await runtime.ask(
-          event,
-          clock.now() + checkPatienceMs,
-        );
-        toolError = null;
-        if (answer === null || decision === null)
-          throw new UntildoneError(
-            'invalid-event',
-            'The engine gave no answer to a stop attempt.',
-          );
-        const { reason, sentence } = decision;
-        if (answer.answer !== 'wait')
-          return {
-            answer: answer.answer,
-            reason,
-            sentence,
-            text: answer.text,
-            outcome: begun.outcome(),
-          };
-        await waitUntil(answer.dueAt ?? clock.now() + longestWaitMs);
-      }
+      await ready();
+      const first = await begun.askToStop({
+        end: end ?? (text?.trim() === '' ? 'empty' : 'normal'),
+        question: endsInQuestion(text ?? ''),
+        toolError,
+      });
+      toolError = null;
+      return answerOf(await begun.awaitAnswer(first), begun.outcome());
     } catch (error) {
       // Closed meanwhile: what broke then, such as the store, is no news.
       throw isLeft ? closedError() : error;
@@ -263,79 +228,15 @@ async function createSession(
     }
   }
 
-  async function waitUntil(dueAt: number): Promise<void> {
+  async function sitOut(_: unknown, dueAt: number) {
     let stops: (() => void)[] = [];
     await new Promise<void>((resolve) => {
       wake = resolve;
       stops = [clock.wake(dueAt, resolve), onAbort(signal, resolve)];
     });
     for (const stop of stops) stop();
-  }
-
-  /** The error is the program's own; what it means for the work is on the record. */
-  async function noteFailure(error: unknown) {
-    const name = error instanceof Error ? error.name : 'Error';
-    if (signal.aborted || name === 'AbortError') return stop({ end: 'cancelled' });
-    const message = messageOf(error).slice(0, 2000);
-    const about = {
-      signature: `${name}: ${message.slice(0, 200)}`,
-      message,
-      retryAt: null,
-    };
-    await record({ type: 'error-occurred', kind: 'other', ...about });
-    return stop({ end: 'error' });
-  }
-
-  async function callAgent(agent: AgentCall) {
-    try {
-      signal.throwIfAborted();
-      const answer = await agent([...history] as never[]);
-      return { answer, reply: await readReply(answer, history) };
-    } catch (error) {
-      if (!(error instanceof UntildoneError) && !isLeft) await noteFailure(error);
-      throw error;
-    }
-  }
-
-  async function note({ messages, usage, asks }: Reply) {
-    history.push(...messages);
-    const isPending = state().waits.permissions.includes(approval.requestId);
-    if (asks && !isPending) await record({ type: 'wait-started', wait: approval });
-    if (!asks && isPending)
-      await record({ type: 'wait-ended', wait: { ...approval, granted: true } });
-    const unknown = { cost: null, contextTokens: null, contextLimit: null };
-    if (usage !== null) await record({ type: 'usage-reported', ...usage, ...unknown });
-  }
-
-  async function holdAgent(agent: AgentCall) {
-    for (;;) {
-      const { answer, reply } = await callAgent(agent);
-      await ready();
-      await note(reply);
-      const { text } = await stop({ text: reply.text, end: reply.end });
-      await recorded;
-      if (text === null) await tellUnused();
-      if (text === null || signal.aborted) return answer;
-      history.push(fromUser(text));
-    }
-  }
-
-  /**
-   * Whoever forgot to pass the tools on sees only an agent that never plans. Work that is
-   * `done` needed none.
-   */
-  async function tellUnused() {
-    if (
-      isUnusedTold ||
-      !['claimed', 'exhausted', 'stagnant'].includes(begun.outcome() ?? '')
-    )
-      return;
-    for await (const event of recordedEvents(store, sessionId))
-      if (event.type === 'tool-ended' && event.access === 'todo') return;
-    isUnusedTold = true;
-    options.onNotice(
-      'The agent called no todo tool: if it is to keep a plan, pass session.tools to it.',
-    );
+    await ready();
+    return true;
   }
 
   async function leave() {
@@ -343,16 +244,22 @@ async function createSession(
     stopListening();
     wake();
     try {
-      await recorded;
+      await recorded();
       await record({ type: 'session-closed' });
     } finally {
       await begun.release();
     }
   }
 
+  const held = createHold(options, begun, {
+    ready,
+    stop,
+    recorded,
+    isClosed: () => isLeft,
+  });
   const session: Session = {
     id: sessionId,
-    tools: createTools(options, begun, ready),
+    tools: createTools(begun, ready),
     toolsFor: todoToolFormat,
     watch(tools) {
       const watched = watchTools(tools, {
@@ -370,24 +277,7 @@ async function createSession(
       recordLater(begun.seeTools());
       return watched;
     },
-    async hold(agent: AgentCall) {
-      await ready();
-      if (typeof agent !== 'function')
-        throw wrongUse(
-          `hold: must be a function that calls the agent, got ${excerpt(agent)}`,
-        );
-      if (isHeld)
-        throw wrongUse('hold: the agent is held already: wait until that has ended.');
-      if (history.length === 0)
-        throw wrongUse(
-          'hold: there is nothing to say to the agent: give openSession a goal.',
-        );
-      isHeld = true;
-      const held = begun.goOn().then(() => holdAgent(agent));
-      return (await held.finally(() => {
-        isHeld = false;
-      })) as never;
-    },
+    hold: (agent) => held.hold(agent) as never,
     stop,
     async tell(told) {
       await ready();
@@ -399,13 +289,12 @@ async function createSession(
         throw wrongUse('tell: a stop attempt wants an answer: ask with session.stop().');
       const { type } = event;
       if (type === 'human-spoke') await begun.hear(event.text, event.messageId ?? id);
-      else await runtime.handle(event);
-      if (type === 'human-spoke' && event.text?.trim())
-        history.push(fromUser(event.text));
+      else await engine.handle(event);
+      if (type === 'human-spoke' && event.text?.trim()) held.say(event.text);
       wake();
     },
     get plan() {
-      return state().plan;
+      return latest().plan;
     },
     get outcome() {
       return begun.outcome();
@@ -429,15 +318,8 @@ async function createSession(
           `There is no session ${excerpt(id)} in this store.`,
         );
       await leave();
-      const other = createSession(
-        { ...options, goal: undefined, checks: [], id },
-        whole,
-        closeStore,
-      );
-      return other.catch(async (error: unknown) => {
-        await closeStore();
-        throw error;
-      });
+      const other = { ...options, goal: undefined, checks: [], id };
+      return createSession(other, whole, closeStore);
     },
     async close() {
       // The store is closed, or another session's by now.
@@ -448,46 +330,45 @@ async function createSession(
   return session;
 }
 
-/** What an agent waits for whose answer says only that it waits. */
-const approval = { kind: 'permission', requestId: 'approval' } as const;
-
-const wrongUse = (sentence: string) => new UntildoneError('usage', sentence);
-const fromUser = (content: string) => ({ role: 'user', content });
-
-function createTools(
-  { id: sessionId, clock, identifiers }: OpenedOptions,
-  begun: BegunSession,
-  ready: () => Promise<unknown>,
-) {
-  const { runtime: engine, store, record, settings } = begun;
-  const resolveCheck = (proposal: string) => allowedProposal(settings(), proposal);
-  const context = {
-    engine,
-    store,
-    sessionId,
-    actor: 'agent',
-    clock,
-    identifiers,
-    resolveCheck,
-  } as const;
-  const tools = createTodoTools(context).map(
-    ({ name, description, inputSchema, call }) => {
-      const execute = async (input: unknown) => {
-        await ready();
-        const result = await call(input);
-        await record({ type: 'tool-ended', tool: name, access: 'todo', error: null });
-        return result.ok ? result.output : { error: result.error.message };
-      };
-      return [
-        name,
-        {
-          description,
-          inputSchema: toolSchema(inputSchema),
-          execute,
-        } satisfies SessionTool,
-      ];
+/** Records one event after the other, for callers that cannot wait. */
+function createRecorder(record: BegunSession['record']) {
+  const queue = createQueue();
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    recordLater(event: Draft<Event>) {
+      last = queue(() => record(event));
+      // Safe: whoever waits for the record gets the failure.
+      last.catch(() => {});
+      return last;
     },
-  );
+    /** All that was told is on the record. */
+    recorded: () => last,
+  };
+}
+
+function answerOf(handled: Handled | null, outcome: Outcome | null): StopAnswer {
+  const { answer = null, decision = null } = handled ?? {};
+  if (answer === null || answer.answer === 'wait' || decision === null)
+    throw new UntildoneError(
+      'invalid-event',
+      'The engine gave no answer to a stop attempt.',
+    );
+  const { reason, sentence } = decision;
+  return { answer: answer.answer, reason, sentence, text: answer.text, outcome };
+}
+
+function createTools(begun: BegunSession, ready: () => Promise<unknown>) {
+  const tools = begun.todoTools().map(({ name, description, inputSchema, call }) => {
+    const execute = async (input: unknown) => {
+      await ready();
+      const result = await call(input);
+      await begun.record({ type: 'tool-ended', tool: name, access: 'todo', error: null });
+      return result.ok ? result.output : { error: result.error.message };
+    };
+    const schema = toolSchema(inputSchema);
+    const tool: SessionTool = { description, inputSchema: schema, execute };
+    return [name, tool];
+  });
   return Object.fromEntries(tools) as Session['tools'];
 }
 

@@ -59,15 +59,29 @@ export const sessionMutations = mutationsOf({
       replace: 'if (false) throw',
       why: 'a session that was left changes a plan that another process has',
     },
+    'record-breaks-tools': {
+      find: 'error }).catch(\n            () => {},\n          );\n',
+      replace: 'error });\n',
+      why: 'a busy store makes a tool of the program fail that did its work',
+    },
+  },
+  'src/session/hold-agent.ts': {
     'held-after-abort': {
       find: '      signal.throwIfAborted();\n',
       replace: '',
       why: 'an agent is called again after the human stopped it',
     },
-    'record-breaks-tools': {
-      find: 'error }).catch(\n            () => {},\n          );\n',
-      replace: 'error });\n',
-      why: 'a busy store makes a tool of the program fail that did its work',
+  },
+  'src/session/goal-session.ts': {
+    'goes-on-over-a-stop': {
+      find: 'isTurnOver(now) && latch === null && pause === null',
+      replace: 'isTurnOver(now)',
+      why: 'an agent that is called again lifts the stop of the human',
+    },
+    'asks-its-question-again': {
+      find: '{ end, question: false, toolError: null }',
+      replace: "{ end: 'normal', question: false, toolError: null }",
+      why: 'after a wait, an answer that was cut off counts as one that ended by itself',
     },
   },
   'src/session/reply.ts': {

@@ -6,6 +6,7 @@
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { runScriptedAgent } from '../../bench/agent/scripted-agent.ts';
+import { createCommandCheck } from '../../src/core/check-specs.ts';
 import type { Checker } from '../../src/engine/host.ts';
 import { createIdentifiers, systemClock } from '../../src/engine/system.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
@@ -57,10 +58,8 @@ const ended = await runScriptedAgent({
   sessionId,
   goal: isKnown ? null : goal,
   goalChecks: ['work'],
-  checking: {
-    checker,
-    lookBefore: async () => ({ result: look(), sentence: 'There is no file.' }),
-  },
+  checks: { work: createCommandCheck('work', { shell: 'test -n "$(ls)"' }) },
+  checker,
   workers: workers === '' ? [] : workers.split(','),
   emit: ({ type }) => process.stdout.write(`${type}\n`),
 });

@@ -2,69 +2,103 @@
 // asks the engine at a stop attempt, waits as it is told, and says at the end what came
 // of it. Decides nothing.
 import { endMarkedProcesses, sessionVariable } from '../../checks/process.ts';
-import { type Decision, exitCodes } from '../../core/decision.ts';
-import type { EventOf, Job, SessionDescriptor } from '../../core/events.ts';
+import { exitCodes } from '../../core/decision.ts';
+import type { SessionDescriptor } from '../../core/events.ts';
 import { findFailedBefore } from '../../core/settlement.ts';
-import { isTurnOver, type State, unknownHost } from '../../core/state.ts';
+import type { State } from '../../core/state.ts';
 import { isOpen } from '../../core/todo.ts';
-import type { Handled } from '../../engine/engine.ts';
-import { checkPatienceMs, longestWaitMs } from '../../engine/runtime.ts';
 import { settlementOf } from '../../engine/session-record.ts';
+import { describePlace } from '../../session/goal-session.ts';
 import { planView, type RunEnded } from '../agent-event.ts';
-import { humanMessageId, humanWords, type Transcript } from '../context/history.ts';
+import {
+  humanMessageId,
+  humanWords,
+  openTranscript,
+  type Transcript,
+} from '../context/history.ts';
 import { defaultLimits } from '../workspace/tool.ts';
-import { type AnyRun, ownAgentName, spokenWords } from './run.ts';
+import { type AnyRun, ownAgentName, type Run } from './run.ts';
 
-/** Of our own agent and of each of its workers. */
-export function ownPlace(directory: string) {
-  return {
-    ...unknownHost,
-    host: 'untildone',
-    instance: `untildone:${directory}`,
-    directory,
-  };
+/** For our own agent, each of its workers and every program that we drive. */
+export const ownPlace = (directory: string) => describePlace('untildone', directory);
+
+/** Who does the work of a run: our own agent, or a program that we drive. */
+export type RunAgent = Readonly<{
+  descriptor: SessionDescriptor;
+  model: string | null;
+  /** What people read as the model. */
+  shownModel: string;
+  /** null: it asks nobody through us. */
+  gate: Run['gate'] | null;
+  /** Before the human's words, if there are any, join a conversation that is taken up. */
+  settle(saysMore: boolean): Promise<unknown>;
+  /** Resolves with what the last failed call said. */
+  work(): Promise<string | null>;
+  close(): Promise<unknown>;
+}>;
+
+/** A run from its first word to its end, whoever the agent is. */
+export async function conductRun(
+  run: AnyRun,
+  openAgent: (transcript: Transcript) => Promise<RunAgent>,
+): Promise<RunEnded> {
+  const { goal, resume, sessionId, settings, control } = run;
+  const place = { ...settings.context, sessionId };
+  const transcript = await openTranscript(run, place, () => run.turnId);
+  const agent = await openAgent(transcript);
+  const spoken = goal === null ? [] : [humanWords(goal, run.identifiers.next())];
+  // First: whatever session a human finds after a crash can go on.
+  if (!resume) await transcript.append(spoken);
+  await beginRun(run, agent);
+  control.watch();
+  showWords(run);
+  await agent.settle(goal !== null && resume);
+  if (resume) await transcript.append(spoken);
+  await takeMessage(run, transcript);
+  // Not earlier: the words above would lift a stop that was asked for meanwhile.
+  run.onControl?.({ ...control, answer: async (...said) => agent.gate?.answer(...said) });
+  // The clock's wake-ups do not hold the process.
+  const alive = setInterval(() => {}, 2 ** 30);
+  let failure: string | null;
+  try {
+    await run.showPlan();
+    await run.baseline.take();
+    failure = await agent.work();
+  } finally {
+    clearInterval(alive);
+    await run.baseline.end();
+    control.close();
+    await agent.close();
+    await run.planFile.close();
+  }
+  const ended = await summariseRun(run, failure);
+  run.emit(ended);
+  return ended;
 }
 
-type Opening = Readonly<{ descriptor: SessionDescriptor; model: string | null }>;
-
-/** `shown`: what people read as the model. */
-export async function beginRun(
-  run: AnyRun,
-  { descriptor, model }: Opening,
-  shown = model ?? '',
-) {
-  const { goal, resume, directory, permissions } = run;
-  const canWrite = permissions.mode === 'read-only' ? 'no' : 'yes';
+async function beginRun(run: AnyRun, { descriptor, model, shownModel }: RunAgent) {
+  const { goal, resume: resumed, directory, permissions, sessionId } = run;
+  const { mode } = permissions;
+  const canWrite = mode === 'read-only' ? 'no' : 'yes';
   const agent = { name: ownAgentName, canWrite, model, variant: null } as const;
-  await run.record({ type: 'session-opened', descriptor, agent, resumed: resume });
-  if (resume) {
-    const [last] = await run.store.decisions(run.sessionId, 1);
-    run.before = {
-      decisions: last?.sequence ?? 0,
-      isSettled: (await run.state()).settled !== null,
-    };
+  await run.record({ type: 'session-opened', descriptor, agent, resumed });
+  if (resumed) {
+    const [last] = await run.store.decisions(sessionId, 1);
+    const { settled } = await run.state();
+    run.before = { decisions: last?.sequence ?? 0, isSettled: settled !== null };
     // What a killed run left must not work against this one.
-    await endMarkedProcesses(
-      `${sessionVariable}=${run.sessionId}`,
-      defaultLimits.endGraceMs,
-    );
+    await endMarkedProcesses(`${sessionVariable}=${sessionId}`, defaultLimits.endGraceMs);
     const { state } = await run.record({ type: 'human-resumed', policyHash: null });
     // It died with its process, and nothing else would end it.
     const wait = { kind: 'compaction', shrunk: false } as const;
     if (state.waits.compacting) await run.record({ type: 'wait-ended', wait });
   }
-  const about = {
-    goal,
-    model: shown,
-    directory,
-    resumed: resume,
-    permissions: permissions.mode,
-  };
+  const about = { goal, model: shownModel, directory, resumed, permissions: mode };
   run.tell({ type: 'run-started', ...about });
 }
 
 /** Told when they are said, wherever that is. */
-export function showWords(run: AnyRun) {
+function showWords(run: AnyRun) {
   run.control.onLook(({ words }) => {
     for (const { messageId, text } of words) {
       if (!run.shownWords.has(messageId))
@@ -82,20 +116,14 @@ export async function hearHuman(run: AnyRun, transcript: Transcript) {
   const last = transcript.messages().at(-1);
   const messageId = last && humanMessageId(last);
   if (!messageId) return;
-  const text = typeof last.content === 'string' ? last.content : '';
-  await run.record({
-    ...spokenWords(text, messageId),
-    fingerprint: await run.fingerprint(),
-  });
+  await run.hear(typeof last.content === 'string' ? last.content : '', messageId);
 }
 
 /** What a human's message brings: their words, their checks, their plan. */
-export async function takeMessage(run: AnyRun, transcript: Transcript) {
+async function takeMessage(run: AnyRun, transcript: Transcript) {
   await hearHuman(run, transcript);
-  const state = await run.state();
   // A session that is taken up without a new message goes on in the turn that had ended.
-  if (run.resume && isTurnOver(state) && state.latch === null)
-    await run.record({ type: 'human-resumed', policyHash: null, goesOn: true });
+  if (run.resume) await run.goOn();
   if (run.replacedChecks)
     await run.record({ type: 'checks-replaced', checks: run.replacedChecks });
   // Not earlier: what the human said may have begun a new plan.
@@ -124,74 +152,8 @@ export async function joinWords(
 export const hasWords = ({ state: { latch, pause, words } }: { state: State }) =>
   latch === null && pause?.by !== 'human' && words.length > 0;
 
-/** The work itself, with the look before it. `close`: whatever it opened. */
-export async function whileRunning(
-  run: AnyRun,
-  work: () => Promise<void>,
-  close: () => Promise<void>,
-) {
-  // The clock's wake-ups do not hold the process.
-  const alive = setInterval(() => {}, 2 ** 30);
-  try {
-    await run.showPlan();
-    await run.baseline.take();
-    await work();
-  } finally {
-    clearInterval(alive);
-    await run.baseline.end?.();
-    run.control.close();
-    await close();
-    await run.planFile.close();
-  }
-}
-
-type Told = Pick<EventOf<'stop-attempted'>, 'end' | 'question' | 'toolError'>;
-
-export async function askToStop(
-  run: AnyRun,
-  told: Told,
-  background: readonly Job[] | null,
-) {
-  await run.baseline.end?.();
-  const seen = { fingerprint: await run.fingerprint(), background };
-  const event = { type: 'stop-attempted', ...run.base(), ...told, ...seen } as const;
-  return run.planFile.around(() =>
-    run.engine.ask(event, run.clock.now() + checkPatienceMs),
-  );
-}
-
-/**
- * What the agent is told to go on with; `ended`: it may stop; `heard`: the human spoke
- * while it waited.
- */
-export async function followAnswer(
-  run: AnyRun,
-  first: Handled,
-  askAgain: (end: Told['end']) => Promise<Handled>,
-): Promise<'ended' | 'heard' | Readonly<{ text: string; decision: Decision }>> {
-  for (let asked = first; ; ) {
-    const { answer, decision, state } = asked;
-    if (answer === null || decision === null || answer.answer === 'let-go')
-      return 'ended';
-    if (answer.answer === 'continue' && answer.text !== null)
-      return { text: answer.text, decision };
-    const { reason, sentence } = decision;
-    run.tell({ type: 'waiting', reason, sentence, until: answer.dueAt });
-    const dueAt = answer.dueAt ?? run.clock.now() + longestWaitMs;
-    const hasHeard = await run.control.wait(dueAt, ({ words }) =>
-      words.length > 0 ? true : null,
-    );
-    if (hasHeard) return 'heard';
-    await run.control.whilePaused();
-    asked = await askAgain(state.lastStop?.end ?? 'normal');
-  }
-}
-
 /** S8, V8. `failure`: what the last failed call said. */
-export async function summariseRun(
-  run: AnyRun,
-  failure: string | null,
-): Promise<RunEnded> {
+async function summariseRun(run: AnyRun, failure: string | null): Promise<RunEnded> {
   const { sessionId, steps, toolCalls, usage, continuations, store, clock } = run;
   const state = await run.state();
   const [stored] = await store.decisions(sessionId, 1);

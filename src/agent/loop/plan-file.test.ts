@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { PlanFileSync } from '../../plan-file/plan-file-sync.ts';
 import { noTotals, type SyncReport } from '../../plan-file/plan-file-sync.ts';
 
-import { type AgentRunOptions, followPlanFile, type RunParts } from './run.ts';
+import { type AgentRunOptions, type AnyRun, followPlanFile } from './run.ts';
 
 const plan = { title: null, goalChecks: [], items: [], warnings: [] };
 const fine: SyncReport = { ok: true, plan, withoutLine: 0, ...noTotals };
@@ -28,7 +28,7 @@ function follow(report: () => SyncReport, options: Partial<AgentRunOptions> = {}
     permissions,
     planFile: () => file,
     ...options,
-    tell: (event: Parameters<RunParts['tell']>[0]) =>
+    tell: (event: Parameters<AnyRun['tell']>[0]) =>
       told.push(event.type === 'notice' ? event.sentence : event.type),
   } as unknown as Parameters<typeof followPlanFile>[0]);
   const ask = () => followed.around(async () => void calls.push('ask'));

@@ -2,23 +2,24 @@
 // `untildone stop|pause|resume|say`) is on the record before it takes effect. Decides
 // nothing.
 import { EventEmitter, once } from 'node:events';
+import type { CheckerOptions } from '../../checks/checker.ts';
 import { commandEnvironment } from '../../checks/process.ts';
 import { UntildoneError } from '../../core/error.ts';
-import type { Draft, Event } from '../../core/events.ts';
+import type { Draft } from '../../core/events.ts';
 import type { Policy } from '../../core/policy.ts';
 import { oneLine } from '../../core/safe-text.ts';
-import { type Settings, settingsForAgent } from '../../core/settings.ts';
-import { createState, type State } from '../../core/state.ts';
+import type { Settings } from '../../core/settings.ts';
+import type { State } from '../../core/state.ts';
 import type { TextKind } from '../../core/texts.ts';
-import type { Checker } from '../../engine/host.ts';
-import {
-  createRuntime,
-  type Runtime,
-  type RuntimeOptions,
-} from '../../engine/runtime.ts';
-import { onAbort, sha256 } from '../../engine/system.ts';
+import type { Runtime } from '../../engine/runtime.ts';
+import { onAbort } from '../../engine/system.ts';
 import type { PlanFileSync } from '../../plan-file/plan-file-sync.ts';
-import { createBaseline, type LookBefore } from '../../session/baseline.ts';
+import {
+  type GoalSession,
+  type GoalSessionOptions,
+  openGoalSession,
+  queuedWords,
+} from '../../session/goal-session.ts';
 import { type AgentEvent, type Emit, planView, type UsageView } from '../agent-event.ts';
 import type { ResolvedModel } from '../models/resolve-model.ts';
 import type { Worker } from '../workers/worker-types.ts';
@@ -31,27 +32,30 @@ export const ownAgentName = 'run';
 
 /** What every run is given, also one in which another program is the agent. */
 export type RunBasis = Pick<
-  RuntimeOptions,
-  'store' | 'clock' | 'identifiers' | 'checker'
+  GoalSessionOptions,
+  | 'store'
+  | 'clock'
+  | 'identifiers'
+  | 'checker'
+  | 'look'
+  | 'sessionId'
+  | 'directory'
+  | 'environment'
 > &
   Readonly<{
     /** null: a session goes on without a new message. */
     goal: string | null;
-    sessionId: string;
     resume: boolean;
     policy: Policy;
     /** The checks on the goal, where the human names others at a resume. */
     replacedChecks?: readonly string[] | undefined;
-    directory: string;
     permissions: Readonly<{ mode: string }>;
-    environment: Readonly<Record<string, string | undefined>>;
     emit: Emit;
     planFile?: (engine: Runtime) => PlanFileSync;
-    lookBefore?: LookBefore;
-    /** null: none can be taken. */
-    fingerprint: () => Promise<string | null>;
     /** The caller has the signals and keys. */
     onControl?: (control: HumanControl) => void;
+    /** null: nobody is here. */
+    askHuman?: CheckerOptions['askHuman'];
     acceptClaims: boolean;
     random?: () => number;
   }>;
@@ -66,53 +70,54 @@ export type AgentRunOptions = RunBasis &
     workers?: readonly Worker[];
   }>;
 
+/** For waits that the human's words end; null: nothing was said. */
+export const hearWords = ({ words }: State) => (words.length > 0 ? true : null);
+
 export type AnyRun = ReturnType<typeof openAnyRun>;
 
-/** @param agentTypes those that a todo may have (M1) */
-export function openAnyRun(options: RunBasis, agentTypes: readonly string[] = []) {
-  const { store, clock, identifiers, sessionId } = options;
-  const types = agentTypes.length === 0 ? {} : { agentTypes };
+/** What is known only of our own agent. `agentTypes`: those that a todo may have (M1). */
+type OwnAgent = Required<Pick<GoalSessionOptions, 'background'>> &
+  Readonly<{ agentTypes: readonly string[] }>;
+
+/** @param own null: another program is the agent */
+export function openAnyRun(options: RunBasis, own: OwnAgent | null) {
+  const { clock, sessionId } = options;
+  const types = own?.agentTypes.length ? { agentTypes: own.agentTypes } : {};
   const policy = {
     ...options.policy,
     settings: { ...options.policy.settings, ...types },
   };
-  const settings = settingsForAgent(policy.settings, ownAgentName);
-  const checker = options.checker && {
-    ...options.checker,
-    async run(...asked: Parameters<Checker['run']>) {
-      await baseline.end?.();
-      return options.checker?.run(...asked);
-    },
-  };
-  const engine = createRuntime({
-    ...options,
-    ...(checker && { checker }),
-    hash: sha256,
-    policy: () => policy,
-  });
-  const state = async () =>
-    (await store.state(sessionId)) ?? createState(sessionId, clock.now());
-  const base = (of = sessionId) => ({
-    id: identifiers.next(),
-    sessionId: of,
-    at: clock.now(),
-  });
+  const noticed = (sentence: string) => tell({ type: 'notice', sentence });
   const tell = (
     { type, ...body }: Draft<AgentEvent>,
     of = sessionId,
     emit = options.emit,
   ) => emit({ type, at: clock.now(), sessionId: of, ...body } as AgentEvent);
-  const record = (event: Draft<Event>, of = sessionId) =>
-    engine.handle({ ...base(of), ...event } as Event);
-  const control = createControl(state, clock, tell, record);
-  const baseline = createBaseline({
-    clock,
-    settings,
-    state,
-    record,
-    fingerprint: options.fingerprint,
-    lookBefore: options.lookBefore,
-    goalChecks: () => policy.goalChecks,
+  // What a driven program does is shown from the record, which its hooks write too.
+  const shownChecks: Partial<CheckerOptions> = {
+    onStarted: (check, todoId) => tell({ type: 'check-started', check, todoId }),
+    onResult({ check, result, flaky, sentence: why, milliseconds, tail }, todoId) {
+      const sentence = result === 'passed' ? '' : why;
+      const seen = { result, flaky, sentence, milliseconds, tail };
+      tell({ type: 'check-ended', check, todoId, ...seen });
+    },
+  };
+  const session = openGoalSession({
+    ...options,
+    ...(own && { background: own.background }),
+    checker: options.checker ?? {
+      ...(own && shownChecks),
+      signal: () => control.ending,
+      askHuman: options.askHuman,
+      onEdited(paths) {
+        const files = paths.map((path) => oneLine(path, 200)).join(', ');
+        noticed(
+          `${files} was changed since your message; what it says about checks counts once you accept it.`,
+        );
+      },
+    },
+    policy: () => policy,
+    agentName: ownAgentName,
     signal: () => AbortSignal.any([control.signal, control.stopping]),
     onLooked: (check, { result, sentence }) =>
       tell({
@@ -121,19 +126,28 @@ export function openAnyRun(options: RunBasis, agentTypes: readonly string[] = []
         result,
         sentence: result === 'passed' ? '' : sentence,
       }),
-    onSlow: (sentence) => tell({ type: 'notice', sentence }),
+    onNotice: noticed,
+    aroundAsk: (ask) => planFile.around(ask),
+    async sitOut({ answer, decision }, dueAt) {
+      const { reason = '', sentence = '' } = decision ?? {};
+      tell({ type: 'waiting', reason, sentence, until: answer?.dueAt ?? null });
+      if (await control.wait(dueAt, hearWords)) return false;
+      await control.whilePaused();
+      return true;
+    },
   });
+  const { engine, state } = session;
+  const settings = session.settings();
+  const control = createControl(session, clock, tell);
+  const planFile = followPlanFile({ ...options, engine, tell });
   let shownPlan = '';
-  const parts = {
+  return {
     ...options,
+    ...session,
+    policy,
     settings,
-    engine,
-    state,
-    base,
     tell,
-    record,
     control,
-    baseline,
     isNow: async (
       rule: (now: { state: State; settings: Settings; at: number }) => boolean,
     ) => rule({ state: await state(), settings, at: clock.now() }),
@@ -143,10 +157,7 @@ export function openAnyRun(options: RunBasis, agentTypes: readonly string[] = []
       if (shown !== shownPlan) tell({ type: 'plan-changed', ...view });
       shownPlan = shown;
     },
-  };
-  return {
-    ...parts,
-    planFile: followPlanFile(parts),
+    planFile,
     startedAt: clock.now(),
     /** How earlier runs of the session left it. */
     before: { decisions: 0, isSettled: false },
@@ -159,14 +170,14 @@ export function openAnyRun(options: RunBasis, agentTypes: readonly string[] = []
   };
 }
 
-export type RunParts = ReturnType<typeof openParts>;
+export type Run = ReturnType<typeof openRun>;
 
-function openParts(options: AgentRunOptions) {
+export function openRun(options: AgentRunOptions) {
   const { workers = [], asking = noAsking, model, permissions, sessionId } = options;
-  const run = openAnyRun(
-    options,
-    workers.map(({ name }) => name),
-  );
+  const run = openAnyRun(options, {
+    agentTypes: workers.map(({ name }) => name),
+    background: () => workspace.jobs.running(),
+  });
   const place = {
     root: options.directory,
     limits: {
@@ -176,17 +187,15 @@ function openParts(options: AgentRunOptions) {
     environment: commandEnvironment(options.environment, sessionId),
   };
   const workspace = { ...place, jobs: openJobs(place) };
-  return { ...run, workers, asking, model, permissions, workspace };
-}
-
-export type Run = ReturnType<typeof openRun>;
-
-export function openRun(options: AgentRunOptions) {
-  const parts = openParts(options);
   return {
-    ...parts,
-    gate: createPermissionGate(parts),
-    iterations: createIterationBudget(parts.settings.iterations),
+    ...run,
+    workers,
+    asking,
+    model,
+    permissions,
+    workspace,
+    gate: createPermissionGate(run, asking),
+    iterations: createIterationBudget(run.settings.iterations),
     /** What was said about settings that a model does not take. */
     untaken: new Set<string>(),
   };
@@ -196,12 +205,12 @@ export function openRun(options: AgentRunOptions) {
 const pollMs = 400;
 
 function createControl(
-  read: () => Promise<State>,
-  clock: AgentRunOptions['clock'],
+  { state: read, record, base, engine }: GoalSession,
+  clock: RunBasis['clock'],
   tell: (event: Draft<AgentEvent>) => void,
-  record: (event: Draft<Event>) => Promise<unknown>,
 ) {
   const stopped = new AbortController();
+  const hurried = new AbortController();
   const looks = new EventEmitter<{ look: [State] }>().setMaxListeners(0);
   let step = new AbortController();
   let cancel = () => {};
@@ -271,12 +280,24 @@ function createControl(
     },
     /** The stop is on the record: a wait is no step that could finish. */
     stopping: stopped.signal,
+    /** Nobody waits for a check any more. */
+    ending: AbortSignal.any([stopped.signal, hurried.signal]),
     abortStep: () => step.abort(),
+    stopNow() {
+      hurried.abort();
+      step.abort();
+    },
     /** The running step may finish; waits end when the stop is on the record. */
     async stopAfterStep() {
       isFinishing = true;
       await record({ type: 'human-aborted', how: 'Ctrl-C' });
       stopped.abort();
+    },
+    /** Joins between two steps; just a stop word sets the latch (P20). */
+    async say(text: string) {
+      if (text.trim() === '') return;
+      await engine.handle(queuedWords(text, base(), null));
+      await control.look();
     },
     close() {
       isClosed = true;
@@ -286,54 +307,13 @@ function createControl(
   return control;
 }
 
-export type HumanControl = ReturnType<typeof createHumanControl>;
-
-/** `gate`: null where the agent asks nobody through us. */
-export function createHumanControl(
-  { control, engine, base }: AnyRun,
-  gate: Run['gate'] | null,
-) {
-  return {
-    stopAfterStep: control.stopAfterStep,
-    stopNow: control.abortStep,
-    /** Joins between two steps; just a stop word sets the latch (P20). */
-    async say(text: string) {
-      if (text.trim() === '') return;
-      await engine.handle(queuedWords(text, base(), null));
-      await control.look();
-    },
-    answer: gate?.answer ?? (async () => {}),
-  };
-}
-
-/** `policyHash` null: what holds where they are said becomes the snapshot (V2). */
-export function spokenWords(
-  text: string,
-  messageId: string,
-  policyHash: string | null = null,
-) {
-  const words = {
-    text,
-    messageId,
-    turnId: messageId,
-    agent: null,
-    fingerprint: null,
-    policyHash,
-  };
-  return { type: 'human-spoke', ...words } as const;
-}
-
-export function queuedWords(
-  text: string,
-  base: ReturnType<AnyRun['base']>,
-  policyHash: string | null,
-) {
-  return {
-    ...base,
-    ...spokenWords(text, `said:${base.id}`, policyHash),
-    queued: true,
-  } as const;
-}
+/** What a human at the run's own terminal can do. `answer`: to a question for permission. */
+export type HumanControl = Pick<
+  AnyRun['control'],
+  'stopAfterStep' | 'stopNow' | 'say'
+> & {
+  answer(...said: Parameters<Run['gate']['answer']>): Promise<void>;
+};
 
 type PlanFileParts = Pick<RunBasis, 'goal' | 'permissions' | 'planFile'> &
   Readonly<{ engine: Runtime; tell(event: Draft<AgentEvent>): void }>;

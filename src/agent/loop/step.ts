@@ -18,7 +18,7 @@ import { onAbort } from '../../engine/system.ts';
 import type { PartLike, StopFacts } from '../../guard/guard-transform.ts';
 import { createGuard } from '../../guard/guard-transform.ts';
 import type { LoopDetector } from '../../guard/loop-detector.ts';
-import type { AgentEvent, UsageView } from '../agent-event.ts';
+import { type AgentEvent, addUsage, type UsageView } from '../agent-event.ts';
 import type { Transcript, TranscriptMessage } from '../context/history.ts';
 import { askedOptions, createWindow } from '../context/prompt.ts';
 import {
@@ -312,15 +312,9 @@ export function takeAlarm(agent: Agent, said = '') {
 /** For its session and the run's budgets (G8). A summary does not fill the context. */
 async function count(agent: Agent, used: UsageLike, fillsContext: boolean) {
   const { run, sessionId, model } = agent;
-  const { usage } = run;
   const step = callUsage(used, model.price);
-  const { inputTokens, cachedTokens, outputTokens, cost } = step;
-  run.usage = {
-    inputTokens: usage.inputTokens + inputTokens,
-    cachedTokens: usage.cachedTokens + cachedTokens,
-    outputTokens: usage.outputTokens + outputTokens,
-    cost: cost === null ? usage.cost : (usage.cost ?? 0) + cost,
-  };
+  const { inputTokens, outputTokens, cost } = step;
+  run.usage = addUsage(run.usage, step);
   for (const spender of new Set([sessionId, run.sessionId])) {
     const isOwn = spender === sessionId;
     const contextTokens = fillsContext && isOwn ? inputTokens : null;

@@ -1,13 +1,11 @@
 // What our agent can call, and how: the human's permission (S7), the start on record, the
 // call, its result on record. A call with a recorded result is never made again.
 import type { ToolCallPart, ToolResultPart } from 'ai';
-import { allowedProposal } from '../../core/check-specs.ts';
 import { messageOf } from '../../core/error.ts';
 import { quoteForModel } from '../../core/safe-text.ts';
 import type { PermissionRequest } from '../../core/state.ts';
 import type { CallRow } from '../../engine/host.ts';
 import { createQueue } from '../../engine/system.ts';
-import { createTodoTools } from '../../tools/todo-tools.ts';
 import { type Emit, type PermissionChoice, permissionChoices } from '../agent-event.ts';
 import { describeChange, type FileChange } from '../workspace/file-change.ts';
 import * as permission from '../workspace/permission.ts';
@@ -15,7 +13,7 @@ import type { RememberedGrant } from '../workspace/remembered-grants.ts';
 import { isFailedCommand } from '../workspace/shell.ts';
 import type { ToolContext, WorkspaceTool } from '../workspace/tool.ts';
 import { workspaceTools } from '../workspace/workspace-tools.ts';
-import type { Run, RunParts } from './run.ts';
+import type { AnyRun, Run } from './run.ts';
 import type { Agent } from './step.ts';
 
 export type ToolCallResult = Readonly<{
@@ -55,8 +53,7 @@ export interface AgentTool
 const readingTodoTools = ['list_todo', 'todo_read', 'todo_verify'];
 
 export function openTools(run: Run) {
-  const resolveCheck = (proposal: string) => allowedProposal(run.settings, proposal);
-  const todoTools = createTodoTools({ ...run, actor: 'agent', resolveCheck }).map(
+  const todoTools = run.todoTools().map(
     (tool): AgentTool => ({
       ...tool,
       family: 'todo',
@@ -270,8 +267,8 @@ function permitOf(
  * On the record first: answered here, in another terminal, or after a crash. One at a
  * time.
  */
-export function createPermissionGate(run: RunParts) {
-  const { sessionId, control, asking } = run;
+export function createPermissionGate(run: AnyRun, asking: Asking) {
+  const { sessionId, control } = run;
   const answeredHere = new Set<string>();
   /** Their call may not have begun on the record yet: once is once. */
   const used = new Set<string>();

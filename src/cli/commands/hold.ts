@@ -2,10 +2,10 @@
 // (C3, G4), or speaks to our own agent while it works (T3). An agent that calls `pause`
 // or `stop` pauses its own session, as `todo_pause` does, and no other (V12). Only a
 // human may resume, which lifts nothing else: budgets stay spent (G6).
-import { queuedWords } from '../../agent/loop/run.ts';
 import { UntildoneError } from '../../core/error.ts';
 import { isTurnOver, type Session } from '../../core/state.ts';
 import { createIdentifiers } from '../../engine/system.ts';
+import { queuedWords } from '../../session/goal-session.ts';
 import { describeState, nameSession, shortId } from '../describe-session.ts';
 import {
   type Answer,

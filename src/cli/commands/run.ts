@@ -163,7 +163,7 @@ export const run = {
         origins,
       };
       const said = frozen === null ? taken : await takeUp(frozen, taken, words);
-      if (said.warning !== undefined) complain(io, `warning: ${said.warning}`);
+      if (said.warning) complain(io, `warning: ${said.warning}`);
       // A plan that was moved here comes without a word.
       const handed =
         resumed !== null && !hasSpoken(resumed) ? 'Work through the plan.' : null;

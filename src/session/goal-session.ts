@@ -1,0 +1,174 @@
+// A session with a goal, whoever its agent is: told its goal, looked at before the work,
+// asked when the agent wants to stop, made to wait. `openSession`, our own run and a
+// driven run stand on it. It decides nothing.
+import { fingerprintMs } from '../checks/checker.ts';
+import { frozenBy } from '../checks/git.ts';
+import { allowedProposal } from '../core/check-specs.ts';
+import type { Draft, Event, EventBase, EventOf, Job } from '../core/events.ts';
+import type { Policy } from '../core/policy.ts';
+import { settingsForAgent } from '../core/settings.ts';
+import {
+  createState,
+  isTurnOver,
+  type State,
+  spokeAt,
+  unknownHost,
+} from '../core/state.ts';
+import type { Handled } from '../engine/engine.ts';
+import type { Checker } from '../engine/host.ts';
+import { checkPatienceMs, createRuntime } from '../engine/runtime.ts';
+import { type OpenOptions, type Parts, partsOver } from '../open.ts';
+import { createTodoTools } from '../tools/todo-tools.ts';
+import { createBaseline, type Looked } from './baseline.ts';
+
+/**
+ * For what a rule waits for, where we run the agent: a lost event must not hold it for
+ * ever.
+ */
+const longestWaitMs = 60_000;
+
+export type GoalSessionOptions = OpenOptions &
+  Required<Pick<OpenOptions, 'clock' | 'identifiers'>> &
+  Readonly<{
+    sessionId: string;
+    directory: string;
+    /** What a message of the human freezes. */
+    policy: () => Policy;
+    /** Whose settings hold; null: those of no agent by name. */
+    agentName: string | null;
+    /** Takes the fingerprint of the workspace. Default: that of its files. */
+    look?: Parts['checker']['look'];
+    /** Ends the looks before the work. */
+    signal: () => AbortSignal;
+    onLooked?: (check: string, looked: Looked) => void;
+    onNotice: (sentence: string) => void;
+    /** Jobs of the agent that go on by themselves; null: nobody says. */
+    background?: () => readonly Job[] | null;
+    /** What else happens before and after the engine is asked. */
+    aroundAsk?: (ask: () => Promise<Handled>) => Promise<Handled>;
+    /**
+     * Waits until then, or until something may have ended the cause of the wait. False:
+     * nobody asks again.
+     */
+    sitOut: (waiting: Handled, dueAt: number) => Promise<boolean>;
+  }>;
+
+/** What is known about the answer with which the agent wants to stop. */
+type StopFacts = Pick<EventOf<'stop-attempted'>, 'end' | 'question' | 'toolError'>;
+
+export type GoalSession = ReturnType<typeof openGoalSession>;
+
+/** What a session with a goal can do; the caller owns it already. */
+export function openGoalSession(options: GoalSessionOptions) {
+  const { store, clock, identifiers, sessionId, directory, policy } = options;
+  const { aroundAsk = (ask) => ask(), background = () => null } = options;
+  const parts = partsOver(options);
+  const { look = parts.checker.look } = options;
+  const checker: Checker = {
+    async run(...asked) {
+      await baseline.end();
+      return parts.checker.run(...asked);
+    },
+  };
+  const engine = createRuntime({ ...parts, policy, checker });
+  const settings = () => settingsForAgent(policy().settings, options.agentName);
+  const state = async (): Promise<State> =>
+    (await store.state(sessionId)) ?? createState(sessionId, clock.now());
+  const base = (of = sessionId) => ({
+    id: identifiers.next(),
+    sessionId: of,
+    at: clock.now(),
+  });
+  const record = (event: Draft<Event>, of = sessionId) =>
+    engine.handle({ ...base(of), ...event } as Event);
+
+  /** null: nobody judges by it, or none could be taken. */
+  async function fingerprint(): Promise<string | null> {
+    if (settings().mode === 'off') return null;
+    const frozen = frozenBy(policy(), spokeAt(await state()));
+    return look({ sessionId, directory }, frozen, { timeoutMs: fingerprintMs });
+  }
+  const baseline = createBaseline({ ...options, settings, state, record, fingerprint });
+
+  /** The human's words; what holds now is what the work is judged by from here on (V2). */
+  async function hear(text: string | null, messageId: string) {
+    const seen = { policyHash: null, fingerprint: await fingerprint() };
+    await record({ type: 'human-spoke', ...spokenWords(text, messageId), ...seen });
+  }
+
+  /** Before the agent is called again in a turn that had ended. */
+  async function goOn() {
+    const { latch, pause, ...now } = await state();
+    // `human-resumed` would lift a stop or a pause of the human.
+    if (isTurnOver(now) && latch === null && pause === null)
+      await record({ type: 'human-resumed', policyHash: null, goesOn: true });
+  }
+
+  /** The agent wants to stop. */
+  async function askToStop(facts: StopFacts): Promise<Handled> {
+    await baseline.end();
+    const seen = { fingerprint: await fingerprint(), background: background() };
+    const event = { type: 'stop-attempted', ...facts, ...seen, ...base() } as const;
+    return aroundAsk(() => engine.ask(event, clock.now() + checkPatienceMs));
+  }
+
+  /** Sits out what a rule waits for and asks again; null: nobody asks again. */
+  async function awaitAnswer(first: Handled): Promise<Handled | null> {
+    let handled = first;
+    // A continuation without its words is asked for once more, too.
+    while (handled.answer?.answer !== 'let-go' && handled.answer?.text === null) {
+      const dueAt = handled.answer.dueAt ?? clock.now() + longestWaitMs;
+      if (!(await options.sitOut(handled, dueAt))) return null;
+      const end = handled.state.lastStop?.end ?? 'normal';
+      handled = await askToStop({ end, question: false, toolError: null });
+    }
+    return handled;
+  }
+
+  /** For the agent, with what it may propose as a check. */
+  const todoTools = () => {
+    const resolveCheck = (proposal: string) => allowedProposal(settings(), proposal);
+    return createTodoTools({ ...options, engine, actor: 'agent', resolveCheck });
+  };
+
+  return {
+    configuration: parts.configuration,
+    engine,
+    settings,
+    state,
+    base,
+    record,
+    fingerprint,
+    baseline,
+    todoTools,
+    hear,
+    goOn,
+    askToStop,
+    awaitAnswer,
+  };
+}
+
+/** Where a session of ours is; nothing else is known of it. */
+export const describePlace = (host: string, directory: string) => ({
+  ...unknownHost,
+  host,
+  instance: `${host}:${directory}`,
+  directory,
+});
+
+const spokenWords = (text: string | null, messageId: string) => ({
+  text,
+  messageId,
+  turnId: messageId,
+  agent: null,
+});
+
+/**
+ * Words that the agent reads after its running step. `policyHash` null: what holds where
+ * they are said becomes the snapshot (V2).
+ */
+export function queuedWords(text: string, base: EventBase, policyHash: string | null) {
+  const words = spokenWords(text, `said:${base.id}`);
+  const seen = { policyHash, fingerprint: null };
+  return { type: 'human-spoke', ...base, ...words, ...seen, queued: true } as const;
+}
