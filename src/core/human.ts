@@ -12,6 +12,7 @@ import {
   isOnItsWay,
   isTurnOver,
   newTurn,
+  reopenTurn,
   type State,
   unpark,
 } from './state.ts';
@@ -99,15 +100,6 @@ function endWaitingTurn(state: State, at: number): State {
 }
 
 const heldOutcomes: ReadonlySet<Outcome> = new Set(['aborted', 'paused']);
-
-function reopenTurn(state: State): State {
-  const { turn } = state;
-  return {
-    ...state,
-    turn: turn === null ? null : { ...turn, ended: false },
-    settled: null,
-  };
-}
 
 type Spoken = EventOf<'human-spoke'>;
 

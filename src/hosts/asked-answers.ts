@@ -321,7 +321,11 @@ export function createAnswers(context: Context) {
         wait,
       });
     }
-    await runtime.append({ ...made, type: 'activity-seen' });
+    await runtime.append({
+      ...made,
+      type: 'activity-seen',
+      ...(isNotice && { wakes: true }),
+    });
     if (pauses === undefined) return nothing;
     await runtime.handle({
       ...made,
