@@ -7,7 +7,7 @@ import { shippedHook } from '../install/files.ts';
 import { serverName } from '../install/hook-host.ts';
 import { writeValue } from '../install/toml-text.ts';
 import { type Fields, listOf, recordOf, textOf } from '../untrusted.ts';
-import { hostName, planTool } from './host.ts';
+import { codexLanguage, hostName, planTool } from './host.ts';
 import {
   codexHooks,
   codexInstaller,
@@ -110,7 +110,7 @@ export const codexDriver: HostDriver = {
   start({ text, id, isNew, mode, model, flags, environment }) {
     // The start before may have been killed in the middle of an item.
     isAnswering = false;
-    const command = shippedHook(hostName, environment, `--tools=${toolPrefix}`);
+    const command = shippedHook(codexLanguage, environment, `--tools=${toolPrefix}`);
     const settings = {
       ...Object.fromEntries(
         codexHooks.map((one) => [`hooks.${one.hook}`, [hookGroup(one, command)]]),
