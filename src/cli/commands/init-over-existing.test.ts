@@ -146,6 +146,22 @@ describe('init over what is there', () => {
     });
   });
 
+  it.each([
+    ['user', 'home/.claude/settings.json'],
+    ['shared', 'project/.claude/settings.json'],
+  ] as const)(
+    'C2: a switch that an older init set for the scope %s is taken back too',
+    async (scope, file) => {
+      bench.write(file, '{ "model": "x" }\n');
+      installOlderVersion(withSwitches({ ENABLE_TOOL_SEARCH: 'auto' }), scope);
+      expect(JSON.parse(bench.read(file)).env.ENABLE_TOOL_SEARCH).toBe('auto');
+      await installed(bench, `--${scope}`);
+      expect(bench.read(file)).not.toContain('ENABLE_TOOL_SEARCH');
+      await uninstalled(bench, `--${scope}`);
+      expect(bench.read(file)).toBe('{ "model": "x" }\n');
+    },
+  );
+
   describe('V10: hook lines of an older init, which a project’s NODE_OPTIONS could switch off', () => {
     const before = '{ "model": "x" }\n';
     const lines = () => hooksOf(bench.read(settings));
