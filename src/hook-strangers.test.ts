@@ -13,7 +13,8 @@ import * as claude from '../test/support/payload-cases.ts';
 import * as qwen from '../test/support/qwen-payloads.ts';
 import { wordsInCapitals } from '../test/support/variables-read.ts';
 import { hosts as table } from './hosts/hosts.ts';
-import { isReadAtStart, isReadByUs } from './hosts/project-variables.ts';
+import { writeHookCommand } from './hosts/install/files.ts';
+import { isReadAtStart, isReadByUs, startVariables } from './hosts/project-variables.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 interface HostCase {
@@ -108,6 +109,14 @@ beforeEach(() => {
   cpSync(join(bundles, 'plugin/programs'), join(state, 'bin/here'), { recursive: true });
   writeFileSync(join(project, 'evil/false'), '#!/bin/sh\nexit 0\n', { mode: 0o755 });
   writeFileSync(
+    join(project, 'evil/preload.cjs'),
+    "require('node:fs').writeSync(1, '{}'); process.exit(0);",
+  );
+  writeFileSync(
+    join(project, 'evil/openssl.cnf'),
+    'nodejs_conf = all\n[all]\nproviders = nothing\n',
+  );
+  writeFileSync(
     join(project, 'untildone.json'),
     JSON.stringify({ checks: { never: { command: ['false'] } }, goal: ['never'] }),
   );
@@ -122,11 +131,20 @@ function strangersValue(name: string): string {
     QWEN_CODE: '1',
     UNTILDONE_MODE: 'off',
     UNTILDONE_HOME: state,
-    NODE_OPTIONS: '--no-deprecation',
+    NODE_OPTIONS: `--require ${join(project, 'evil/preload.cjs')}`,
+    NODE_CHANNEL_FD: 'x',
+    OPENSSL_CONF: join(project, 'evil/openssl.cnf'),
     TZ: 'UTC',
     PATH: `${join(project, 'evil')}:${process.env['PATH']}`,
   };
   return chosen[name] ?? join(project, 'evil');
+}
+
+/** As `init` writes it into the settings of the host. */
+function hookLine({ name }: HostCase): string {
+  const copy = { node: process.execPath, stateDirectory: state, version: 'here' };
+  const adapter = adapters.get(name) ?? {};
+  return writeHookCommand({ scope: 'user', ...copy }, name, [], startVariables(adapter));
 }
 
 /**
@@ -145,9 +163,8 @@ function turn(host: HostCase, variables: Readonly<Record<string, string>>, text:
   // What the host sets for hooks overrides the project, except the mark of a harness.
   const own = 'AI_AGENT' in variables ? { ...env, AI_AGENT: variables['AI_AGENT'] } : env;
   const answers = [host.prompt, host.work, host.stop].map((payload) => {
-    const words = [join(state, 'bin/here/hook.js'), host.name];
     const input = JSON.stringify({ ...payload, cwd: project });
-    const { stdout } = spawnSync(process.execPath, words, {
+    const { stdout } = spawnSync('/bin/sh', ['-c', hookLine(host)], {
       env: own,
       input,
       encoding: 'utf8',
@@ -175,10 +192,15 @@ describe.each(cases)('V10: a project’s own settings of $name', (host) => {
     });
   }, 30_000);
 
-  it.each(own.map((name) => [name]))(
-    'do not switch us off by %s, and the human is told',
-    (name) => {
-      const variables = { [name]: strangersValue(name) };
+  const atStart = Object.keys(startVariables(adapters.get(host.name) ?? {}));
+
+  it.each([
+    ...[...own, ...atStart].map((name) => [name, '']),
+    ['NODE_OPTIONS', '--nope'],
+  ])(
+    'do not switch us off by %s %s, and the human is told',
+    (name, value) => {
+      const variables = { [name]: value || strangersValue(name) };
       const { told, goesOn } = turn(host, variables, host.write(variables));
       expect(goesOn).toContain(failed);
       expect(told).toContain(`set ${name}: that is ignored`);
@@ -187,7 +209,7 @@ describe.each(cases)('V10: a project’s own settings of $name', (host) => {
   );
 
   it('do not switch us off by any variable that we read, all at once', () => {
-    const names = [...own, ...shared, 'NODE_OPTIONS'];
+    const names = [...own, ...shared, ...atStart];
     const variables = Object.fromEntries(
       names.map((name) => [name, strangersValue(name)]),
     );
@@ -199,7 +221,7 @@ describe.each(cases)('V10: a project’s own settings of $name', (host) => {
   }, 30_000);
 
   it('do not switch us off if nobody can read them', () => {
-    const names = [...own, ...shared, 'NODE_OPTIONS'];
+    const names = [...own, ...shared, ...atStart];
     const variables = Object.fromEntries(
       names.map((name) => [name, strangersValue(name)]),
     );

@@ -11,7 +11,7 @@ import { applyEdit, type Edit, type FileTarget } from '../hosts/install/changes.
 import { isCopied, readSettingsFile, unlessRefused } from '../hosts/install/files.ts';
 import * as install from '../hosts/install/installer.ts';
 import { broken, initCommand, note, ok } from '../hosts/install/installer.ts';
-import { isReadAtStart, isReadByUs } from '../hosts/project-variables.ts';
+import { isReadAtStart, isReadByUs, isReadTooEarly } from '../hosts/project-variables.ts';
 import { stateDirectory } from '../store/state-directory.ts';
 
 export function tellFirst(rows: install.Examination): install.Finding[] {
@@ -181,7 +181,10 @@ function examineVariables(
     (isReadByUs(name) || variables.includes(name)) &&
     !(isMoved && name === 'UNTILDONE_HOME');
   const names = [...new Set(found.flatMap((listed) => listed ?? []))].filter(isIgnored);
-  const atStart = names.filter(isReadAtStart);
+  // A committed hook, and that of a plugin, is started as the host finds its program.
+  const isPlain =
+    programs.some(({ file }) => file === undefined) || survey.plugin !== null;
+  const atStart = names.filter(isPlain ? isReadAtStart : isReadTooEarly);
   const ignored = `The settings of ${title} in this project set ${names.join(', ')}: untildone's hooks ignore that.`;
   const early = `${atStart.join(', ')} can still change what a hook does: it takes effect when the hook starts.`;
   return [

@@ -6,9 +6,11 @@ import { dirname, join } from 'node:path';
 import { ancestorsOf } from '../checks/process-ancestors.ts';
 import { UntildoneError } from '../core/error.ts';
 import { createState, isTurnOver, type Session, type State } from '../core/state.ts';
+import { readPresentState } from '../engine/present-state.ts';
 import { findOwnerProcess } from '../engine/session-owner.ts';
-import type { Store } from '../engine/store.ts';
+import type { SessionFilter as SessionsAsked, Store } from '../engine/store.ts';
 import { hostOfCommand } from '../hosts/host-processes.ts';
+import { hostOf } from '../hosts/hosts.ts';
 import { type Arguments, type Command, jsonOption } from './command.ts';
 import {
   hostTitle,
@@ -216,8 +218,11 @@ async function findCallingSession(
     store,
     io,
     recentSessions,
-    async (session) =>
-      isOf(session) && !isForeign(session) && (await hasUnfinishedTurn(store, session)),
+    (session) =>
+      isOf(session) &&
+      !isForeign(session) &&
+      session.turn !== null &&
+      !isTurnOver(session),
   );
   const [only] = running;
   if (only === undefined)
@@ -247,16 +252,6 @@ async function findRunAbove(store: Store) {
   };
 }
 
-/**
- * Counts a message of the human that still waits in the inbox: events of a host are taken
- * in at its next stop.
- */
-async function hasUnfinishedTurn(store: Store, session: Session): Promise<boolean> {
-  if (session.turn !== null && !isTurnOver(session)) return true;
-  const waiting = await store.events({ sessionId: session.id, waiting: true });
-  return waiting.some(({ event }) => event.type === 'human-spoke');
-}
-
 function isOwnMain({ deleted, descriptor: { host, kind } }: Session): boolean {
   return host === 'untildone' && kind === 'main' && !deleted;
 }
@@ -269,9 +264,17 @@ export function isMainSession({ deleted, descriptor: { kind } }: Session): boole
   return !deleted && (kind === 'main' || kind === 'unknown');
 }
 
+/** A host with hooks was started, and nobody has said anything to its agent yet. */
+export function isUnasked({ turn, descriptor: { host } }: Session): boolean {
+  return turn === null && hostOf(host)?.asked !== undefined;
+}
+
 async function mostRecent(store: Store, io: Io): Promise<Session> {
   const found = await sessionsHere(store, io, recentSessions);
-  const session = found.find(isMainSession) ?? found[0];
+  const session =
+    found.find((one) => isMainSession(one) && !isUnasked(one)) ??
+    found.find(isMainSession) ??
+    found[0];
   if (session !== undefined) return session;
   const [imported] = await sessionsHere(store, io, 1, () => true);
   const helps =
@@ -347,26 +350,29 @@ export async function sessionsHere(
   isMeant: SessionFilter = (session) => !isImported(session),
 ): Promise<readonly Session[]> {
   for (const directory of projectDirectories(cwd)) {
-    const found = await newest(
-      (most) => store.sessions({ directory, limit: most }),
-      limit,
-      isMeant,
-    );
+    const found = await newest(store, { directory, limit }, isMeant);
     if (found.length > 0) return found;
   }
   return [];
 }
 
-/** The newest ones that fit: one run may have more workers than a list has lines. */
+/**
+ * The newest ones that fit, as they stand now: one run may have more workers than a list
+ * has lines.
+ */
 export async function newest(
-  fetch: (limit: number) => Promise<readonly Session[]>,
-  limit: number,
+  store: Store,
+  { limit, ...where }: SessionsAsked,
   fits: SessionFilter,
 ): Promise<readonly Session[]> {
   for (let wanted = limit; ; wanted *= 4) {
-    const found = await fetch(wanted);
-    const answers = await Promise.all(found.map(fits));
-    const fitting = found.filter((_, index) => answers[index]);
+    const found = await store.sessions({ ...where, limit: wanted });
+    const present = await Promise.all(
+      found.map((session) => readPresentState(store, session)),
+    );
+    present.sort((one, other) => other.updatedAt - one.updatedAt);
+    const answers = await Promise.all(present.map(fits));
+    const fitting = present.filter((_, index) => answers[index]);
     if (fitting.length >= limit || found.length < wanted) return fitting.slice(0, limit);
   }
 }

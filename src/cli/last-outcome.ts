@@ -1,5 +1,4 @@
-// How the last turn of a session ended, for scripts. It reads the state and the inbox,
-// because a hook takes in what waits there only at the next stop. It decides nothing.
+// How the last turn of a session ended, for scripts. It decides nothing.
 import type { Outcome } from '../core/decision.ts';
 import { endSentence } from '../core/end-sentence.ts';
 import type { State } from '../core/state.ts';
@@ -33,8 +32,8 @@ export async function findTurnDecision(
 const recentDecisions = 20;
 
 /**
- * null: there is no outcome yet, or the session works on something newer. `sentence`:
- * what people read at the end.
+ * @param session as it stands now (see `readPresentState`). null: there is no outcome
+ * yet, or the session works on something newer. `sentence`: what people read at the end.
  */
 export async function findLastOutcome(
   store: Store,
@@ -54,21 +53,13 @@ export async function findLastOutcome(
 type TurnEnd = Readonly<{ outcome: Outcome; reason: string }>;
 
 async function findLastEnd(store: Store, session: State): Promise<TurnEnd | null> {
-  const waiting = (await store.events({ sessionId: session.id, waiting: true })).map(
-    ({ event }) => event,
-  );
-  const hasSpoken = waiting.some(({ type }) => type === 'human-spoke');
-  const last = waiting.findLast(
-    ({ type }) => type === 'human-spoke' || type === 'human-aborted',
-  );
+  const { settled, parked, descriptor, turn } = session;
   // A stop that is parked will be decided again.
-  if (last?.type === 'human-spoke' || session.parked !== null) return null;
-  const settled = hasSpoken ? null : session.settled;
+  if (parked !== null) return null;
   if (settled !== null) return settled;
-  if (last?.type === 'human-aborted') return { outcome: 'aborted', reason: 'aborted' };
   // `run` and a session of the library judge their goal, so they have an outcome even if
   // no rule gave one.
-  if (session.descriptor.judgesGoal !== true || session.turn?.ended !== true) return null;
+  if (descriptor.judgesGoal !== true || turn?.ended !== true) return null;
   const [decided = null] = await store.decisions(session.id, 1);
   return settlementOf(session, decided?.decision ?? null);
 }

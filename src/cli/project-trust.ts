@@ -187,7 +187,7 @@ export async function setUpChecks(io: Io, request: CheckRequest): Promise<number
   const isAsked = !isDry && request.commands.length === 0 && !isChecked;
   const commands = isAsked ? await chooseChecks(io, folder, command) : request.commands;
   if (commands.length === 0 && !isNew) {
-    if (!isDry) await settleTrust(io);
+    if (!isDry) await settleTrustAndTry(io, request.isTried);
     return 0;
   }
   const added = addChecks(folder, commands, request);
@@ -209,8 +209,15 @@ export async function setUpChecks(io: Io, request: CheckRequest): Promise<number
   else if (checks !== '')
     printWrapped(io, ['Once that passes and nothing is open, an agent here is `done`.']);
   // Tried last, so that Ctrl-C leaves nothing half done.
-  if (request.isTried) await tryAcceptedChecks(io, commands, known);
+  if (request.isTried) await tryAcceptedChecks(io, known);
   return 0;
+}
+
+/** Asks as `settleTrust` does, then runs each check once that was accepted by it. */
+export async function settleTrustAndTry(io: Io, isTried: boolean): Promise<void> {
+  const known = readGoalCommands(io);
+  await settleTrust(io);
+  if (isTried) await tryAcceptedChecks(io, known);
 }
 
 /** The commands that an agent here must pass before it may stop. */
@@ -225,19 +232,14 @@ function readGoalCommands(io: Io): readonly CommandCheck[] {
 }
 
 /**
- * Skips checks that were accepted before, since they run at every stop anyway, and checks
- * that nobody accepted.
+ * `known` are those that were accepted before, and run at every stop anyway. Whoever
+ * wrote the others into the file, the human has just accepted them.
  */
-async function tryAcceptedChecks(
-  io: Io,
-  commands: readonly string[],
-  known: readonly CommandCheck[],
-) {
+async function tryAcceptedChecks(io: Io, known: readonly CommandCheck[]) {
   const before = known.map(formatCheckCommand);
-  const accepted = readGoalCommands(io).filter((check) => {
-    const command = formatCheckCommand(check);
-    return commands.includes(command) && !before.includes(command);
-  });
+  const accepted = readGoalCommands(io).filter(
+    (check) => !before.includes(formatCheckCommand(check)),
+  );
   if (accepted.length > 0)
     await tryChecks(io, accepted, { directory: realpathSync(io.cwd) });
 }

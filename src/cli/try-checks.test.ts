@@ -5,11 +5,13 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
+  writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createCommandCheck } from '../core/check-specs.ts';
 import { isProcessAlive } from '../engine/system.ts';
 import { createSimulatedClock } from '../simulated/simulated-clock.ts';
@@ -113,6 +115,61 @@ it.each([
   expect(await setUpChecks(io, { ...request, ...how })).toBe(0);
   expect(readdirSync(directory).filter((name) => name === 'ran')).toEqual(ran);
   expect(existsSync(join(directory, 'untildone.json'))).toBe(true);
+});
+
+describe('the trust question of init', () => {
+  const committed = {
+    checks: {
+      fine: { command: 'echo run >> fine.log' },
+      red: { command: 'echo "not ok 1 - adds"; exit 3' },
+    },
+    goal: ['fine', 'red'],
+  };
+
+  /** Somebody sits here and answers each question so. */
+  function sitDown(answer: string): Io {
+    writeFileSync(join(directory, 'untildone.json'), JSON.stringify(committed));
+    const input = Object.assign(new PassThrough(), { isTTY: true });
+    const before = Object.getOwnPropertyDescriptor(process, 'stdin') ?? {};
+    Object.defineProperty(process, 'stdin', { value: input, configurable: true });
+    onTestFinished(() => void Object.defineProperty(process, 'stdin', before));
+    const write = process.stderr.write.bind(process.stderr);
+    process.stderr.write = ((text: string) => {
+      if (text.includes('leave it as it is]')) input.write(`${answer}\n`);
+      return true;
+    }) as typeof write;
+    onTestFinished(() => {
+      process.stderr.write = write;
+    });
+    return createIo({ isTTY: true });
+  }
+
+  const how = { command: 'untildone init pi', isNew: false, isDry: false };
+  const ranFine = () =>
+    existsSync(join(directory, 'fine.log'))
+      ? readFileSync(join(directory, 'fine.log'), 'utf8')
+      : '';
+
+  it.each([[[]], [['echo more']]])(
+    'V1: each check that a teammate’s yes accepts is run once, with %j of --check',
+    async (commands) => {
+      const io = sitDown('y');
+      expect(await setUpChecks(io, { ...how, commands, isTried: true })).toBe(0);
+      expect(ranFine()).toBe('run\n');
+      expect(out).toContain('echo run >> fine.log passes');
+      expect(out).toContain('fails now (exit 3): agents here will be held');
+      for (const command of commands) expect(out).toContain(`${command} passes`);
+    },
+  );
+
+  it('V1: none is run with --no-try, nor after a bare Enter', async () => {
+    for (const [answer, isTried] of [
+      ['', true],
+      ['y', false],
+    ] as const)
+      await setUpChecks(sitDown(answer), { ...how, commands: [], isTried });
+    expect(ranFine()).toBe('');
+  });
 });
 
 it.each([

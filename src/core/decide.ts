@@ -10,7 +10,7 @@ import { decidedElsewhere, followHost } from './reconcile.ts';
 import { settingsForAgent } from './settings.ts';
 import type { State } from './state.ts';
 import { reconsider, stopReducers } from './stop.ts';
-import { workReducers } from './work.ts';
+import { wakeTurn, workReducers } from './work.ts';
 
 const reducers: Reducers = {
   ...humanReducers,
@@ -53,7 +53,8 @@ export function decide(state: State, event: Event, policy: Policy): Step {
   ) => State | Step;
   const settings = settingsForAgent(policy.settings, state.agent.name);
   const own = settings === policy.settings ? policy : { ...policy, settings };
-  const reduced = reduce(state, at === event.at ? event : { ...event, at }, own);
+  const timed = at === event.at ? event : { ...event, at };
+  const reduced = reduce(wakeTurn(state, timed), timed, own);
   const ownStep = 'plan' in reduced ? step(reduced) : reduced;
   const isNewPolicy = ownStep.state.policyHash !== state.policyHash;
   const first = isNewPolicy

@@ -5,6 +5,7 @@ import { ends, reports } from '../../test/properties/check-story.ts';
 import {
   createCoreDriver,
   type DriverOptions,
+  type Happening,
 } from '../../test/properties/core-driver.ts';
 import { isGoalProved } from './state.ts';
 
@@ -158,6 +159,123 @@ describe.each(hosts)('in $name', ({ options }) => {
     });
     driver.happens({ type: 'activity-seen' });
     expect(driver.stops().decision).toMatchObject({ reason: 'aborted', outcome: null });
+  });
+});
+
+/** As the hook of a host tells of a call of the agent itself. */
+const call = { tool: 'Bash', access: 'read', error: null } as const;
+const own = { source: { kind: 'work', promptId: null } } as const;
+const wakes: readonly (readonly [string, DriverOptions, Happening])[] = [
+  ['its own message to the agent', {}, { type: 'activity-seen', wakes: true }],
+  ['a call that is told when it begins', {}, { type: 'tool-started', ...call, ...own }],
+  ['a todo tool that is told when it ends', {}, { type: 'tool-ended', ...call, ...own }],
+  [
+    'a call in a host that tells live',
+    { descriptor: { mode: 'told', immediate: true } },
+    { type: 'tool-started', ...call },
+  ],
+];
+
+describe('a turn whose host wakes the agent after the end', () => {
+  it.each(wakes)(
+    'V12: runs again by %s, and its next stop is judged anew',
+    (_, options, wake) => {
+      const driver = afterDone(options);
+      const before = driver.state;
+      driver.happens(wake);
+      expect(driver.state).toMatchObject({
+        settled: null,
+        turn: { number: 1, ended: false },
+      });
+      expect(driver.state.counters, 'only the human zeroes them').toEqual(
+        before.counters,
+      );
+      expect(isGoalProved(driver.state)).toBe(false);
+      driver.now += 1000;
+      driver.happens({ type: 'activity-seen' });
+      expect(driver.stops().decision?.answer, 'the check runs once more').toBe('wait');
+      reports(driver, null, 'failed');
+      ends(driver);
+      expect(driver.decisions.at(-1)).toMatchObject({ answer: 'continue' });
+    },
+  );
+
+  it('V12: ends as before if nothing changed', () => {
+    const driver = afterDone({});
+    driver.happens({ type: 'activity-seen', wakes: true });
+    driver.stops();
+    reports(driver, null, 'passed');
+    ends(driver);
+    expect(driver.state.settled).toMatchObject({ outcome: 'done', at: driver.now });
+  });
+
+  it('V12: is aborted by a stop, like any turn that runs', () => {
+    const driver = afterDone({});
+    driver.happens({ type: 'activity-seen', wakes: true });
+    driver.happens({ type: 'human-aborted', how: 'untildone stop' });
+    expect(driver.state).toMatchObject({
+      settled: { outcome: 'aborted' },
+      turn: { ended: true },
+    });
+  });
+
+  it('V12: stays as it ended by what is told late, by a subagent, and by signs that are no work', () => {
+    const driver = afterDone({});
+    const { settled } = driver.state;
+    const { updatedAt } = driver.state;
+    const late = [updatedAt, updatedAt - 5000];
+    for (const at of late) driver.happens({ type: 'tool-started', ...call, ...own }, at);
+    const side = { source: { kind: 'side', promptId: null } } as const;
+    const signs: readonly Happening[] = [
+      { type: 'tool-started', ...call, ...side },
+      { type: 'tool-ended', ...call },
+      { type: 'activity-seen' },
+      { type: 'wait-ended', wait: { kind: 'background', jobId: 'job' } },
+    ];
+    for (const sign of signs) {
+      driver.now += 1000;
+      driver.happens(sign);
+    }
+    expect(driver.state).toMatchObject({ settled, turn: { ended: true } });
+  });
+
+  it('V12: stays as it ended while it is stopped or paused', () => {
+    const holds = [
+      { type: 'human-aborted', how: 'untildone stop' },
+      { type: 'human-paused', reason: null },
+      { type: 'model-paused', reason: '', byCommand: true },
+    ] as const;
+    for (const hold of holds) {
+      const driver = afterDone({});
+      const { settled } = driver.state;
+      driver.happens(hold);
+      driver.now += 1000;
+      driver.happens({ type: 'activity-seen', wakes: true });
+      expect(driver.state, hold.type).toMatchObject({ settled, turn: { ended: true } });
+    }
+  });
+
+  it('V12: stays as it ended in a run of ours, which says by itself that it goes on', () => {
+    const driver = afterDone({ descriptor: { judgesGoal: true } });
+    const { settled } = driver.state;
+    driver.happens({ type: 'tool-started', ...call });
+    expect(driver.state).toMatchObject({ settled, turn: { ended: true } });
+  });
+
+  it('V5: a text that was on its way before the end is void', () => {
+    const driver = createCoreDriver({ descriptor: { mode: 'told', immediate: true } });
+    driver.says();
+    driver.plans('write the parser');
+    const { epoch = 0 } = driver.stops().decision ?? {};
+    driver.now += 1000;
+    driver.happens({ type: 'tool-ended', ...call });
+    const todo = driver.state.plan[0]?.id ?? '';
+    driver.completes(todo);
+    expect(driver.stops().decision?.outcome).toBe('claimed');
+    driver.now += 1000;
+    driver.happens({ type: 'tool-started', ...call });
+    const lost = { type: 'delivery-reported', epoch, news: 'lost', error: null } as const;
+    expect(driver.happens(lost).commands).toEqual([]);
   });
 });
 

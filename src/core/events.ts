@@ -314,7 +314,10 @@ const eventTable = {
     /** The agent called `untildone stop` or `untildone pause`, and not `todo_pause`. */
     byCommand: optional(flag),
   },
-  'activity-seen': {},
+  'activity-seen': {
+    /** The host itself sent its agent to work, such as when a background job ended. */
+    wakes: optional(flag),
+  },
   'tool-started': { tool: identifier, access, requestId: optional(identifier) },
   'tool-ended': { tool: identifier, access, error: nullable(text) },
   'todos-created': { actor, items: list(newTodo) },

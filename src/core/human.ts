@@ -14,6 +14,7 @@ import {
   isTurnOver,
   newTurn,
   noProgress,
+  reopenTurn,
   type State,
   unpark,
 } from './state.ts';
@@ -101,15 +102,6 @@ function endWaitingTurn(state: State, at: number): State {
 }
 
 const heldOutcomes: ReadonlySet<Outcome> = new Set(['aborted', 'paused']);
-
-function reopenTurn(state: State): State {
-  const { turn } = state;
-  return {
-    ...state,
-    turn: turn === null ? null : { ...turn, ended: false },
-    settled: null,
-  };
-}
 
 type Spoken = EventOf<'human-spoke'>;
 

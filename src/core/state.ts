@@ -491,6 +491,16 @@ export function endTurn(state: State): State {
   return state.turn === null ? state : { ...state, turn: { ...state.turn, ended: true } };
 }
 
+/** The agent works on in a turn that had ended: it gets its outcome at its next stop. */
+export function reopenTurn(state: State): State {
+  const { turn } = state;
+  return {
+    ...state,
+    turn: turn === null ? null : { ...turn, ended: false },
+    settled: null,
+  };
+}
+
 /** The epoch rises so that a timer on its way is void. */
 export function cancelParked(state: State): State {
   return { ...state, parked: null, timer: null, epoch: state.epoch + 1 };

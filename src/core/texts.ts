@@ -394,11 +394,10 @@ function failureLines(context: StopContext): string[] {
 }
 
 function todoFailureLines(state: State, todo: Todo): string[] {
-  const failedBefore = describeTodoFailedBefore(state, todo);
   const [printed = ''] = describeOutputs([{ name: '', tail: todo.failureTail }]);
   return [
     `The check of ${quoteForModel(todo.title)} failed, so it is open again.`,
-    failedBefore === '' ? '' : `The check ${failedBefore}`,
+    describeFailedBefore(state, todo.checks),
     printed === '' ? '' : `It ${printed}`,
   ];
 }
@@ -442,14 +441,14 @@ function failedBeforeWords({ descriptor }: State): string {
 }
 
 /**
- * Words to stand behind "The check"; empty: it did not fail before. If a todo has several
- * checks, the record does not say which of them failed now, so all of them must have
- * failed before.
+ * Of a todo's failed check, or of a check on the goal. Empty: it did not fail before. If a
+ * todo has several checks, the record does not say which of them failed now, so all of
+ * them must have failed before.
  */
-export function describeTodoFailedBefore(state: State, { checks }: Todo): string {
+export function describeFailedBefore(state: State, checks: readonly string[]): string {
   const isFailedBefore =
     checks.length > 0 && findFailedBefore(state, checks).length === checks.length;
-  return isFailedBefore ? failedBeforeWords(state) : '';
+  return isFailedBefore ? `The check ${failedBeforeWords(state)}` : '';
 }
 
 /**

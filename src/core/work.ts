@@ -2,8 +2,8 @@
 // passes, and a new state of the workspace; everything else counts at most twice in a
 // row.
 import { byEvent } from './decision.ts';
-import type { EventOf, PermissionAnswer } from './events.ts';
-import { cancelParked, type State, unpark } from './state.ts';
+import type { Event, EventOf, PermissionAnswer } from './events.ts';
+import { cancelParked, isTurnOver, reopenTurn, type State, unpark } from './state.ts';
 
 /**
  * If the provider names no reset: time for it to recover, while a human still watches.
@@ -106,6 +106,32 @@ export const workReducers = byEvent({
   'wait-started': waitStarted,
   'wait-ended': waitEnded,
 });
+
+/**
+ * A host may send its agent to work without a message of the human, such as when a
+ * background job ends: the turn that had ended goes on then. What the human or the agent
+ * holds stays as it ended, and a run of ours says by itself that it goes on.
+ */
+export function wakeTurn(state: State, event: Event): State {
+  const isHeld = state.latch !== null || state.pause !== null;
+  const isOurs = state.descriptor.judgesGoal === true;
+  if (!isTurnOver(state) || isHeld || isOurs) return state;
+  // A text on its way is void: a later stop was answered since.
+  return showsWork(state, event) ? cancelParked(reopenTurn(state)) : state;
+}
+
+/** Of the agent itself: its subagents may work on after its end. */
+function showsWork({ updatedAt }: State, event: Event): boolean {
+  const { type, source, at } = event;
+  if (type === 'activity-seen') return event.wakes === true;
+  // A call of the ended turn that is told late is never newer than all that is on the
+  // record.
+  const isNew = at > updatedAt;
+  const isOwn = source === undefined || source.kind === 'work';
+  if (type === 'tool-started') return isNew && isOwn;
+  // A host that tells live may tell of the end of a call after the end of the turn.
+  return type === 'tool-ended' && isNew && source?.kind === 'work';
+}
 
 function markActive(state: State): State {
   const { injection, descriptor } = state;

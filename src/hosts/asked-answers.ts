@@ -119,6 +119,9 @@ const pausedMessage =
   'this session is paused by you: the agent may stop whenever it likes, until `untildone resume`.';
 
 const nothing: HookAnswer = {};
+
+const isStoreBusy = (error: unknown): boolean =>
+  error instanceof UntildoneError && error.code === 'store-busy';
 const interrupted = { type: 'human-aborted', how: 'interrupted' } as const;
 
 export function createAnswers(context: Context) {
@@ -172,7 +175,7 @@ export function createAnswers(context: Context) {
       else for (const event of [...events, ...differences]) await runtime.handle(event);
     } catch (error) {
       // Safe: while another process holds the store they wait in its spool.
-      if (!(error instanceof UntildoneError && error.code === 'store-busy')) throw error;
+      if (!isStoreBusy(error)) throw error;
       await store.append(events);
       return nothing;
     }
@@ -190,11 +193,22 @@ export function createAnswers(context: Context) {
     events,
     givesPlan,
   }: AsksOf<'open'>): Promise<HookAnswer> {
-    const opening = openingEvent(begins ? 'open' : 'side');
-    await store.append(givesPlan ? events : [...events, opening]);
-    if (!givesPlan) return nothing;
-    await runtime.handle(opening);
-    return { text: openPlanText(await store.state(sessionId)) };
+    await takeIn([...events, openingEvent(begins ? 'open' : 'side')]);
+    return givesPlan ? { text: openPlanText(await store.state(sessionId)) } : nothing;
+  }
+
+  /**
+   * With them the session is on the record, where every command finds it (C3). While
+   * another process holds the store they wait in its spool.
+   */
+  async function takeIn(told: readonly Event[]): Promise<void> {
+    try {
+      for (const event of told) await runtime.handle(event);
+    } catch (error) {
+      if (!isStoreBusy(error)) throw error;
+      // Safe: one that was taken in before is not taken twice.
+      await store.append(told);
+    }
   }
 
   function openingEvent(kind: SourceKind): Event {
@@ -307,7 +321,11 @@ export function createAnswers(context: Context) {
         wait,
       });
     }
-    await runtime.append({ ...made, type: 'activity-seen' });
+    await runtime.append({
+      ...made,
+      type: 'activity-seen',
+      ...(isNotice && { wakes: true }),
+    });
     if (pauses === undefined) return nothing;
     await runtime.handle({
       ...made,

@@ -8,6 +8,7 @@ import { isPassedOn } from '../checks/process.ts';
 import type { Environment } from '../engine/policy.ts';
 import { scriptSwitch } from '../engine/start-program.ts';
 import { holdsProgram } from '../store/state-directory.ts';
+import type { AskedHost } from './asked-call.ts';
 
 const patternOf = (...names: readonly string[]) =>
   new RegExp(`^(?:${names.join('|')})$`, 'u');
@@ -28,9 +29,34 @@ const runtimeVariable = patternOf(
 
 /**
  * It takes effect before any line of ours runs: we can keep it from the programs that we
- * start, but not from ourselves.
+ * start, but from ourselves only what `startVariables` takes off.
  */
 export const isReadAtStart = (name: string): boolean => runtimeVariable.test(name);
+
+/**
+ * With one of these Node runs other code first, takes our code from elsewhere, or ends at
+ * once. Set to nothing they do nothing.
+ */
+const cleared: Readonly<Record<string, string>> = {
+  NODE_OPTIONS: '',
+  NODE_CHANNEL_FD: '',
+  NODE_COMPILE_CACHE: '',
+  NODE_V8_COVERAGE: '',
+  OPENSSL_CONF: '',
+};
+
+/** What takes effect in our hooks all the same, however `init` wrote their lines. */
+export const isReadTooEarly = (name: string): boolean =>
+  isReadAtStart(name) && !Object.hasOwn(cleared, name);
+
+/**
+ * What the hook lines of a host begin with, and our server gets, if a project can set
+ * variables there. Lines on Windows have no word for it.
+ */
+export const startVariables = ({
+  projectVariables,
+}: Pick<AskedHost, 'projectVariables'>) =>
+  projectVariables === undefined || process.platform === 'win32' ? {} : cleared;
 
 /**
  * Besides these, each host's adapter names its own. A variable that only a check names is
@@ -60,7 +86,9 @@ export function withoutStrangers(
   { strangers, alsoRead, home }: VariableSources,
 ) {
   const isRead = (name: string) => isReadByUs(name) || alsoRead.includes(name);
-  const suspects = [...new Set(strangers ?? Object.keys(given))].filter(isRead);
+  const isCleared = (name: string) => given[name] === '' && Object.hasOwn(cleared, name);
+  const all = () => Object.keys(given).filter((name) => !isCleared(name));
+  const suspects = [...new Set(strangers ?? all())].filter(isRead);
   if (suspects.length === 0) return { environment: given, ignored: [] };
   const { UNTILDONE_HOME: state } = given;
   // `init` wrote this path, since our program was copied there; or the command line of

@@ -6,7 +6,7 @@ import { messageOf } from '../core/error.ts';
 import { escapeJsonLine, oneLine, quoteForModel } from '../core/safe-text.ts';
 import { type Settings, settingsForAgent } from '../core/settings.ts';
 import { countPlan, nextTodos, openCount, planSize, type State } from '../core/state.ts';
-import { describeOutputs, describeTodoFailedBefore } from '../core/texts.ts';
+import { describeFailedBefore, describeOutputs } from '../core/texts.ts';
 import type { Todo } from '../core/todo.ts';
 import type { Environment } from '../engine/policy.ts';
 import { makeFolder, readBytes } from '../engine/system.ts';
@@ -75,11 +75,9 @@ export function describeFailures(state: State, failed: readonly Todo[]): string[
   }));
   const outputs = describeOutputs(named);
   return todos.map((todo, index) => {
-    const failedBefore = describeTodoFailedBefore(state, todo);
     const whatToDo =
-      failedBefore === ''
-        ? 'Fix the cause, then complete it again.'
-        : `The check ${failedBefore}`;
+      describeFailedBefore(state, todo.checks) ||
+      'Fix the cause, then complete it again.';
     const sentence = `The check of ${quoteForModel(todo.title)} failed, so it is not completed and stays open. ${whatToDo}`;
     const printed = outputs[index] ?? '';
     return printed === '' ? sentence : `${sentence}\nIt ${printed}`;

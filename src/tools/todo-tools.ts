@@ -28,7 +28,7 @@ import {
   type Session,
   type State,
 } from '../core/state.ts';
-import { namedTodos } from '../core/texts.ts';
+import { describeFailedBefore, namedTodos } from '../core/texts.ts';
 import {
   type Actor,
   isDropped,
@@ -252,14 +252,14 @@ const completeTodo = defineTodoTool({
       completedAt,
       remaining: remaining(now),
     };
-    const open =
-      checked.verification === 'failed'
-        ? ['Its check failed, so the todo is open again.']
-        : [];
+    const isFailed = checked.verification === 'failed';
+    const open = isFailed ? ['Its check failed, so the todo is open again.'] : [];
+    const failedBefore = Object.values(viewFailedBefore(now, checked));
     const [failure] = viewFailures([{ name: checked.title, tail: checked.failureTail }]);
     return succeeded({ ...viewChecked(checked), ...failure, ...settled }, [
       ...reply.notices,
       ...open,
+      ...failedBefore,
     ]);
   },
 });
@@ -468,11 +468,13 @@ const todoVerify = defineTodoTool({
     const todos = listed.map((todo, index) => ({
       ...viewChecked(todo),
       ...failures[index],
+      ...viewFailedBefore(state, todo),
     }));
     const goal = goals.map(([check, found], index) => ({
       check,
       state: found.state,
       ...failures[todos.length + index],
+      ...viewFailedBefore(state, { checks: [check], verification: found.state }),
     }));
     const next =
       'The checks still run: call todo_verify again, or stop and they are waited for.';
@@ -629,6 +631,16 @@ const viewListed = (session: Session) => (todo: Todo) => {
     ...(isDropped(todo) ? { dropped: true } : {}),
   };
 };
+
+/** P51: of a check that failed now; nothing if it did not fail before the work began. */
+function viewFailedBefore(
+  state: State,
+  { checks, verification }: Readonly<{ checks: Todo['checks']; verification: string }>,
+): Readonly<{ failedBefore?: string }> {
+  const failedBefore =
+    verification === 'failed' ? describeFailedBefore(state, checks) : '';
+  return failedBefore === '' ? {} : { failedBefore };
+}
 
 function viewChecked(todo: Todo) {
   const { id, status, verification } = todo;

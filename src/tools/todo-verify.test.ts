@@ -2,8 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { createMemoryStore } from '../../test/support/memory-store.ts';
 import type { Event } from '../core/events.ts';
 import { defaultSettings } from '../core/settings.ts';
+import type { State } from '../core/state.ts';
 import type { Checker } from '../engine/host.ts';
 import { sha256 } from '../engine/system.ts';
+import { describeFailures } from '../hosts/shared.ts';
 import { createScriptedHost } from '../simulated/scripted-host.ts';
 import {
   createSequentialIdentifiers,
@@ -76,8 +78,25 @@ async function claimedTodo(answer: () => Promise<Result>, checkPatienceMs: numbe
     if (result === undefined) throw new Error(`there is no tool ${name}`);
     return result.ok ? result.output : { error: result.error.code };
   };
-  return { call, session: async () => store.state(sessionId) };
+  return { host, call, session: async () => store.state(sessionId) };
 }
+
+type Claimed = Awaited<ReturnType<typeof claimedTodo>>;
+
+/** How the checks stood before the work began. */
+const baseline = ({ host }: Claimed, ...failed: string[]) =>
+  host.happens({
+    type: 'baseline-seen',
+    fingerprint: null,
+    checks: failed.map((check) => ({ check, result: 'failed' as const })),
+  });
+/** The same words as in a host that asks before a completion. */
+const failedBefore = (session: State | null) =>
+  session === null
+    ? expect.fail('no session')
+    : (describeFailures(session, session.plan)[0]?.match(
+        /The check failed before .* reason\./u,
+      )?.[0] ?? expect.fail('no such words'));
 
 const complete = { todoId: 'todo-a', outcome: 'it parses' };
 
@@ -102,6 +121,50 @@ describe('complete_todo with a check', () => {
       remaining: 1,
       notices: ['Its check failed, so the todo is open again.'],
     });
+  });
+});
+
+describe('a check that failed before the work began too', () => {
+  it('P51: complete_todo and todo_verify say so, and what the agent may do', async () => {
+    const claimed = await claimedTodo(async () => 'failed', 1000);
+    const { call, session, host } = claimed;
+    await baseline(claimed, 'unit', 'suite');
+    const completed = await call('complete_todo', complete);
+    const words = failedBefore(await session());
+    expect(words).toContain('call todo_pause with this as the reason');
+    expect(completed).toMatchObject({
+      notices: ['Its check failed, so the todo is open again.', words],
+    });
+    await host.happens({
+      type: 'check-finished',
+      todoId: null,
+      check: 'suite',
+      result: 'failed',
+      flaky: false,
+      tail: null,
+      fingerprint: null,
+      final: true,
+      writes: null,
+    });
+    expect(await call('todo_verify', {})).toMatchObject({
+      todos: [{ id: 'todo-a', verification: 'failed', failedBefore: words }],
+      goal: [{ check: 'suite', state: 'failed', failedBefore: words }],
+    });
+  });
+
+  it('P51: is not said of another check, nor once it passes', async () => {
+    let result: Result = 'failed';
+    const claimed = await claimedTodo(async () => result, 1000);
+    await baseline(claimed, 'other');
+    const failed = await claimed.call('complete_todo', complete);
+    expect(JSON.stringify(failed)).not.toContain('before the work began');
+    await baseline(claimed, 'unit');
+    result = 'passed';
+    const passed = await claimed.call('complete_todo', complete);
+    expect(passed).toMatchObject({ verification: 'passed' });
+    expect(JSON.stringify([passed, await claimed.call('todo_verify', {})])).not.toContain(
+      'before the work began',
+    );
   });
 });
 

@@ -150,8 +150,8 @@ export const textsMutations = mutationsOf({
       why: 'an agent is pressed to mend what was broken before it came',
     },
     'text-red-before-todo': {
-      find: 'return isFailedBefore ? failedBeforeWords(state)',
-      replace: "return isFailedBefore ? ''",
+      find: "return isFailedBefore ? `The check ${failedBeforeWords(state)}` : '';",
+      replace: "return '';",
       why: 'an agent is pressed to mend what was broken before it came',
     },
     'text-same-output': {

@@ -8,6 +8,36 @@ export const workMutations = mutationsOf({
       replace: 'loopAlarms: state.loopAlarms',
       why: 'a loop goes on for ever',
     },
+    'wake-unseen': {
+      find: 'return showsWork(state, event) ? cancelParked(reopenTurn(state)) : state;',
+      replace: 'return state;',
+      why: 'a stop freezes the outcome of before, although the agent works again',
+    },
+    'wake-by-late-call': {
+      find: 'const isNew = at > updatedAt;',
+      replace: 'const isNew = true;',
+      why: 'a call that is told late takes the outcome of an ended turn away',
+    },
+    'wake-though-held': {
+      find: 'const isHeld = state.latch !== null || state.pause !== null;',
+      replace: 'const isHeld = false;',
+      why: 'an agent that was stopped after its end loses its outcome',
+    },
+    'wake-own-run': {
+      find: 'const isOurs = state.descriptor.judgesGoal === true;',
+      replace: 'const isOurs = false;',
+      why: 'a run that has ended seems to run, and no process is at work in it',
+    },
+    'wake-by-subagent': {
+      find: "const isOwn = source === undefined || source.kind === 'work';",
+      replace: 'const isOwn = true;',
+      why: 'a subagent that works on takes the outcome of its parent away',
+    },
+    'wake-keeps-text': {
+      find: 'cancelParked(reopenTurn(state))',
+      replace: 'reopenTurn(state)',
+      why: 'an agent that was woken is sent a text of before its end',
+    },
     'activity-keeps-countdown': {
       find: "return descriptor.mode === 'told' ? unpark(awake) : awake;",
       replace: 'return awake;',

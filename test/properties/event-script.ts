@@ -432,7 +432,7 @@ const makers: readonly (readonly [number, Maker])[] = [
   [2, () => ({ type: 'human-resumed' })],
   [1, () => ({ type: 'human-resumed', goesOn: true })],
   [1, () => ({ type: 'model-paused', reason: 'a human has to decide' })],
-  [6, () => ({ type: 'activity-seen' })],
+  [6, (digits) => ({ type: 'activity-seen', wakes: pick(digits, [false, true]) })],
   [
     2,
     (digits) => ({ type: 'tool-started', tool: 'edit', access: pick(digits, accesses) }),

@@ -17,7 +17,10 @@ import { createAnswers } from '../../src/hosts/asked-answers.ts';
 import type { AskedHost, HookProcess } from '../../src/hosts/asked-call.ts';
 import { claudeCode } from '../../src/hosts/claude-code/host.ts';
 import { partsOver } from '../../src/open.ts';
-import { createSimulatedClock } from '../../src/simulated/simulated-clock.ts';
+import {
+  createSimulatedClock,
+  type SimulatedClock,
+} from '../../src/simulated/simulated-clock.ts';
 import { createMemoryStore } from './memory-store.ts';
 import { sessionId } from './payload-cases.ts';
 
@@ -29,11 +32,13 @@ export interface HookCaseOptions {
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** Of a hook, in seconds. */
   readonly timeout?: number;
+  /** Shared with commands; default: a store and a clock of its own. */
+  readonly bench?: Readonly<{ store: Store; clock: SimulatedClock }>;
 }
 
 export function createHookCase(options: HookCaseOptions = {}) {
-  const clock = createSimulatedClock();
-  const shared = createMemoryStore();
+  const clock = options.bench?.clock ?? createSimulatedClock();
+  const shared = options.bench?.store ?? createMemoryStore();
   const identifiers = createIdentifiers(clock);
   const stateDirectory = mkdtempSync(join(tmpdir(), 'untildone-hook-'));
   const policy: Policy = { settings: defaultSettings, goalChecks: [], ...options.policy };

@@ -322,14 +322,34 @@ describe('doctor', () => {
       'The settings of Claude Code in this project set AI_AGENT, UNTILDONE_MODE';
     await expectOnly('variables', 'note', `${set}: untildone's hooks ignore that.`, null);
     bench.write(shared, '{ "env": { "NODE_OPTIONS": "-r ./x.cjs" } }');
+    const ignored = "set NODE_OPTIONS: untildone's hooks ignore that.";
+    await expectOnly('variables', 'note', ignored, null);
+    bench.write(
+      shared,
+      '{ "env": { "NODE_OPTIONS": "-r ./x.cjs", "LD_PRELOAD": "./x.so" } }',
+    );
     await expectOnly(
       'variables',
       'note',
-      'NODE_OPTIONS can still change what a hook does',
-      'take NODE_OPTIONS out of them',
+      'LD_PRELOAD can still change what a hook does',
+      'take LD_PRELOAD out of them',
     );
     bench.write(shared, `{ "x": "${'x'.repeat(1_100_000)}" }`);
     await expectOnly('variables', 'note', 'cannot be read', 'make them short and plain');
+  });
+
+  it('V10: of a committed hook it says that NODE_OPTIONS can still change what it does', async () => {
+    await bench.init('claude-code', '--shared');
+    const shared = 'project/.claude/settings.json';
+    const { env, ...rest } = JSON.parse(bench.read(shared));
+    const set = { ...rest, env: { ...env, NODE_OPTIONS: '-r ./x.cjs' } };
+    bench.write(shared, JSON.stringify(set));
+    expect(await findings()).toContainEqual(
+      expect.objectContaining({
+        name: 'variables',
+        sentence: expect.stringContaining('NODE_OPTIONS can still change'),
+      }),
+    );
   });
 
   it('V10: it does not report the state directory that init wrote into the settings', async () => {

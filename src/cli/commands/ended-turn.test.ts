@@ -6,6 +6,18 @@ import {
   type CommandBench,
   createCommandBench,
 } from '../../../test/support/command-bench.ts';
+import { createHookCase } from '../../../test/support/hook-case.ts';
+import {
+  createPayload,
+  notification,
+  promptPayload,
+  startPayload,
+  stopPayload,
+  toolPayload,
+  updatePayload,
+} from '../../../test/support/payload-cases.ts';
+import { exitCodes } from '../../core/decision.ts';
+import { claudeCode } from '../../hosts/claude-code/host.ts';
 
 let bench: CommandBench;
 beforeEach(() => {
@@ -93,5 +105,54 @@ it('V12: a "stop" that is typed after the end changes nothing in the report', as
   expect(session).toMatchObject({
     latch: { how: 'told to stop' },
     state: { name: 'settled' },
+  });
+});
+
+describe('a turn that its host wakes after the end', () => {
+  /** A turn of Claude Code that ended while a background job ran. */
+  async function openEnded() {
+    const hooks = createHookCase({
+      host: { ...claudeCode, readList: () => null },
+      bench: { store: await bench.store(), clock: bench.clock },
+    });
+    const send = (payload: object) => hooks.send({ ...payload, cwd: bench.project });
+    await send(startPayload('startup'));
+    await send(promptPayload('Write the parser'));
+    await send(createPayload('1', 'Write it'));
+    await send(toolPayload('Write', 'w1', {}, {}));
+    await send(updatePayload('1', 'completed', 'u1'));
+    await send(stopPayload());
+    expect((await bench.run('status', '--exit-code')).code).toBe(exitCodes.claimed);
+    await bench.clock.advance(60_000);
+    return { ...hooks, send };
+  }
+
+  it.each([
+    ['its notice about the job', promptPayload(notification('job'))],
+    ['a call of the agent', toolPayload('Bash', 'rm', {}, {})],
+  ])('V12: runs again by %s: status says so, and stop aborts it', async (_, wake) => {
+    const { send, session } = await openEnded();
+    await send(wake);
+    expect((await bench.run('status')).out).toContain('running: turn 1');
+    expect(await bench.run('status', '--exit-code')).toMatchObject({
+      code: 8,
+      out: 'no outcome yet: running: turn 1\n',
+    });
+    const { out } = await bench.run('stop');
+    expect(out).not.toContain('has ended');
+    expect(await session()).toMatchObject({ settled: { outcome: 'aborted' } });
+    expect((await bench.run('status', '--exit-code')).code).toBe(exitCodes.aborted);
+  });
+
+  it('V12: stays ended by the call of a subagent, by a notice that the host idles, and by its end', async () => {
+    const { send } = await openEnded();
+    await send(toolPayload('Bash', 'b2', {}, {}, { agent_id: 'helper' }));
+    await send({
+      ...startPayload(''),
+      hook_event_name: 'Notification',
+      notification_type: 'idle_prompt',
+    });
+    await send({ ...startPayload(''), hook_event_name: 'SessionEnd' });
+    expect((await bench.run('status', '--exit-code')).code).toBe(exitCodes.claimed);
   });
 });

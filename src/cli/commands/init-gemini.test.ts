@@ -78,7 +78,7 @@ describe('init gemini-cli', () => {
     await init('--user');
     const { hooks, mcpServers } = read('home/.gemini/settings.json');
     expect(hooks.AfterAgent[0].hooks[0].env).toEqual({ UNTILDONE_HOME: moved });
-    expect(mcpServers.untildone.env).toEqual({ UNTILDONE_HOME: moved });
+    expect(mcpServers.untildone.env).toMatchObject({ UNTILDONE_HOME: moved });
   });
 
   it.each([[[]], [['--user']], [['--shared']]])(

@@ -18,13 +18,20 @@ import {
   hooksOf,
   hostState,
   installed,
+  remarksOn,
   settings,
   uninstalled,
 } from '../../../test/support/install-story.ts';
+import { claudeCodeLanguage } from '../../hosts/claude-code/host.ts';
 import { claudeCodeInstaller } from '../../hosts/claude-code/install.ts';
-import { changeHosts, type FileTarget } from '../../hosts/install/changes.ts';
-import { type HostInstaller, installBasis } from '../../hosts/install/installer.ts';
+import { changeHosts, type Edit, type FileTarget } from '../../hosts/install/changes.ts';
+import {
+  type HostInstaller,
+  installBasis,
+  type Scope,
+} from '../../hosts/install/installer.ts';
 import { member } from '../../hosts/install/json-text.ts';
+import { startVariables } from '../../hosts/project-variables.ts';
 
 let bench: InstallBench;
 
@@ -34,11 +41,11 @@ beforeEach(() => {
 
 afterEach(() => bench.close());
 
-/** Installs like an older version that set these switches too. */
-function installOlderVersion(switches: Readonly<Record<string, string>>): void {
-  const more = Object.entries(switches).map(([name, value]) =>
-    member(['env', name], value),
-  );
+/** Installs like an older version: `rewrite` makes its edits of the settings from ours. */
+function installOlderVersion(
+  rewrite: (edits: readonly Edit[]) => readonly Edit[],
+  scope: Scope = 'project',
+): void {
   const older: HostInstaller = {
     ...claudeCodeInstaller,
     survey(basis) {
@@ -47,23 +54,38 @@ function installOlderVersion(switches: Readonly<Record<string, string>>): void {
         ...survey,
         layout(scope) {
           const layout = survey.layout(scope);
-          const withMore = (target: FileTarget) =>
-            target.path.endsWith('settings.local.json')
-              ? { ...target, edits: [...more, ...target.edits] }
+          const rewritten = (target: FileTarget) =>
+            target.edits.some(({ kind }) => kind === 'hook')
+              ? { ...target, edits: rewrite(target.edits) }
               : target;
-          return { ...layout, targets: layout.targets.map(withMore) };
+          return { ...layout, targets: layout.targets.map(rewritten) };
         },
       };
     },
   };
   const basis = installBasis({ env: bench.env, cwd: bench.project }, '0.0.0-source');
   const shipped = () => join(bench.root, 'dist');
-  const done = changeHosts([older], { ...basis, scope: 'project' }, 'install', {
+  const done = changeHosts([older], { ...basis, scope }, 'install', {
     shipped,
     isDry: false,
   });
   expect(done.problems).toEqual([]);
 }
+
+const withSwitches =
+  (switches: Readonly<Record<string, string>>) =>
+  (edits: readonly Edit[]): readonly Edit[] => [
+    ...Object.entries(switches).map(([name, value]) => member(['env', name], value)),
+    ...edits,
+  ];
+
+/** What the hook lines of this version begin with, as JSON. */
+const lineStart = Object.keys(startVariables(claudeCodeLanguage))
+  .map((name) => `${name}='' `)
+  .join('');
+const withoutLineStart = (text: string) => text.replaceAll(lineStart, '');
+const withOlderLines = (edits: readonly Edit[]): readonly Edit[] =>
+  JSON.parse(withoutLineStart(JSON.stringify(edits)));
 
 describe('init over what is there', () => {
   it('C2: a person’s own value of a switch stays, is told, and survives the uninstall', async () => {
@@ -86,7 +108,7 @@ describe('init over what is there', () => {
     beforeEach(() => bench.write(settings, '{ "model": "x" }\n'));
 
     it('is taken back at the next init, and uninstalling restores the file byte for byte', async () => {
-      installOlderVersion(older);
+      installOlderVersion(withSwitches(older));
       expect(environmentNow()).toMatchObject(older);
       await installed(bench);
       expect(environmentNow()).not.toHaveProperty('ENABLE_TOOL_SEARCH');
@@ -95,7 +117,7 @@ describe('init over what is there', () => {
     });
 
     it('is taken out of a file that was edited since, and the edit stays', async () => {
-      installOlderVersion(older);
+      installOlderVersion(withSwitches(older));
       bench.write(settings, bench.read(settings).replace('"x"', '"y"'));
       await installed(bench);
       expect(environmentNow()).not.toHaveProperty('ENABLE_TOOL_SEARCH');
@@ -104,23 +126,88 @@ describe('init over what is there', () => {
     });
 
     it('is taken back by uninstalling, without another init', async () => {
-      installOlderVersion(older);
+      installOlderVersion(withSwitches(older));
       await uninstalled(bench);
       expect(bench.read(settings)).toBe('{ "model": "x" }\n');
     });
 
     it('stays if a person gave it another value since, or had set it before', async () => {
-      installOlderVersion(older);
+      installOlderVersion(withSwitches(older));
       bench.write(settings, bench.read(settings).replace('"auto"', '"true"'));
       await installed(bench);
       expect(environmentNow().ENABLE_TOOL_SEARCH).toBe('true');
       await uninstalled(bench);
       bench.write(settings, JSON.stringify({ env: older }));
-      installOlderVersion(older);
+      installOlderVersion(withSwitches(older));
       await installed(bench);
       expect(environmentNow()).toMatchObject(older);
       await uninstalled(bench);
       expect(bench.read(settings)).toBe(JSON.stringify({ env: older }));
+    });
+  });
+
+  it.each([
+    ['user', 'home/.claude/settings.json'],
+    ['shared', 'project/.claude/settings.json'],
+  ] as const)(
+    'C2: a switch that an older init set for the scope %s is taken back too',
+    async (scope, file) => {
+      bench.write(file, '{ "model": "x" }\n');
+      installOlderVersion(withSwitches({ ENABLE_TOOL_SEARCH: 'auto' }), scope);
+      expect(JSON.parse(bench.read(file)).env.ENABLE_TOOL_SEARCH).toBe('auto');
+      await installed(bench, `--${scope}`);
+      expect(bench.read(file)).not.toContain('ENABLE_TOOL_SEARCH');
+      await uninstalled(bench, `--${scope}`);
+      expect(bench.read(file)).toBe('{ "model": "x" }\n');
+    },
+  );
+
+  describe('V10: hook lines of an older init, which a project’s NODE_OPTIONS could switch off', () => {
+    const before = '{ "model": "x" }\n';
+    const lines = () => hooksOf(bench.read(settings));
+    const areGuarded = () => lines().every((line) => line.startsWith(lineStart));
+    beforeEach(() => {
+      bench.write(settings, before);
+      installOlderVersion(withOlderLines);
+      expect(lines().join()).not.toContain('NODE_OPTIONS');
+    });
+
+    it('are named by doctor, and renewed by the next init', async () => {
+      bench.addProgram('claude', '2.1.325 (Claude Code)');
+      expect(await remarksOn(bench, 'claude-code')).toMatchObject([
+        { name: 'hooks', level: 'broken', mend: 'untildone init claude-code' },
+      ]);
+      const count = lines().length;
+      await installed(bench);
+      expect(lines()).toHaveLength(count);
+      expect(areGuarded()).toBe(true);
+      const { projects } = JSON.parse(bench.read(hostState));
+      const [server] = Object.values<Record<string, object>>(projects).map(
+        ({ mcpServers }) => mcpServers,
+      );
+      expect(server, 'and so is our server').toMatchObject({
+        untildone: { env: { NODE_OPTIONS: '' } },
+      });
+      expect(await remarksOn(bench, 'claude-code')).toEqual([]);
+      await uninstalled(bench);
+      expect(bench.read(settings)).toBe(before);
+    });
+
+    it('are renewed in a file that was edited since, and the edit stays', async () => {
+      bench.write(settings, bench.read(settings).replace('"x"', '"y"'));
+      await installed(bench);
+      expect(areGuarded()).toBe(true);
+      await uninstalled(bench);
+      expect(bench.read(settings)).toBe(before.replace('"x"', '"y"'));
+    });
+
+    it('are taken out by uninstalling, with their record and without', async () => {
+      const older = bench.read(settings);
+      await uninstalled(bench);
+      expect(bench.read(settings)).toBe(before);
+      bench.write(settings, older);
+      await uninstalled(bench);
+      expect(JSON.parse(bench.read(settings))).toEqual({ model: 'x' });
     });
   });
 

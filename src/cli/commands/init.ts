@@ -26,7 +26,12 @@ import type { Arguments, Command, Option } from '../command.ts';
 import { type Io, programVersion } from '../io.ts';
 import { offerToMoveStore } from '../move-store.ts';
 import { complain, createPaint, printWrapped, refuse, shown } from '../print.ts';
-import { askWhich, settleTrust, setUpChecks, whyNoChecks } from '../project-trust.ts';
+import {
+  askWhich,
+  settleTrustAndTry,
+  setUpChecks,
+  whyNoChecks,
+} from '../project-trust.ts';
 import { diffTexts, shownLine, withoutRepeats } from '../text-diff.ts';
 
 const hostNames = hosts.map(({ name }) => name);
@@ -108,7 +113,7 @@ export function createInit(shipped: () => string): Command {
           })
         : 0;
       if (added !== 0 || isDry) return added;
-      if (!isOfProject) await settleTrust(io);
+      if (!isOfProject) await settleTrustAndTry(io, !given.has('no-try'));
       printWrapped(io, ['`untildone doctor` says whether it works.']);
       return 0;
     },

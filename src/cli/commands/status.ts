@@ -4,12 +4,19 @@ import { exitCodes } from '../../core/decision.ts';
 import { UntildoneError } from '../../core/error.ts';
 import type { Settings } from '../../core/settings.ts';
 import { countPlan, nextTodos, type Session, type State } from '../../core/state.ts';
+import { readPresentState } from '../../engine/present-state.ts';
 import type { Store } from '../../engine/store.ts';
 import { isWorker, readWorkers, type WorkerView } from '../../engine/worker-sessions.ts';
 import { type Arguments, type Command, jsonOption, numberOf } from '../command.ts';
 import * as describe from '../describe-session.ts';
 import { formatAge, formatTime } from '../describe-time.ts';
-import { findSession, newest, sessionsHere, withSessions } from '../find-session.ts';
+import {
+  findSession,
+  isUnasked,
+  newest,
+  sessionsHere,
+  withSessions,
+} from '../find-session.ts';
 import type { Io } from '../io.ts';
 import { findLastOutcome, findTurnDecision, noOutcomeExitCode } from '../last-outcome.ts';
 import { createSettingsReader, withStore } from '../open-runtime.ts';
@@ -45,7 +52,7 @@ export const status: Command = {
       const states =
         word === null
           ? await listed(store, io, limit + 1, all)
-          : [await findSession(store, word, io)];
+          : [await readPresentState(store, await findSession(store, word, io))];
       return Promise.all(
         states.map(async (session) => {
           const workers = word === null ? undefined : await readWorkers(store, session);
@@ -89,7 +96,8 @@ export const status: Command = {
 async function tellOutcome(given: Arguments, io: Io): Promise<number> {
   try {
     return await withSessions(io, async (store) => {
-      const session = await findSession(store, given.positional(0), io);
+      const recorded = await findSession(store, given.positional(0), io);
+      const session = await readPresentState(store, recorded);
       const settings = await createSettingsReader(io)(store, session);
       const json = await look(
         store,
@@ -99,7 +107,9 @@ async function tellOutcome(given: Arguments, io: Io): Promise<number> {
         await readWorkers(store, session),
       );
       const ended = await findLastOutcome(store, session);
-      const isNew = ended === null && session.settled !== null;
+      // Of a first turn, `words` says all.
+      const isNew =
+        recorded.settled !== null && session.turn?.number !== recorded.turn?.number;
       const doing = isNew ? 'it works on your newest message' : json.state.words;
       const line = ended?.sentence ?? `no outcome yet: ${doing}`;
       tell(io, given.has('json'), { sessions: [json], more: false }, () => [
@@ -126,13 +136,18 @@ async function listed(
   // nothing that anyone looks for.
   const isTaken = (session: Session): boolean =>
     (describe.isWaiting(session) && session.latch !== null) ||
-    (session.descriptor.host === 'mcp' && session.deleted);
+    (session.descriptor.host === 'mcp' && session.deleted) ||
+    (isUnasked(session) && session.closed === true);
   const isMain = (session: Session): boolean => !isWorker(session) && !isTaken(session);
   const sessions = all
-    ? await newest((most) => store.sessions({ limit: most }), limit, isMain)
+    ? await newest(store, { limit }, isMain)
     : await sessionsHere(store, io, limit, isMain);
   const states = await Promise.all(sessions.map(({ id }) => store.state(id)));
-  return states.filter((state) => state !== null);
+  return Promise.all(
+    states
+      .filter((state) => state !== null)
+      .map((state) => readPresentState(store, state)),
+  );
 }
 
 /** `workers`: of one session, which is shown in detail. */

@@ -6,6 +6,7 @@ import { createStreamReader, type StreamReader } from '../../agent/event-stream.
 import { createHostReader } from '../../agent/host-record.ts';
 import type { Session, State } from '../../core/state.ts';
 import type { Clock } from '../../engine/host.ts';
+import { readPresentState } from '../../engine/present-state.ts';
 import type { Store } from '../../engine/store.ts';
 import {
   type DescribedState,
@@ -83,8 +84,9 @@ export function createSessionWatch(store: Store, sessionId: string, clock: Clock
      * gone.
      */
     async look(): Promise<readonly SessionEvent[] | null> {
-      const state = await store.state(sessionId);
-      if (state === null) return null;
+      const recorded = await store.state(sessionId);
+      if (recorded === null) return null;
+      const state = await readPresentState(store, recorded);
       const isFirst = reader === null;
       const isOurs = state.descriptor.host === 'untildone';
       reader ??= isOurs ? createStreamReader(state) : createHostReader(sessionId, clock);

@@ -5,6 +5,7 @@ import { hooksOf } from '../asked-translate.ts';
 import { ourServer } from '../driver.ts';
 import { shippedHook } from '../install/files.ts';
 import { allTools, serverName } from '../install/hook-host.ts';
+import { startVariables } from '../project-variables.ts';
 import { createStreamReader } from '../stream-json.ts';
 import { claudeCodeLanguage, hostName, readTaskList } from './host.ts';
 import { claudeCodeInstaller, hookElement, switches, toolPrefix } from './install.ts';
@@ -30,12 +31,14 @@ export const claudeCodeDriver: HostDriver = {
     auto: 'Claude Code may do anything that you may: --auto switches its permissions off.',
   },
   start({ text, id, isNew, mode, model, flags, environment }) {
-    const command = shippedHook(hostName, environment, `--tools=${toolPrefix}`);
+    const command = shippedHook(claudeCodeLanguage, environment, `--tools=${toolPrefix}`);
     const hooks = hooksOf(claudeCodeLanguage).map((one) => [
       one.hook,
       [hookElement(command, one.timeout)],
     ]);
-    const servers = { [serverName]: { type: 'stdio', ...ourServer(), alwaysLoad: true } };
+    const env = startVariables(claudeCodeLanguage);
+    const server = { type: 'stdio', ...ourServer(), env, alwaysLoad: true };
+    const servers = { [serverName]: server };
     return {
       words: [
         '-p',

@@ -7,7 +7,7 @@ import { shippedHook } from '../install/files.ts';
 import { serverName } from '../install/hook-host.ts';
 import { writeValue } from '../install/toml-text.ts';
 import { type Fields, listOf, recordOf, textOf } from '../untrusted.ts';
-import { hostName, planTool } from './host.ts';
+import { codexLanguage, hostName, planTool } from './host.ts';
 import {
   codexHooks,
   codexInstaller,
@@ -114,7 +114,7 @@ export const codexDriver: HostDriver = {
     auto: 'Codex may do anything that you may: --auto switches its sandbox and its approvals off.',
   },
   start({ text, id, isNew, mode, model, flags, environment }) {
-    const command = shippedHook(hostName, environment, `--tools=${toolPrefix}`);
+    const command = shippedHook(codexLanguage, environment, `--tools=${toolPrefix}`);
     const settings = {
       ...Object.fromEntries(
         codexHooks.map((one) => [`hooks.${one.hook}`, [hookGroup(one, command)]]),

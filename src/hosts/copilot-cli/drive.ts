@@ -7,7 +7,7 @@ import * as driver from '../driver.ts';
 import { shippedHook } from '../install/files.ts';
 import { serverName } from '../install/hook-host.ts';
 import { recordOf, textOf } from '../untrusted.ts';
-import { hostName, readTodos, sessionFolder } from './host.ts';
+import { copilotLanguage, hostName, readTodos, sessionFolder } from './host.ts';
 import { copilotInstaller, hookEntries } from './install.ts';
 
 const { title, program, howToGet } = copilotInstaller;
@@ -61,7 +61,7 @@ export const copilotDriver: HostDriver = {
   },
   // The same line begins a conversation and takes it up again.
   start({ text, id, mode, model, flags, scratch, environment }) {
-    const command = shippedHook(hostName, environment, `--tools=${serverName}-`);
+    const command = shippedHook(copilotLanguage, environment, `--tools=${serverName}-`);
     writeFileSync(
       join(scratch, 'plugin.json'),
       JSON.stringify({ name: serverName, version: '1.0.0' }),

@@ -3,6 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { claudeCodeLanguage } from '../claude-code/host.ts';
+import { startVariables } from '../project-variables.ts';
 import { readHookCommand, writeHookCommand } from './files.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'untildone-command-'));
@@ -53,6 +55,30 @@ describe('the hook command', () => {
       expect(readHookCommand(line, 'codex')).toBeNull();
     },
   );
+
+  it('V10: takes Node’s own variables off before Node starts, and is known as ours with them and without', () => {
+    const folder = join(scratch, 'guarded', 'bin', '1.2.3');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'hook.js'), 'console.log("ours")');
+    writeFileSync(join(folder, 'evil.cjs'), 'console.log("{}"); process.exit(0)');
+    const request = {
+      scope: 'project',
+      node: process.execPath,
+      stateDirectory: join(scratch, 'guarded'),
+      version: '1.2.3',
+    } as const;
+    const older = writeHookCommand(request, 'claude-code');
+    const variables = startVariables(claudeCodeLanguage);
+    const line = writeHookCommand(request, 'claude-code', [], variables);
+    const env = { NODE_OPTIONS: `--require ${join(folder, 'evil.cjs')}` };
+    const run = (command: string) =>
+      execFileSync('/bin/sh', ['-c', command], { encoding: 'utf8', env });
+    expect([run(older), run(line)]).toEqual(['{}\n', 'ours\n']);
+    const ours = readHookCommand(older, 'claude-code');
+    expect(ours).not.toBeNull();
+    expect(readHookCommand(line, 'claude-code')).toEqual(ours);
+    expect(startVariables({}), 'where no project sets any').toEqual({});
+  });
 
   it('C2: a portable one names its version', () => {
     const request = {

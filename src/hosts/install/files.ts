@@ -5,6 +5,8 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { Environment } from '../../engine/policy.ts';
 import { errorCode, makeFolder } from '../../engine/system.ts';
 import { readTextFile, replaceFile } from '../../engine/text-file.ts';
+import type { HookLanguage } from '../asked-translate.ts';
+import { startVariables } from '../project-variables.ts';
 import type { FileChange } from './changes.ts';
 import type { InstallRequest } from './installer.ts';
 
@@ -234,26 +236,28 @@ export function programCall(
   return ['npx', '-y', '--fetch-retries=0', `untildone@${version}`];
 }
 
+type Variables = Readonly<Record<string, string>>;
+
 /**
- * A line for `sh`. @param words plain ones, after the host's name @param moved for hosts
- * that set no variables for hooks
+ * A line for `sh`. @param words plain ones, after the host's name @param variables that
+ * the line sets; a committed one, which has to work everywhere, sets none
  */
 export function writeHookCommand(
   request: CallRequest,
   host: string,
   words: readonly string[] = [],
-  moved: Readonly<Record<string, string>> = {},
+  variables: Variables = {},
 ): string {
   const call = programCall(request, 'hook.js');
-  const variables = Object.entries(moved).map(
-    ([name, value]) => `${name}=${inQuotes(value)}`,
-  );
   const called =
     request.scope === 'shared'
       ? [...call, 'hook']
-      : [...variables, ...call.map(inQuotes)];
+      : [...assignments(variables), ...call.map(inQuotes)];
   return [...called, host, ...words].join(' ');
 }
+
+const assignments = (variables: Variables) =>
+  Object.entries(variables).map(([name, value]) => `${name}=${inQuotes(value)}`);
 
 /** Within single quotes only the quote itself means something to sh. */
 const inQuotes = (word: string) => `'${word.replaceAll("'", "'\\''")}'`;
@@ -267,18 +271,20 @@ export const shippedCall = (name: ProgramName) =>
  * it astray.
  */
 export function shippedHook(
-  host: string,
+  language: HookLanguage,
   environment: Environment,
   ...words: readonly string[]
 ): string {
   const { UNTILDONE_HOME: home } = environment;
   const place = home ? [inQuotes(`--home=${resolve(home)}`)] : [];
-  return [...shippedCall('hook.js').map(inQuotes), host, ...words, ...place].join(' ');
+  const call = shippedCall('hook.js').map(inQuotes);
+  const variables = assignments(startVariables(language));
+  return [...variables, ...call, language.host, ...words, ...place].join(' ');
 }
 
 const quoted = String.raw`'((?:[^']|'\\'')*)'`;
 const copiedPattern = new RegExp(
-  `^(?:\\w+='(?:[^']|'\\\\'')*' )?${quoted} ${quoted} (\\S+)(?: [\\w=-]+)*$`,
+  `^(?:\\w+='(?:[^']|'\\\\'')*' )*${quoted} ${quoted} (\\S+)(?: [\\w=-]+)*$`,
   's',
 );
 const portablePattern =

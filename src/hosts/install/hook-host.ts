@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { type HookTimeout, hookTimeouts } from '../asked-call.ts';
 import { type HookLanguage, hooksOf } from '../asked-translate.ts';
+import { startVariables } from '../project-variables.ts';
 import { type Fields, listOf, recordOf } from '../untrusted.ts';
 import type { Edit, FileTarget } from './changes.ts';
 import * as files from './files.ts';
@@ -164,12 +165,9 @@ function surveyHooks(
       const moved: Variables = isMoved ? { UNTILDONE_HOME: basis.stateDirectory } : {};
       const words =
         place.isGranted?.(scope) === false ? [] : [`--tools=${host.toolPrefix}`];
-      const command = files.writeHookCommand(
-        request,
-        name,
-        words,
-        host.commandSetsVariables && moved,
-      );
+      const started = startVariables(host.language);
+      const variables = { ...started, ...(host.commandSetsVariables && moved) };
+      const command = files.writeHookCommand(request, name, words, variables);
       const hooks = hooksOf(host.language).map((one): Edit => {
         return {
           kind: 'hook',
@@ -180,7 +178,8 @@ function surveyHooks(
       const [program = '', ...args] = files.programCall(request, 'host-commands.js');
       const offered = host.offersAll ? [] : ['--tools', offeredTools.join(',')];
       const call = { command: program, args: [...args, 'mcp', ...offered] };
-      const value = host.server(scope === 'shared' ? call : { ...call, env: moved });
+      const env = { ...started, ...moved };
+      const value = host.server(scope === 'shared' ? call : { ...call, env });
       const [path, ...keys] = servers[scope];
       const kind = path.endsWith('.toml') ? 'table' : 'member';
       const server: Edit = { kind, path: keys, value, named: true };

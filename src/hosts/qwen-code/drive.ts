@@ -10,6 +10,7 @@ import { ourServer } from '../driver.ts';
 import { shippedHook } from '../install/files.ts';
 import { serverName } from '../install/hook-host.ts';
 import { readSettings } from '../project-files.ts';
+import { startVariables } from '../project-variables.ts';
 import { createStreamReader } from '../stream-json.ts';
 import { listOf, recordOf } from '../untrusted.ts';
 import { hostName, qwenCodeLanguage, readTodoList, toolPrefix } from './host.ts';
@@ -63,7 +64,7 @@ function withOurs(
   given: Readonly<Record<string, unknown>>,
   environment: Environment,
 ): object {
-  const command = shippedHook(hostName, environment, `--tools=${toolPrefix}`);
+  const command = shippedHook(qwenCodeLanguage, environment, `--tools=${toolPrefix}`);
   const theirs = recordOf(given['hooks']);
   const hooks = hooksOf(qwenCodeLanguage).map(({ hook, timeout }) => [
     hook,
@@ -75,7 +76,11 @@ function withOurs(
     tools: { ...recordOf(given['tools']), todoWrite: { enabled: true } },
     mcpServers: {
       ...recordOf(given['mcpServers']),
-      [serverName]: { ...ourServer(), ...serverGrants },
+      [serverName]: {
+        ...ourServer(),
+        env: startVariables(qwenCodeLanguage),
+        ...serverGrants,
+      },
     },
     hooks: { ...theirs, ...Object.fromEntries(hooks) },
   };

@@ -24,7 +24,8 @@ export const qwenCodeLanguage: read.HookLanguage = {
         const ended = read.toolEnded(payload, language);
         if (payload.fields['is_interrupt'] !== true) return ended;
         const { events } = read.interrupted(payload);
-        return { ...ended, events: [...ended.events, ...events], decided: true };
+        // The interrupt first: a call that it cut off is no work after it.
+        return { ...ended, events: [...events, ...ended.events], decided: true };
       },
     ],
     TodoCompleted: [

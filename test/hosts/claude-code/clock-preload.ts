@@ -1,5 +1,4 @@
-// Loaded by NODE_OPTIONS into every Node that Claude Code starts: our hooks and our MCP
-// server.
+// Loaded by NODE_OPTIONS into our hooks.
 import { setClock } from '../../support/set-clock.ts';
 
 setClock(process.env['HOST_TEST_CLOCK'] ?? '');

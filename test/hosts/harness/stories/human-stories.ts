@@ -111,23 +111,15 @@ export const humanStories: readonly Story[] = [
     name: 'the agent types `untildone stop` in its shell: it has paused itself, and nobody says that the human stopped it',
     isSample: true,
     async tell({ play }) {
-      const leave = [
+      const steps = [
         plan('parser', 'docs'),
         runCommand(stopCommand),
-        say('I stop here.'),
-      ];
-      const steps = [
-        say('I am ready.'),
-        whenTold('Do it', ...leave),
         always(say('I stop here.')),
       ];
       let status = '';
       const played = await play({
         scripts: [script('leaver', steps)],
         async drive({ say: tell, untildone: ours }) {
-          // If a host does not name its session to commands, the session that stopped
-          // here before is taken.
-          await tell('Are you ready?');
           await tell('Do it.');
           status = await ours('status');
         },
