@@ -19,8 +19,8 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   'plan-file': heart,
   // The one place that wires store, policy, checks and runtime.
   open: services,
-  // What holds an agent, without the agent: `openSession`, and what our own one shares
-  // with it.
+  // A session with a goal, without its agent: `openSession`, and what our own runs stand
+  // on.
   session: [...services, 'open'],
   hosts: wired,
   // For programs of others that tell when they are idle, on what our own hosts of that

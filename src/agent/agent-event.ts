@@ -227,15 +227,6 @@ export type AgentEvent = { [Type in EventType]: EventOf<Type> }[EventType];
 export type RunEnded = EventOf<'run-ended'>;
 export type Emit = (event: AgentEvent) => void;
 
-export function addUsage(before: UsageView, step: UsageView): UsageView {
-  return {
-    inputTokens: before.inputTokens + step.inputTokens,
-    cachedTokens: before.cachedTokens + step.cachedTokens,
-    outputTokens: before.outputTokens + step.outputTokens,
-    cost: step.cost === null ? before.cost : (before.cost ?? 0) + step.cost,
-  };
-}
-
 export function planView(plan: readonly Todo[]) {
   const todos = plan.map((todo): TodoView => {
     const { id, title, status, priority, verification, outcome, reason } = todo;

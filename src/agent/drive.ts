@@ -60,7 +60,7 @@ export async function runDriven(options: DrivenRunOptions): Promise<RunEnded> {
       model,
       shownModel: model ?? driver.title,
       gate: null,
-      settle: async () =>
+      prepare: async () =>
         run.tell({ type: 'notice', sentence: driver.permissions[mode] }),
       work: () => work(drive),
       close: async () => rmSync(drive.scratch, { recursive: true, force: true }),
@@ -165,7 +165,8 @@ async function afterExit(
     last !== undefined && last.sequence > seen.decisions ? last.decision : null;
   if (decided?.answer === 'let-go' && !(await hasLateTodos(drive, decided.outcome)))
     return null;
-  // Of one that it was to begin this says nothing: it has failed.
+  // If this start was to begin the conversation, "unknown conversation" only means that
+  // the start failed.
   if (seen.isUnknown && !seen.isNew) {
     // Where the host chooses the id, our hooks must know that they will see another.
     Object.assign(drive, { isNew: true, id: drive.driver.takesId ? drive.id : null });

@@ -15,12 +15,12 @@ import type { State } from '../core/state.ts';
 import { isOpen } from '../core/todo.ts';
 import type { DriveFact, Tokens } from '../engine/host-driver.ts';
 import { createQueue } from '../engine/system.ts';
-import { type AgentEvent, addUsage } from './agent-event.ts';
+import type { AgentEvent } from './agent-event.ts';
 import type { Transcript } from './context/history.ts';
 import type { Drive } from './drive.ts';
 import type { RecordedEvent } from './event-stream.ts';
 import { hasWords, ownPlace } from './loop/conduct.ts';
-import type { RunBasis } from './loop/run.ts';
+import { addUsage, type RunBasis } from './loop/run.ts';
 import { noFailures } from './models/failed-call.ts';
 
 export type Prompt = Readonly<{ kind: 'human' | 'continuation' | 'note'; text: string }>;

@@ -65,7 +65,7 @@ export async function runAgent(options: AgentRunOptions): Promise<RunEnded> {
       model: model.label,
       shownModel: model.label,
       gate,
-      settle: (saysMore) => settleConversation(agent, saysMore),
+      prepare: (saysMore) => settleConversation(agent, saysMore),
       async work() {
         if (goal !== null) {
           const isPlanned = (await run.state()).plan.some(isOpen);

@@ -3,9 +3,11 @@
 // driven run stand on it. It decides nothing.
 import { fingerprintMs } from '../checks/checker.ts';
 import { frozenBy } from '../checks/git.ts';
+import { couldNotStart, runCheck } from '../checks/run-check.ts';
 import { allowedProposal } from '../core/check-specs.ts';
 import type { Draft, Event, EventBase, EventOf, Job } from '../core/events.ts';
 import type { Policy } from '../core/policy.ts';
+import { ownValue } from '../core/schema.ts';
 import { settingsForAgent } from '../core/settings.ts';
 import {
   createState,
@@ -17,15 +19,20 @@ import {
 import type { Handled } from '../engine/engine.ts';
 import type { Checker } from '../engine/host.ts';
 import { checkPatienceMs, createRuntime } from '../engine/runtime.ts';
+import { onAbort } from '../engine/system.ts';
 import { type OpenOptions, type Parts, partsOver } from '../open.ts';
 import { createTodoTools } from '../tools/todo-tools.ts';
-import { createBaseline, type Looked } from './baseline.ts';
 
 /**
  * For what a rule waits for, where we run the agent: a lost event must not hold it for
  * ever.
  */
 const longestWaitMs = 60_000;
+
+type SeenCheck = EventOf<'baseline-seen'>['checks'][number];
+
+/** How a check stood before the work. */
+export type Looked = Pick<SeenCheck, 'result'> & Readonly<{ sentence: string }>;
 
 export type GoalSessionOptions = OpenOptions &
   Required<Pick<OpenOptions, 'clock' | 'identifiers'>> &
@@ -88,7 +95,7 @@ export function openGoalSession(options: GoalSessionOptions) {
     const frozen = frozenBy(policy(), spokeAt(await state()));
     return look({ sessionId, directory }, frozen, { timeoutMs: fingerprintMs });
   }
-  const baseline = createBaseline({ ...options, settings, state, record, fingerprint });
+  const baseline = createBaseline(options, { settings, state, record, fingerprint });
 
   /** The human's words; what holds now is what the work is judged by from here on (V2). */
   async function hear(text: string | null, messageId: string) {
@@ -171,4 +178,113 @@ export function queuedWords(text: string, base: EventBase, policyHash: string | 
   const words = spokenWords(text, `said:${base.id}`);
   const seen = { policyHash, fingerprint: null };
   return { type: 'human-spoke', ...base, ...words, ...seen, queued: true } as const;
+}
+
+/** A human who waits longer wants to know what for. */
+const slowMs = 1500;
+
+type Baseline = Readonly<{
+  take(): Promise<void>;
+  /** Before anything that could disturb a look that still runs, or be disturbed by it. */
+  end(): Promise<void>;
+}>;
+
+/**
+ * How things stood before the first model call (V1): each check is run once, and the
+ * files are looked at.
+ */
+function createBaseline(
+  options: GoalSessionOptions,
+  session: Pick<GoalSession, 'settings' | 'state' | 'record' | 'fingerprint'>,
+): Baseline {
+  const { clock, directory, environment, sessionId, policy } = options;
+  /** null: no look goes on beside the agent. */
+  let endLook: (() => Promise<void>) | null = null;
+
+  /** null: it was interrupted, or only a human could answer it. */
+  async function runOnce(check: string, signal: AbortSignal): Promise<Looked | null> {
+    const spec = ownValue(policy().checks ?? {}, check);
+    if (spec === undefined || spec.kind === 'human' || spec.kind === 'protected')
+      return null;
+    // Not the mark of the agent, whose processes end when it is resumed.
+    const session = `check of ${sessionId}`;
+    const context = { directory, environment, session, now: clock.now, signal };
+    const seen = await runCheck(spec, context);
+    const result = couldNotStart(seen) ? 'cannot-start' : seen.result;
+    return signal.aborted ? null : { result, sentence: seen.sentence };
+  }
+
+  /**
+   * Takes what is not known yet. The checks have `baselineSeconds` together: then none is
+   * begun, and the one that runs goes on beside the agent until `end`.
+   */
+  async function take(): Promise<void> {
+    const { mode, baselineSeconds: seconds } = session.settings();
+    if (mode !== 'enforce') return;
+    const { baseline: known, plan, work } = await session.state();
+    const given = [...policy().goalChecks, ...plan.flatMap(({ checks }) => checks)];
+    const unknown = [...new Set(given)].filter(
+      (check) => !Object.hasOwn(known?.checks ?? {}, check),
+    );
+    const closed = new AbortController();
+    const signal = AbortSignal.any([options.signal(), closed.signal]);
+    const seen: SeenCheck[] = [];
+    let isTimeUp = false;
+    let isLooking = true;
+    async function look() {
+      // One after the other: they may use the same files.
+      for (const check of unknown) {
+        const looked = isTimeUp || signal.aborted ? null : await runOnce(check, signal);
+        if (looked === null) continue;
+        options.onLooked?.(check, looked);
+        seen.push({ check, result: looked.result });
+      }
+    }
+    const sentence = `Before the agent begins, each check is run once; at most ${seconds} s are spent on that.`;
+    const cancelSlow = clock.wake(clock.now() + slowMs, () => options.onNotice(sentence));
+    // Safe: a check that could not be looked at is not in the baseline, and then only the
+    // files can show a change.
+    const looked = look()
+      .catch(() => {})
+      .then(() => {
+        isLooking = false;
+      });
+    await unlessOver(looked, clock, seconds * 1000, signal);
+    cancelSlow();
+    isTimeUp = true;
+    const isLate = isLooking;
+    // Files that the checks wrote are no work of the agent.
+    const record = async (fingerprint: string | null) => {
+      const checks = seen.splice(0);
+      await session.record({ type: 'baseline-seen', fingerprint, checks });
+    };
+    if (known === null || seen.length > 0)
+      await record(seen.length === 0 ? work.fingerprint : await session.fingerprint());
+    if (!isLate) return;
+    const stop = async () => {
+      closed.abort();
+      await looked;
+      await record(await session.fingerprint());
+    };
+    let ending: Promise<void> | null = null;
+    endLook = () => (ending ??= stop());
+  }
+
+  return { take, end: async () => endLook?.() };
+}
+
+function unlessOver(
+  work: Promise<void>,
+  clock: GoalSessionOptions['clock'],
+  milliseconds: number,
+  signal: AbortSignal,
+) {
+  return new Promise<void>((resolve) => {
+    const cancel = clock.wake(clock.now() + milliseconds, resolve);
+    const stop = onAbort(signal, resolve);
+    work.then(resolve).finally(() => {
+      cancel();
+      stop();
+    });
+  });
 }

@@ -30,8 +30,8 @@ export type RunAgent = Readonly<{
   shownModel: string;
   /** null: it asks nobody through us. */
   gate: Run['gate'] | null;
-  /** Before the human's words, if there are any, join a conversation that is taken up. */
-  settle(saysMore: boolean): Promise<unknown>;
+  /** The session is open; the human's words, if any, did not join it yet. */
+  prepare(saysMore: boolean): Promise<unknown>;
   /** Resolves with what the last failed call said. */
   work(): Promise<string | null>;
   close(): Promise<unknown>;
@@ -52,7 +52,7 @@ export async function conductRun(
   await beginRun(run, agent);
   control.watch();
   showWords(run);
-  await agent.settle(goal !== null && resume);
+  await agent.prepare(goal !== null && resume);
   if (resume) await transcript.append(spoken);
   await takeMessage(run, transcript);
   // Not earlier: the words above would lift a stop that was asked for meanwhile.

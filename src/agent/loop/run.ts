@@ -201,6 +201,15 @@ export function openRun(options: AgentRunOptions) {
   };
 }
 
+export function addUsage(before: UsageView, step: UsageView): UsageView {
+  return {
+    inputTokens: before.inputTokens + step.inputTokens,
+    cachedTokens: before.cachedTokens + step.cachedTokens,
+    outputTokens: before.outputTokens + step.outputTokens,
+    cost: step.cost === null ? before.cost : (before.cost ?? 0) + step.cost,
+  };
+}
+
 /** Commands from another terminal take effect within a second. */
 const pollMs = 400;
 

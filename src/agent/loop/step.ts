@@ -18,7 +18,7 @@ import { onAbort } from '../../engine/system.ts';
 import type { PartLike, StopFacts } from '../../guard/guard-transform.ts';
 import { createGuard } from '../../guard/guard-transform.ts';
 import type { LoopDetector } from '../../guard/loop-detector.ts';
-import { type AgentEvent, addUsage, type UsageView } from '../agent-event.ts';
+import type { AgentEvent, UsageView } from '../agent-event.ts';
 import type { Transcript, TranscriptMessage } from '../context/history.ts';
 import { askedOptions, createWindow } from '../context/prompt.ts';
 import {
@@ -27,7 +27,7 @@ import {
   noFailures,
   planRetry,
 } from '../models/failed-call.ts';
-import type { Run } from './run.ts';
+import { addUsage, type Run } from './run.ts';
 import {
   type AgentTool,
   callTool,
