@@ -5,6 +5,7 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type Plugin } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import './scripts/assert-node.cjs';
 import { mutationPlugin } from './scripts/mutation-plugin.ts';
 
 const root = fileURLToPath(new URL('.', import.meta.url));

@@ -1,5 +1,5 @@
 // Adds to package-lock.json the platform packages that the registry at hand does not
-// offer: of the repository, or of the folder that is named (`npm run lock:complete --
+// offer: of the repository, or of the folder that is named (`npm run chores -- lock
 // test/hosts/qwen-code`). npm leaves them out of the lock when a mirror lacks them, and
 // then `npm ci` refuses that lock everywhere. It adds nothing else: each row is an exact
 // version that an installed package already asks for as optional.

@@ -1,7 +1,7 @@
 // Writes docs/configuration.md from the tables of settings and providers, so that the
 // page cannot say anything else. What a field does when it is left out stands here in
 // words; a field without such words stops the script.
-// Usage: npm run docs:config
+// Usage: npm run docs -- config
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { knownProviders } from '../src/agent/models/resolve-model.ts';
@@ -341,7 +341,7 @@ CORP_API_KEY=… untildone run "fix the failing test"
 
 To try it without a provider, put a [scripted model](scripted-model.md) at the address.
 
-This page is written by \`npm run docs:config\`.
+This page is written by \`npm run docs -- config\`.
 `;
 }
 

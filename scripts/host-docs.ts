@@ -1,7 +1,7 @@
 // Writes docs/hosts/README.md from what the adapters declare and from what the suite of
 // the real hosts saw last (docs/hosts/results.json), so that the page cannot say anything
 // else.
-// Usage: npm run docs:hosts
+// Usage: npm run docs -- hosts
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type HostCapabilities, hosts, silentWays } from '../src/hosts/hosts.ts';
@@ -131,7 +131,7 @@ ${table(resultRows())}
 
 For programs with an event bus of their own there is the [idle enforcer](../enforcer.md).
 
-This page is written by \`npm run docs:hosts\`.
+This page is written by \`npm run docs -- hosts\`.
 `;
 }
 

@@ -1,7 +1,7 @@
 // Makes docs/demo.svg from a real run of the demo in a real terminal (tmux): what it
 // plays was on the screen, when it was there. And docs/demo-still.svg, its most telling
 // screen, for whoever wants nothing to move.
-// Usage: npm run build && npm run record:demo
+// Usage: npm run chores -- record-demo
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,7 +1,6 @@
 // Makes docs/hosts/NAME.svg from a real session of a host in a real terminal (tmux), with
-// what `init` installs and a scripted model behind it. Usage: npm run build && npm run
-// test:hosts -- NAME --only=types (which installs the host), then npm run record:host --
-// NAME…
+// what `init` installs and a scripted model behind it. Usage: npm run test:hosts -- NAME
+// --only=types (which installs the host), then npm run chores -- record-host NAME…
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 // Makes the pictures in docs/view from the live view in a real terminal (tmux): one for
 // each scene of its tests.
-// Usage: npm run record:view [-- SCENE…]
+// Usage: npm run chores -- record-view [SCENE…]
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,7 +1,7 @@
 // Writes docs/reference from the code: commands (what --help prints), rules, outcomes,
 // events, the library. The pages cannot say anything else; an outcome or an event without
 // a sentence here stops the script.
-// Usage: npm run docs:reference
+// Usage: npm run docs -- reference
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { commandTable } from '../src/cli/command-table.ts';
@@ -14,7 +14,7 @@ import { systemClock } from '../src/engine/system.ts';
 import { libraryPage } from './library-reference.ts';
 
 const folder = new URL('../docs/reference/', import.meta.url);
-const written = 'This page is written by `npm run docs:reference`.';
+const written = 'This page is written by `npm run docs -- reference`.';
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string =>

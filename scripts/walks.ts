@@ -1,6 +1,6 @@
 // Prints how many files a reader opens to follow one event through the product, by four
 // walks that are really taken from source: a file counts when one of its functions was
-// called on the way. Usage: npm run walks [-- --list]
+// called on the way. Usage: npm run chores -- walks [--list]
 import { type ChildProcess, fork, spawnSync } from 'node:child_process';
 import {
   mkdirSync,

@@ -1,5 +1,5 @@
-// Writes biome.layers.json from the table in layers.ts: `npm run layers` after a change
-// of the table. The file is committed, so that Biome (and an editor) needs no step before
+// Writes biome.layers.json from the table in layers.ts: `npm run chores -- layers` after
+// a change of the table. The file is committed, so that Biome (and an editor) needs no step before
 // it; a test says when it is old.
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

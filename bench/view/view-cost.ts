@@ -1,6 +1,6 @@
 // What the live view costs while it is busy (busy-view.ts): CPU milliseconds per second
 // in a real terminal (tmux), as it is bundled for people. Must hold: 150 at 80×24, 300 at
-// 200×60. Usage: npm run bench:view [-- SECONDS]
+// 200×60. Usage: npm run bench -- view [SECONDS]
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
