@@ -1,7 +1,7 @@
 // What knip looks at: unused files, exports and dependencies. What the package shows and
 // what npm scripts start are read from their own tables.
 import type { KnipConfig } from 'knip';
-import { entries } from './scripts/entries.ts';
+import { entries } from './scripts/build/entries.ts';
 import { namedPrograms } from './scripts/named-programs.ts';
 
 const named = Object.values(namedPrograms)
@@ -29,7 +29,9 @@ const config: KnipConfig = {
     'test/frameworks/*-drivers.ts',
     // host-conformance.test.ts finds them by their names.
     'test/conformance/*-driver.ts',
-    'scripts/*.{ts,mjs,cjs}',
+    // The bundles have them instead of what packages bring.
+    'scripts/build/no-*.ts',
+    'scripts/package/smoke.mjs',
     'examples/*.ts',
   ],
   project: [
@@ -41,7 +43,7 @@ const config: KnipConfig = {
     'docs/.vitepress/**/*.ts',
   ],
   // Type-checked by .ci/run against the packed package, not here.
-  ignore: ['scripts/package-consumer/**'],
+  ignore: ['scripts/package/consumer/**'],
   // In test/hosts, which installs it: it brings a program of several hundred megabytes.
   ignoreDependencies: ['@anthropic-ai/claude-agent-sdk'],
   // Programs of the system that tests and scripts start.

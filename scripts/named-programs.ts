@@ -12,7 +12,7 @@ export interface NamedProgram {
   readonly first?: string;
 }
 
-const build = 'scripts/build.ts';
+const build = 'scripts/build/build.ts';
 const vitest = (config: string) => [
   'node_modules/vitest/vitest.mjs',
   'run',
@@ -118,7 +118,7 @@ const extraTests: Readonly<Record<string, NamedProgram>> = {
   mutations: {
     about: 'breaks the product on purpose and asks whether a test notices',
     takes: '[ID …]',
-    runs: ['scripts/mutate.ts'],
+    runs: ['scripts/quality/mutate.ts'],
   },
   crash: {
     about: 'kills a process at every named point and at random ones',
@@ -162,16 +162,16 @@ const extraTests: Readonly<Record<string, NamedProgram>> = {
 const docs: Readonly<Record<string, NamedProgram>> = {
   config: {
     about: 'writes docs/configuration.md from the table of settings',
-    runs: ['scripts/config-docs.ts'],
+    runs: ['scripts/docs/config-docs.ts'],
   },
   reference: {
     about:
       'writes docs/reference from the code: commands, rules, outcomes, events, library',
-    runs: ['scripts/reference-docs.ts'],
+    runs: ['scripts/docs/reference-docs.ts'],
   },
   hosts: {
     about: 'writes docs/hosts/README.md from what the adapters declare',
-    runs: ['scripts/host-docs.ts'],
+    runs: ['scripts/docs/host-docs.ts'],
   },
   dev: { about: 'serves the docs site while you write', runs: vitepress('dev') },
   build: {
@@ -182,33 +182,33 @@ const docs: Readonly<Record<string, NamedProgram>> = {
 
 const chores: Readonly<Record<string, NamedProgram>> = {
   layers: {
-    about: 'writes biome.layers.json from scripts/layers.ts',
-    runs: ['scripts/write-layer-rules.ts'],
+    about: 'writes biome.layers.json from scripts/quality/layers.ts',
+    runs: ['scripts/quality/write-layer-rules.ts'],
   },
   lock: {
     about: 'completes a package-lock.json with the packages of other platforms',
     takes: '[FOLDER]',
-    runs: ['scripts/complete-lock.ts'],
+    runs: ['scripts/package/complete-lock.ts'],
   },
   walks: {
     about: 'prints how many files a reader opens to follow one event, by four walks',
     takes: '[--list]',
-    runs: ['scripts/walks.ts'],
+    runs: ['scripts/quality/walks.ts'],
   },
   'record-demo': {
     about: 'records docs/demo.svg from the demo in a real terminal (needs tmux)',
-    runs: ['scripts/record-demo.ts'],
+    runs: ['scripts/pictures/record-demo.ts'],
     first: build,
   },
   'record-view': {
     about: 'takes the pictures of docs/view in a real terminal (needs tmux)',
     takes: '[SCENE …]',
-    runs: ['scripts/record-view.ts'],
+    runs: ['scripts/pictures/record-view.ts'],
   },
   'record-host': {
     about: 'takes docs/hosts/NAME.svg; install the host: test:hosts -- NAME --only=types',
     takes: 'NAME …',
-    runs: ['scripts/record-host.ts'],
+    runs: ['scripts/pictures/record-host.ts'],
     first: build,
   },
 };

@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { bundle } from '../scripts/bundle.ts';
+import { bundle } from '../scripts/build/bundle.ts';
 import {
   createPayload,
   promptPayload,

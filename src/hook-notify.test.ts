@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { bundle } from '../scripts/bundle.ts';
+import { bundle } from '../scripts/build/bundle.ts';
 import { openNoticeServer } from '../test/support/notice-server.ts';
 import {
   promptPayload,

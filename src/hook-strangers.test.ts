@@ -6,7 +6,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { bundle } from '../scripts/bundle.ts';
+import { bundle } from '../scripts/build/bundle.ts';
 import { acceptProject } from '../test/support/accept-project.ts';
 import * as gemini from '../test/support/gemini-payloads.ts';
 import * as claude from '../test/support/payload-cases.ts';

@@ -1,6 +1,6 @@
 // Proves that the layers hold in the real imports, that lint would catch every wrong one,
 // and that the package's entries load without side effects. It knows no rule of its own:
-// the table is scripts/layers.ts.
+// the table is scripts/quality/layers.ts.
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
   copyFileSync,
@@ -17,7 +17,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
-import { entries } from '../scripts/entries.ts';
+import { entries } from '../scripts/build/entries.ts';
 import {
   databaseFolder,
   databaseModules,
@@ -26,8 +26,8 @@ import {
   layerOf,
   layers,
   outsideImports,
-} from '../scripts/layers.ts';
-import { layerRules } from '../scripts/write-layer-rules.ts';
+} from '../scripts/quality/layers.ts';
+import { layerRules } from '../scripts/quality/write-layer-rules.ts';
 import { parseEnvironment } from '../src/core/config.ts';
 import { ownVariables } from '../src/core/own-variables.ts';
 import { hosts } from '../src/hosts/hosts.ts';

@@ -2,9 +2,9 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { configDocs } from '../scripts/config-docs.ts';
-import { hostDocs } from '../scripts/host-docs.ts';
-import { referencePages } from '../scripts/reference-docs.ts';
+import { configDocs } from '../scripts/docs/config-docs.ts';
+import { hostDocs } from '../scripts/docs/host-docs.ts';
+import { referencePages } from '../scripts/docs/reference-docs.ts';
 import { hosts } from '../src/hosts/hosts.ts';
 import { linksOf } from './docs/fences.ts';
 

@@ -5,7 +5,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { runExamples } from '../scripts/run-examples.ts';
+import { runExamples } from '../scripts/quality/run-examples.ts';
 import { validateConfig, withoutGrants } from '../src/core/config.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));

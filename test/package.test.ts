@@ -15,9 +15,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
-import { missingRows, platformOf } from '../scripts/complete-lock.ts';
+import {
+  packageFolder,
+  thirdPartyLicenses,
+} from '../scripts/build/third-party-licenses.ts';
 import { type NamedProgram, namedPrograms } from '../scripts/named-programs.ts';
-import { packageFolder, thirdPartyLicenses } from '../scripts/third-party-licenses.ts';
+import { missingRows, platformOf } from '../scripts/package/complete-lock.ts';
 import { linksOf } from './docs/fences.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -40,7 +43,7 @@ describe('package.json', () => {
     const commands = [...Object.values(manifest.scripts), ...words].join('\n');
     const files =
       commands.match(/(?<!\S)(?:\.ci|scripts|bench|test|node_modules)\/\S+/g) ?? [];
-    expect(files).toContain('scripts/build.ts');
+    expect(files).toContain('scripts/build/build.ts');
     expect(files).toContain('bench/hosts/hook-cost.ts');
     expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
   });

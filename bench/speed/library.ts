@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
-import { entries } from '../../scripts/entries.ts';
+import { entries } from '../../scripts/build/entries.ts';
 import { filesBelow, loadedModules } from '../../test/support/loaded-modules.ts';
 import { printTimes } from './start-times.ts';
 

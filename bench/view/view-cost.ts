@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { bundledPackages } from '../../scripts/bundled-packages.ts';
+import { bundledPackages } from '../../scripts/build/bundled-packages.ts';
 import { openTerminal } from '../../test/view/terminal.ts';
 
 const seconds = process.argv[2] ?? '10';

@@ -4,7 +4,7 @@
 export interface Mutation {
   /**
    * Short and stable, so that one mutation can be run alone: `npm run test:extra --
-   * mutations ceiling-off-by-one`.
+   * mutations rule-ceiling-wrong-count`.
    */
   readonly id: string;
   /** Path from the root of the repository, with forward slashes. */

@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
-import { writePlugin } from '../../../scripts/plugin.ts';
+import { writePlugin } from '../../../scripts/build/plugin.ts';
 import { hooksOf } from '../asked-translate.ts';
 import { serverName } from '../install/hook-host.ts';
 import { claudeCodeLanguage } from './host.ts';

@@ -4,15 +4,15 @@
 // Usage: npm run docs -- config
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { knownProviders } from '../src/agent/models/resolve-model.ts';
-import { environmentName, flagName } from '../src/core/config.ts';
-import { toastParts } from '../src/core/own-words.ts';
-import type { Kind, SectionShape } from '../src/core/schema.ts';
-import { places, type Setting, settingTable } from '../src/core/settings.ts';
-import { textParts, texts } from '../src/core/texts.ts';
-import { type HostCapabilities, hosts } from '../src/hosts/hosts.ts';
+import { knownProviders } from '../../src/agent/models/resolve-model.ts';
+import { environmentName, flagName } from '../../src/core/config.ts';
+import { toastParts } from '../../src/core/own-words.ts';
+import type { Kind, SectionShape } from '../../src/core/schema.ts';
+import { places, type Setting, settingTable } from '../../src/core/settings.ts';
+import { textParts, texts } from '../../src/core/texts.ts';
+import { type HostCapabilities, hosts } from '../../src/hosts/hosts.ts';
 
-const page = new URL('../docs/configuration.md', import.meta.url);
+const page = new URL('../../docs/configuration.md', import.meta.url);
 const settings: readonly (readonly [string, Setting])[] = Object.entries(settingTable);
 
 /** What holds without a field that has no default of its own. */
@@ -184,7 +184,7 @@ function sectionOf(
 function fieldRow(path: string, field: Kind & { readonly default?: unknown }): string {
   const without = 'default' in field ? shownDefault(field.default) : leftOut[path];
   if (without === undefined)
-    throw new Error(`Say in scripts/config-docs.ts what holds without ${path}.`);
+    throw new Error(`Say in scripts/docs/config-docs.ts what holds without ${path}.`);
   return `| \`${path}\` | ${shownKind(field)} | ${without} | ${cell(field.summary ?? '')} |`;
 }
 

@@ -3,7 +3,7 @@
 // the run loudly.
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Mutation, mutations } from '../test/mutations.ts';
+import { type Mutation, mutations } from '../../test/mutations.ts';
 
 interface LoadHookPlugin {
   readonly name: string;
@@ -31,9 +31,11 @@ export function applyMutation(source: string, mutation: Mutation): string {
 
 /**
  * @param root the repository's root
- * @param id which mutation The file named by UNTILDONE_MUTATION_MARKER gets a line each
- * time the defect was planted, so that scripts/mutate.ts can tell "the tests saw it" from
- * "the tests never loaded that file".
+ * @param id which mutation
+ *
+ * The file named by UNTILDONE_MUTATION_MARKER gets a line each time the defect was
+ * planted, so that mutate.ts can tell "the tests saw it" from "the tests never loaded that
+ * file".
  */
 export function mutationPlugin(root: string, id: string): LoadHookPlugin {
   const mutation = findMutation(id);

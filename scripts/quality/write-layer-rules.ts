@@ -1,6 +1,6 @@
 // Writes biome.layers.json from the table in layers.ts: `npm run chores -- layers` after
-// a change of the table. The file is committed, so that Biome (and an editor) needs no step before
-// it; a test says when it is old.
+// a change of the table. The file is committed, so that Biome (and an editor) needs no
+// step before it; a test says when it is old.
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import {
@@ -117,5 +117,5 @@ export function layerRules(): string {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  writeFileSync(new URL('../biome.layers.json', import.meta.url), layerRules());
+  writeFileSync(new URL('../../biome.layers.json', import.meta.url), layerRules());
 }

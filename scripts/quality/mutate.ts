@@ -6,7 +6,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Mutation, mutations } from '../test/mutations.ts';
+import { type Mutation, mutations } from '../../test/mutations.ts';
 import { applyMutation, findMutation } from './mutation-plugin.ts';
 
 /**
@@ -49,7 +49,7 @@ interface JsonReport {
   }[];
 }
 
-const root = fileURLToPath(new URL('..', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), 'untildone-mutations-'));
 
 let runs = 0;

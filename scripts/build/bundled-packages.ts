@@ -40,16 +40,16 @@ export function bundledPackages(root: string): BundledPackages {
     alias: {
       // The AI SDK's gateway signs in at its vendor; we always pass model objects, so
       // that code is left out.
-      '@ai-sdk/gateway': join(root, 'scripts/no-vendor-sign-in.ts'),
+      '@ai-sdk/gateway': join(root, 'scripts/build/no-vendor-sign-in.ts'),
       // Half of what the MCP package would bring, and never asked.
-      '@modelcontextprotocol/server/_shims': join(root, 'scripts/no-validator.ts'),
+      '@modelcontextprotocol/server/_shims': join(root, 'scripts/build/no-validator.ts'),
       // Its main file hides its parts from bundlers behind a parameter named `require`.
       'jsonc-parser': join(root, 'node_modules/jsonc-parser/lib/esm/main.js'),
       // The same widths; it starts quicker and takes a tenth off what Ink costs.
       'string-width': join(root, 'node_modules/fast-string-width/dist/index.js'),
       // Ink offers itself to React's developer tools where someone has installed those;
       // nobody has here.
-      'react-devtools-core': join(root, 'scripts/no-developer-tools.ts'),
+      'react-devtools-core': join(root, 'scripts/build/no-developer-tools.ts'),
     },
     // React has two forms of itself; people get the quick one.
     define: { 'process.env.NODE_ENV': '"production"' },

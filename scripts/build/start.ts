@@ -13,7 +13,7 @@ const { status, stdout, stderr } = spawnSync(
 );
 if (status === 0) {
   process.argv.splice(2, 0, 'demo');
-  await import(at('../dist/bin.js').href);
+  await import(at('../../dist/bin.js').href);
 } else {
   process.stderr.write(`${stdout}${stderr}`);
   process.exitCode = 1;

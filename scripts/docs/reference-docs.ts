@@ -4,16 +4,16 @@
 // Usage: npm run docs -- reference
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { commandTable } from '../src/cli/command-table.ts';
-import { main } from '../src/cli/main.ts';
-import { exitCodes, type Outcome, outcomes } from '../src/core/decision.ts';
-import { type EventType, eventTypes } from '../src/core/events.ts';
-import { stopRules } from '../src/core/rules.ts';
-import { texts } from '../src/core/texts.ts';
-import { systemClock } from '../src/engine/system.ts';
+import { commandTable } from '../../src/cli/command-table.ts';
+import { main } from '../../src/cli/main.ts';
+import { exitCodes, type Outcome, outcomes } from '../../src/core/decision.ts';
+import { type EventType, eventTypes } from '../../src/core/events.ts';
+import { stopRules } from '../../src/core/rules.ts';
+import { texts } from '../../src/core/texts.ts';
+import { systemClock } from '../../src/engine/system.ts';
 import { libraryPage } from './library-reference.ts';
 
-const folder = new URL('../docs/reference/', import.meta.url);
+const folder = new URL('../../docs/reference/', import.meta.url);
 const written = 'This page is written by `npm run docs -- reference`.';
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -6,7 +6,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { hostOf } from '../src/hosts/hosts.ts';
+import { hostOf } from '../../src/hosts/hosts.ts';
 import {
   complete,
   plan,
@@ -15,12 +15,12 @@ import {
   startScriptedModel,
   untilAllDone,
   writeFile,
-} from '../src/scripted-model/index.ts';
-import { hostProgram } from '../test/hosts/harness/install-host.ts';
-import type { Project } from '../test/hosts/harness/project.ts';
-import type { RealHost } from '../test/hosts/harness/real-host.ts';
-import { createHostProject } from '../test/hosts/harness/real-host-stage.ts';
-import { waitUntil } from '../test/hosts/harness/wait-until.ts';
+} from '../../src/scripted-model/index.ts';
+import { hostProgram } from '../../test/hosts/harness/install-host.ts';
+import type { Project } from '../../test/hosts/harness/project.ts';
+import type { RealHost } from '../../test/hosts/harness/real-host.ts';
+import { createHostProject } from '../../test/hosts/harness/real-host-stage.ts';
+import { waitUntil } from '../../test/hosts/harness/wait-until.ts';
 import { drawTerminal } from './terminal-picture.ts';
 
 interface Sitting {
@@ -93,7 +93,7 @@ const sittings: Readonly<Record<string, Sitting>> = {
   },
 };
 
-const root = fileURLToPath(new URL('..', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
 const columns = 100;
 const request = 'Write a greeting with a test; note the change.';
 const files: Readonly<Record<string, string>> = {
@@ -108,7 +108,7 @@ const perTodo = (title: string) => [
 ];
 
 async function record(name: string, sitting: Sitting): Promise<void> {
-  const module: object = await import(`../test/hosts/${name}/real-host.ts`);
+  const module: object = await import(`../../test/hosts/${name}/real-host.ts`);
   const host = Object.values(module).find(
     (value): value is RealHost => value?.name === name,
   );

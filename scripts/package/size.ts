@@ -1,13 +1,13 @@
 // What the package takes on a user's disk, by its parts. It fails above the most that we
 // allow ourselves: nobody looks at the size of a package again once it has grown.
-// Usage: node scripts/package-size.ts, after a build.
+// Usage: node scripts/package/size.ts, after a build.
 import { execFileSync } from 'node:child_process';
 
 const mostBytes = 6_000_000;
 
 const [{ files, unpackedSize }] = JSON.parse(
   execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
-    cwd: new URL('..', import.meta.url),
+    cwd: new URL('../..', import.meta.url),
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'ignore'],
   }),

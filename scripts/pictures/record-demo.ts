@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
-import { openTerminal } from '../test/view/terminal.ts';
+import { openTerminal } from '../../test/view/terminal.ts';
 import { drawFilm, type Shot } from './terminal-film.ts';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
 const columns = 80;
 const rows = 24;
 /** More often than this nobody sees a difference, and the file grows. */

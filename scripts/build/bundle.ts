@@ -4,13 +4,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
-import { commandTable } from '../src/cli/command-table.ts';
+import { commandTable } from '../../src/cli/command-table.ts';
 import { bundledPackages } from './bundled-packages.ts';
 import { type Entry, entries, quickCommands } from './entries.ts';
 import { lateFiles, ofCommandLine } from './late-files.ts';
 import { lazyBuiltins, lazyBuiltinsOf } from './lazy-builtins.ts';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   version: string;
 };

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   exports: Record<string, { types: string } | string>;
 };
@@ -171,7 +171,7 @@ export function libraryPage(written: string): string {
       if (typeof where === 'string') return [];
       const words = entryWords[entry];
       if (words === undefined)
-        throw new Error(`Say in scripts/library-reference.ts what ${entry} is for.`);
+        throw new Error(`Say in scripts/docs/library-reference.ts what ${entry} is for.`);
       return words === null
         ? []
         : [

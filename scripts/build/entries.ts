@@ -1,6 +1,6 @@
 // What the build writes: one row per file in dist/ that someone starts, imports or loads
 // late.
-import { hosts } from '../src/hosts/hosts.ts';
+import { hosts } from '../../src/hosts/hosts.ts';
 
 export interface Entry {
   readonly source: string;

@@ -14,30 +14,34 @@ import { Session as Inspector } from 'node:inspector/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { createChecker, startRunner } from '../src/checks/checker.ts';
-import { createCommandCheck } from '../src/core/check-specs.ts';
-import { defaultSettings } from '../src/core/settings.ts';
-import { createRuntime } from '../src/engine/runtime.ts';
-import { systemClock as clock, createIdentifiers, sha256 } from '../src/engine/system.ts';
+import { createChecker, startRunner } from '../../src/checks/checker.ts';
+import { createCommandCheck } from '../../src/core/check-specs.ts';
+import { defaultSettings } from '../../src/core/settings.ts';
+import { createRuntime } from '../../src/engine/runtime.ts';
+import {
+  systemClock as clock,
+  createIdentifiers,
+  sha256,
+} from '../../src/engine/system.ts';
 import {
   after,
   plan,
   say,
   script,
   startScriptedModel,
-} from '../src/scripted-model/index.ts';
-import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
-import { storePath } from '../src/store/state-directory.ts';
-import { anEvent } from '../test/support/builders.ts';
-import { createPluginCase, sessionId, todo } from '../test/support/opencode-case.ts';
+} from '../../src/scripted-model/index.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
+import { storePath } from '../../src/store/state-directory.ts';
+import { anEvent } from '../../test/support/builders.ts';
+import { createPluginCase, sessionId, todo } from '../../test/support/opencode-case.ts';
 import {
   createPayload,
   promptPayload,
   startPayload,
   stopPayload,
-} from '../test/support/payload-cases.ts';
+} from '../../test/support/payload-cases.ts';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
 const home = mkdtempSync(join(tmpdir(), 'untildone-walks-'));
 const environment = {
   PATH: process.env['PATH'] ?? '',

@@ -4,11 +4,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Scene, scenes } from '../test/view/scenes.ts';
-import { openTerminal } from '../test/view/terminal.ts';
+import { type Scene, scenes } from '../../test/view/scenes.ts';
+import { openTerminal } from '../../test/view/terminal.ts';
 import { drawTerminal } from './terminal-picture.ts';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = join(root, 'docs/view');
 const wanted = process.argv.slice(2);
 

@@ -75,7 +75,7 @@ export function missingRows(
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const file = join(
-    process.argv[2] ?? fileURLToPath(new URL('..', import.meta.url)),
+    process.argv[2] ?? fileURLToPath(new URL('../..', import.meta.url)),
     'package-lock.json',
   );
   const lock = JSON.parse(readFileSync(file, 'utf8')) as {

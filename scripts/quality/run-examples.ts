@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Its SDK brings a large program, so test/hosts/claude-agent-sdk runs it. */
 const elsewhere = 'examples/10-claude-agent-sdk.ts';

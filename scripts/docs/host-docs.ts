@@ -4,9 +4,9 @@
 // Usage: npm run docs -- hosts
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { type HostCapabilities, hosts, silentWays } from '../src/hosts/hosts.ts';
+import { type HostCapabilities, hosts, silentWays } from '../../src/hosts/hosts.ts';
 
-const page = new URL('../docs/hosts/README.md', import.meta.url);
+const page = new URL('../../docs/hosts/README.md', import.meta.url);
 const installers = await Promise.all(hosts.map((host) => host.installer()));
 
 const yesNo = (value: boolean): string => (value ? 'yes' : 'no');
@@ -81,7 +81,7 @@ interface Recorded {
 }
 
 const results = JSON.parse(
-  readFileSync(new URL('../docs/hosts/results.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../docs/hosts/results.json', import.meta.url), 'utf8'),
 ) as Readonly<Record<string, Recorded>>;
 
 /** What was seen in the real programs: one row per story. */

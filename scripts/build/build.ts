@@ -6,13 +6,13 @@ import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Metafile } from 'esbuild';
-import { configSchema } from '../src/core/config.ts';
+import { configSchema } from '../../src/core/config.ts';
 import { bundle, groups } from './bundle.ts';
 import { entries } from './entries.ts';
 import { writePlugin } from './plugin.ts';
 import { thirdPartyLicenses } from './third-party-licenses.ts';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
 const output = join(root, 'dist');
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   version: string;
