@@ -22,12 +22,12 @@ const slow = [
   'src/core/properties-told',
   'test/stories/judged-goal',
   'test/docs/examples-in-docs',
-  'src/hook-memory',
+  'src/programs/hook-memory',
   'test/stories/human-control',
   'test/command-line',
   'test/run-kills',
   'test/rights',
-  'src/hook',
+  'src/programs/hook',
 ].map((name) => `${root}${name}.test.ts`);
 
 class SlowFirst extends BaseSequencer {

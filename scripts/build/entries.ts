@@ -75,13 +75,21 @@ export const entries: readonly Entry[] = [
   { source: 'src/cli/main.ts', output: 'commands', group: 'commands' },
   { source: 'src/cli/main.ts', output: 'plugin/programs/quick', group: 'quick-commands' },
   { source: 'src/cli/show/live-view.ts', output: 'live-view', group: 'view' },
-  { source: 'src/hook.ts', output: 'plugin/programs/hook', group: 'quick-program' },
   {
-    source: 'src/check-runner.ts',
+    source: 'src/programs/hook.ts',
+    output: 'plugin/programs/hook',
+    group: 'quick-program',
+  },
+  {
+    source: 'src/programs/check-runner.ts',
     output: 'plugin/programs/check-runner',
     group: 'quick-program',
   },
-  { source: 'src/notify.ts', output: 'plugin/programs/notify', group: 'program' },
+  {
+    source: 'src/programs/notify.ts',
+    output: 'plugin/programs/notify',
+    group: 'program',
+  },
   {
     source: 'src/hosts/opencode/server.ts',
     output: 'plugin/programs/server',

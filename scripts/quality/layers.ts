@@ -32,6 +32,8 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   frameworks: [...wired, 'guard'],
   agent: [...wired, 'guard'],
   mcp: wired,
+  // What hosts start, and what our own processes start and leave behind.
+  programs: [...wired, 'hosts', 'mcp'],
   // The demo runs our own agent on the scripted model, so the command line may use it.
   cli: [
     ...wired,

@@ -118,7 +118,7 @@ function stopHook(): Set<string> {
   const call = (payload: object, traced = false): string => {
     const run = spawnSync(
       process.execPath,
-      ['--no-warnings', join(root, 'src/hook.ts'), 'claude-code'],
+      ['--no-warnings', join(root, 'src/programs/hook.ts'), 'claude-code'],
       {
         cwd,
         input: JSON.stringify(payload),
@@ -231,7 +231,7 @@ async function oneCheck(): Promise<Set<string>> {
     identifiers,
     signal: () => new AbortController().signal,
     startRunner: (directory, holder) => {
-      startRunner(directory, holder, env, join(root, 'src/check-runner.ts'));
+      startRunner(directory, holder, env, join(root, 'src/programs/check-runner.ts'));
     },
   });
   const policy = {

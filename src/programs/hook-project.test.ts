@@ -13,8 +13,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it, onTestFinished } from 'vitest';
-import { bundle } from '../scripts/build/bundle.ts';
-import { promptPayload } from '../test/support/payload-cases.ts';
+import { bundle } from '../../scripts/build/bundle.ts';
+import { promptPayload } from '../../test/support/payload-cases.ts';
 
 it('V10: neither is a store that the project names opened, nor compiled code taken from beside it', async () => {
   const home = mkdtempSync(join(tmpdir(), 'untildone-project-'));

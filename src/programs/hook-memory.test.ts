@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { bundle } from '../scripts/build/bundle.ts';
+import { bundle } from '../../scripts/build/bundle.ts';
 import {
   createPayload,
   promptPayload,
@@ -24,8 +24,8 @@ import {
   stopPayload,
   toolPayload,
   updatePayload,
-} from '../test/support/payload-cases.ts';
-import { mostPayloadBytes } from './hosts/asked.ts';
+} from '../../test/support/payload-cases.ts';
+import { mostPayloadBytes } from '../hosts/asked.ts';
 
 const bundles = mkdtempSync(join(tmpdir(), 'untildone-bundle-'));
 const file = join(bundles, 'plugin/programs/hook.js');

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { bundle } from '../scripts/build/bundle.ts';
-import { stopPayload, toolPayload } from '../test/support/payload-cases.ts';
-import { openUserStore } from './store/sqlite/sqlite-store.ts';
+import { bundle } from '../../scripts/build/bundle.ts';
+import { stopPayload, toolPayload } from '../../test/support/payload-cases.ts';
+import { openUserStore } from '../store/sqlite/sqlite-store.ts';
 
 const bundles = mkdtempSync(join(tmpdir(), 'untildone-bundle-'));
 const state = join(bundles, 'state');

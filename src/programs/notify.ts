@@ -1,7 +1,7 @@
 // `notify.js` tells a human what its environment holds, and ends. It outlives whoever
 // starts it.
-import { scriptSwitch } from './engine/start-program.ts';
-import { sendNotice } from './hosts/notify.ts';
+import { scriptSwitch } from '../engine/start-program.ts';
+import { sendNotice } from '../hosts/notify.ts';
 
 // A command of the human must not inherit what made a host's own program run this script.
 const { [scriptSwitch]: _, ...environment } = process.env;

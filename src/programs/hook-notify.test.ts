@@ -12,14 +12,14 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { bundle } from '../scripts/build/bundle.ts';
-import { openNoticeServer } from '../test/support/notice-server.ts';
+import { bundle } from '../../scripts/build/bundle.ts';
+import { openNoticeServer } from '../../test/support/notice-server.ts';
 import {
   promptPayload,
   sessionId,
   stopPayload,
   toolPayload,
-} from '../test/support/payload-cases.ts';
+} from '../../test/support/payload-cases.ts';
 
 const bundles = mkdtempSync(join(tmpdir(), 'untildone-bundle-'));
 let home: string;

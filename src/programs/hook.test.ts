@@ -18,8 +18,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { bundle } from '../scripts/build/bundle.ts';
-import { acceptProject } from '../test/support/accept-project.ts';
+import { bundle } from '../../scripts/build/bundle.ts';
+import { acceptProject } from '../../test/support/accept-project.ts';
 import {
   completedPayload,
   createPayload,
@@ -29,12 +29,12 @@ import {
   stopPayload,
   toolPayload,
   updatePayload,
-} from '../test/support/payload-cases.ts';
-import { markedCommand } from './checks/process.ts';
-import type { Event } from './core/events.ts';
-import { mostPayloadBytes } from './hosts/asked.ts';
-import { todoIdOf } from './hosts/asked-call.ts';
-import { openSqliteStore } from './store/sqlite/sqlite-store.ts';
+} from '../../test/support/payload-cases.ts';
+import { markedCommand } from '../checks/process.ts';
+import type { Event } from '../core/events.ts';
+import { mostPayloadBytes } from '../hosts/asked.ts';
+import { todoIdOf } from '../hosts/asked-call.ts';
+import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
 
 const bundles = mkdtempSync(join(tmpdir(), 'untildone-bundle-'));
 const file = join(bundles, 'plugin/programs/hook.js');

@@ -6,14 +6,14 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { bundle } from '../scripts/build/bundle.ts';
-import { acceptProject } from '../test/support/accept-project.ts';
-import * as gemini from '../test/support/gemini-payloads.ts';
-import * as claude from '../test/support/payload-cases.ts';
-import * as qwen from '../test/support/qwen-payloads.ts';
-import { wordsInCapitals } from '../test/support/variables-read.ts';
-import { hosts as table } from './hosts/hosts.ts';
-import { isReadAtStart, isReadByUs } from './hosts/project-variables.ts';
+import { bundle } from '../../scripts/build/bundle.ts';
+import { acceptProject } from '../../test/support/accept-project.ts';
+import * as gemini from '../../test/support/gemini-payloads.ts';
+import * as claude from '../../test/support/payload-cases.ts';
+import * as qwen from '../../test/support/qwen-payloads.ts';
+import { wordsInCapitals } from '../../test/support/variables-read.ts';
+import { hosts as table } from '../hosts/hosts.ts';
+import { isReadAtStart, isReadByUs } from '../hosts/project-variables.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 interface HostCase {
