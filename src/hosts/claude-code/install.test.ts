@@ -20,7 +20,7 @@ const claudeCodeHooks = hooksOf(claudeCodeLanguage);
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const readJson = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
-const plugin = join(root, 'plugin');
+const plugin = join(root, 'claude-code-plugin');
 
 const scratch = mkdtempSync(join(tmpdir(), 'untildone-plugin-'));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
