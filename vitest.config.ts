@@ -1,11 +1,12 @@
 // How the tests run, and the one door through which a deliberate defect reaches them (see
-// scripts/mutate.ts). It never edits a file: a mutation lives in memory for the length of
-// one run.
+// scripts/quality/mutate.ts). It never edits a file: a mutation lives in memory for the
+// length of one run.
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type Plugin } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { mutationPlugin } from './scripts/mutation-plugin.ts';
+import './scripts/assert-node.cjs';
+import { mutationPlugin } from './scripts/quality/mutation-plugin.ts';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
 const mutationId = process.env['UNTILDONE_MUTATION'];
@@ -21,12 +22,12 @@ const slow = [
   'src/core/properties-told',
   'test/stories/judged-goal',
   'test/docs/examples-in-docs',
-  'src/hook-memory',
+  'src/programs/hook-memory',
   'test/stories/human-control',
   'test/command-line',
   'test/run-kills',
   'test/rights',
-  'src/hook',
+  'src/programs/hook',
 ].map((name) => `${root}${name}.test.ts`);
 
 class SlowFirst extends BaseSequencer {

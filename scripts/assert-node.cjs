@@ -1,15 +1,12 @@
-// Every npm script runs this first: on an old Node it ends with one sentence instead of a
-// syntax error. Written for any Node there is (ES5, CommonJS), and it refuses to import
-// anything.
-var parts = process.versions.node.split('.');
-var major = Number(parts[0]);
-var minor = Number(parts[1]);
-
-if (major < 22 || (major === 22 && minor < 13)) {
+// Says in one sentence, instead of a syntax error, that this Node cannot run the sources:
+// `npm ci` was forgotten, or the package `node` was kept from installing its program. It
+// is for `npm start` and for Vitest, which are what people try first. Written for any
+// Node there is (ES5, CommonJS), and it refuses to import anything.
+if (!process.features.typescript) {
   process.stderr.write(
-    'untildone needs Node 22.13 or newer and this is ' +
+    'untildone runs from TypeScript sources, which Node ' +
       process.versions.node +
-      ': run "npm ci", which installs the pinned Node, and start the script with "npm run" so that it is used.\n',
+      ' cannot: run "npm ci", with install scripts allowed; it installs a Node that can, and "npm run" uses that one.\n',
   );
   process.exit(1);
 }

@@ -1,6 +1,6 @@
 // Proves that the layers hold in the real imports, that lint would catch every wrong one,
 // and that the package's entries load without side effects. It knows no rule of its own:
-// the table is scripts/layers.ts.
+// the table is scripts/quality/layers.ts.
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
   copyFileSync,
@@ -17,7 +17,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
-import { entries } from '../scripts/entries.ts';
+import { entries } from '../scripts/build/entries.ts';
 import {
   databaseFolder,
   databaseModules,
@@ -26,8 +26,8 @@ import {
   layerOf,
   layers,
   outsideImports,
-} from '../scripts/layers.ts';
-import { layerRules } from '../scripts/write-layer-rules.ts';
+} from '../scripts/quality/layers.ts';
+import { layerRules } from '../scripts/quality/write-layer-rules.ts';
 import { parseEnvironment } from '../src/core/config.ts';
 import { ownVariables } from '../src/core/own-variables.ts';
 import { hosts } from '../src/hosts/hosts.ts';
@@ -285,7 +285,7 @@ describe('lint', () => {
     return [...new Set(paths)].sort();
   }
 
-  it('the committed rules are those of the table (npm run layers writes them)', () => {
+  it('the committed rules are those of the table (npm run chores -- layers writes them)', () => {
     expect(readFileSync(join(root, 'biome.layers.json'), 'utf8')).toBe(layerRules());
   });
 
@@ -382,10 +382,10 @@ describe('package entries', () => {
     expect(run.stderr.trim().split('\n')).toEqual([expect.stringContaining('22.13')]);
   });
 
-  it('scripts/assert-node.cjs lets the pinned Node pass and refuses an older one with one sentence', () => {
+  it('scripts/assert-node.cjs lets the pinned Node pass and refuses one without TypeScript with one sentence', () => {
     const script = join(root, 'scripts/assert-node.cjs');
     expect(execFileSync(process.execPath, [script], { encoding: 'utf8' })).toBe('');
-    const program = `Object.defineProperty(process.versions, 'node', { value: '20.19.0' }); require(${JSON.stringify(script)});`;
+    const program = `Object.defineProperty(process.features, 'typescript', { value: false }); require(${JSON.stringify(script)});`;
     const run = spawnSync(process.execPath, ['--eval', program], { encoding: 'utf8' });
     expect(run.status).toBe(1);
     expect(run.stderr.trim().split('\n')).toEqual([expect.stringContaining('npm ci')]);

@@ -2,9 +2,9 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { configDocs } from '../scripts/config-docs.ts';
-import { hostDocs } from '../scripts/host-docs.ts';
-import { referencePages } from '../scripts/reference-docs.ts';
+import { configDocs } from '../scripts/docs/config-docs.ts';
+import { hostDocs } from '../scripts/docs/host-docs.ts';
+import { referencePages } from '../scripts/docs/reference-docs.ts';
 import { hosts } from '../src/hosts/hosts.ts';
 import { linksOf } from './docs/fences.ts';
 
@@ -13,16 +13,18 @@ const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
 describe('docs', () => {
   it('C1: the page on configuration says what the table of settings says', () => {
-    expect(read('docs/configuration.md'), 'run npm run docs:config').toBe(configDocs());
+    expect(read('docs/configuration.md'), 'run npm run docs -- config').toBe(
+      configDocs(),
+    );
   });
 
   it('the page on hosts says what the adapters declare', () => {
-    expect(read('docs/hosts/README.md'), 'run npm run docs:hosts').toBe(hostDocs());
+    expect(read('docs/hosts/README.md'), 'run npm run docs -- hosts').toBe(hostDocs());
   });
 
   it('C1: the reference says what the code says: commands, rules, outcomes, events, the library', async () => {
     for (const [name, text] of Object.entries(await referencePages())) {
-      expect(read(`docs/reference/${name}`), 'run npm run docs:reference').toBe(text);
+      expect(read(`docs/reference/${name}`), 'run npm run docs -- reference').toBe(text);
     }
   });
 

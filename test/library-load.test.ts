@@ -6,8 +6,8 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { bundle } from '../scripts/bundle.ts';
-import { entries } from '../scripts/entries.ts';
+import { bundle } from '../scripts/build/bundle.ts';
+import { entries } from '../scripts/build/entries.ts';
 import { filesBelow, loadedModules, packagesOf } from './support/loaded-modules.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { applyMutation } from '../scripts/mutation-plugin.ts';
+import { applyMutation } from '../scripts/quality/mutation-plugin.ts';
 import { mutations } from './mutations.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));

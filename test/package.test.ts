@@ -15,8 +15,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
-import { missingRows, platformOf } from '../scripts/complete-lock.ts';
-import { packageFolder, thirdPartyLicenses } from '../scripts/third-party-licenses.ts';
+import {
+  packageFolder,
+  thirdPartyLicenses,
+} from '../scripts/build/third-party-licenses.ts';
+import { type NamedProgram, namedPrograms } from '../scripts/named-programs.ts';
+import { missingRows, platformOf } from '../scripts/package/complete-lock.ts';
 import { linksOf } from './docs/fences.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -33,11 +37,20 @@ describe('package.json', () => {
     }
   });
 
-  it('names only scripts whose files exist', () => {
-    const commands = Object.values(manifest.scripts).join('\n');
-    const files = commands.match(/(?:\.ci|scripts|bench|test|examples)\/[\w./-]+/g) ?? [];
-    expect(files).toContain('scripts/build.ts');
+  it('names only scripts whose files exist, and so do the tables of named programs', () => {
+    const programs = Object.values(namedPrograms).flatMap(Object.values<NamedProgram>);
+    const words = programs.flatMap(({ runs, first }) => [...runs, first ?? '']);
+    const commands = [...Object.values(manifest.scripts), ...words].join('\n');
+    const files =
+      commands.match(/(?<!\S)(?:\.ci|scripts|bench|test|node_modules)\/\S+/g) ?? [];
+    expect(files).toContain('scripts/build/build.ts');
+    expect(files).toContain('bench/hosts/hook-cost.ts');
     expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
+  });
+
+  it('has a script for each table of named programs', () => {
+    for (const name of Object.keys(namedPrograms))
+      expect(manifest.scripts[name]).toMatch(new RegExp(`run-named\\.ts ${name}$`));
   });
 
   it('first-use 28: carries the pages that help texts name, and every link in them leads to something packed', () => {
@@ -80,15 +93,6 @@ describe('package.json', () => {
       ([, range]) => !/^\d+\.\d+\.\d+(-alpha\.\d+)?$/.test(range),
     );
     expect(loose).toEqual([]);
-  });
-
-  it('asserts the Node in every script that runs a program of ours', () => {
-    const unguarded = Object.entries<string>(manifest.scripts)
-      .filter(([, command]) => !command.startsWith('node scripts/assert-node.cjs && '))
-      .map(([name]) => name);
-    // `ci` installs the pinned Node first and asserts then; `prepublishOnly` only runs
-    // scripts that assert.
-    expect(unguarded).toEqual(['ci', 'ci:long', 'prepublishOnly']);
   });
 });
 
@@ -163,7 +167,7 @@ describe('package-lock.json', () => {
     expect(lockText).not.toMatch(/"resolved"|https?:\/\/[^"]*registry/);
   });
 
-  it('lists the optional packages of every platform, so that npm ci takes it (npm run lock:complete)', () => {
+  it('lists the optional packages of every platform, so that npm ci takes it (npm run chores -- lock)', () => {
     expect(missingRows(lock.packages)).toEqual({});
   });
 });

@@ -1,5 +1,5 @@
-// A few of the attempts of an agent to raise its own rights; `npm run test:rights` makes
-// all of them.
+// A few of the attempts of an agent to raise its own rights; `npm run test:extra --
+// rights` makes all of them.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {

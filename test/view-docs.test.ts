@@ -9,7 +9,7 @@ describe('the page on the live view', () => {
       expect(page).toContain(`](view/${name}.svg)`);
       expect(
         existsSync(new URL(`../docs/view/${name}.svg`, import.meta.url)),
-        'run npm run record:view',
+        'run npm run chores -- record-view',
       ).toBe(true);
     }
   });

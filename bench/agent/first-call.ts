@@ -2,7 +2,7 @@
 // beside a bare `node -e 0` and a bare Node that makes one request, all in turns within
 // one run: wall time, and processor time, which swings less where other work runs (Linux
 // only; 0 elsewhere). Medians. It judges nothing but that every start made its call.
-// Usage: npm run bench:first-call [-- RUNS]
+// Usage: npm run bench -- first-call [RUNS]
 import { spawn } from 'node:child_process';
 import {
   existsSync,

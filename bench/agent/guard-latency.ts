@@ -1,7 +1,7 @@
 // What the in-turn guard adds between the model's last event and the release of its
 // answer (issue Loop, must hold 2; I1), beside a stream without a guard, over real HTTP
 // in the real loop; and proof that no held "done" is shown on a retry and no tool event
-// is delayed. Usage: npm run bench:guard
+// is delayed. Usage: npm run bench -- guard
 import { subscribe } from 'node:diagnostics_channel';
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,7 +1,7 @@
 // A plan of 200 todos at one per stop (issue Loop, must hold 4): memory of the agent's
 // process at 50, 100 and 200 finished todos, and the size of every prompt that reached
 // the server. The agent runs in a process of its own, so that the server's memory is not
-// counted. Usage: npm run bench:long-run
+// counted. Usage: npm run bench -- long-run
 import { spawn } from 'node:child_process';
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

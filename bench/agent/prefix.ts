@@ -1,6 +1,6 @@
 // How much of one call to the model stands unchanged at the beginning of the next (issue
 // Loop, must hold 5; V9), taken from the request bodies that reached the server, in each
-// of the four protocols. Usage: npm run bench:prefix
+// of the four protocols. Usage: npm run bench -- prefix
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

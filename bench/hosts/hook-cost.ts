@@ -2,7 +2,7 @@
 // 0`, interleaved, on a store of 1,000 sessions and with a plan of 200 todos, a stop once
 // without and once with work since the last one; then, in the real Claude Code, the time
 // from a model's answer to the next request beside a bare hook that always continues.
-// Usage: npm run bench:hook [-- RUNS]
+// Usage: npm run bench -- hook [RUNS]
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -2,7 +2,7 @@
 // idle to injection beyond the countdown, beside a bare plugin that injects at once; CPU
 // that it adds to the start of the host, and installed size, both beside the best-known
 // plugin of this kind, which is installed into a temporary folder and only measured.
-// Usage: npm run bench:opencode [-- ROUNDS]
+// Usage: npm run bench -- opencode [ROUNDS]
 import { statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { installHost } from '../../test/hosts/harness/install-host.ts';

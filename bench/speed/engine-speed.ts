@@ -1,6 +1,6 @@
 // Speed as ratios within one run: the engine on SQLite beside raw node:sqlite with the
 // same rows per transaction, decide() alone, and the start of the command line beside
-// bare Node. Usage: npm run bench:speed
+// bare Node. Usage: npm run bench -- speed
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,7 @@
 // Prints what a fingerprint costs beside `git --no-optional-locks status` on a generated
 // repository of 20,000 files: medians of interleaved runs, once with everything committed
 // and once with some files changed.
+// Usage: npm run bench -- fingerprint [ROUNDS]
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

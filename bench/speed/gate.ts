@@ -1,6 +1,7 @@
 // Prints what the gate costs: from the claim of a todo to its passed check, through the
 // detached runner, beside the bare command that the check runs and beside the start of
 // Node alone. Medians of interleaved rounds; it asserts nothing.
+// Usage: npm run bench -- gate [ROUNDS]
 import { spawn } from 'node:child_process';
 import {
   existsSync,

@@ -1,6 +1,6 @@
 // Growth: what a decision and a change of one todo cost with 10,000 todos beside 100, and
-// what 100,000 sessions with pending countdowns cost in one process. Usage: npm run
-// bench:growth
+// what 100,000 sessions with pending countdowns cost in one process. Usage:
+// npm run bench -- growth
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

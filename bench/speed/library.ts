@@ -2,14 +2,14 @@
 // that Node loads, the size of a bundle that somebody else makes of it, and its start
 // beside a bare Node, with and without a session in memory. It judges nothing;
 // test/library-load.test.ts does.
-// Usage: npm run bench:library [-- RUNS]
+// Usage: npm run bench -- library [RUNS]
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
-import { entries } from '../../scripts/entries.ts';
+import { entries } from '../../scripts/build/entries.ts';
 import { filesBelow, loadedModules } from '../../test/support/loaded-modules.ts';
 import { printTimes } from './start-times.ts';
 

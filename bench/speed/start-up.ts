@@ -1,6 +1,6 @@
-// What the built command costs to start, beside a bare `node -e 0`. bench:library does
-// the same for the library.
-// Usage: npm run bench:start [-- RUNS]
+// What the built command costs to start, beside a bare `node -e 0`. The benchmark
+// `library` does the same for the library.
+// Usage: npm run bench -- start [RUNS]
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,12 +1,12 @@
 // What the live view costs while it is busy (busy-view.ts): CPU milliseconds per second
 // in a real terminal (tmux), as it is bundled for people. Must hold: 150 at 80×24, 300 at
-// 200×60. Usage: npm run bench:view [-- SECONDS]
+// 200×60. Usage: npm run bench -- view [SECONDS]
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { bundledPackages } from '../../scripts/bundled-packages.ts';
+import { bundledPackages } from '../../scripts/build/bundled-packages.ts';
 import { openTerminal } from '../../test/view/terminal.ts';
 
 const seconds = process.argv[2] ?? '10';

@@ -369,7 +369,10 @@ function findRunner() {
     './plugin/programs/check-runner.js',
     '../plugin/programs/check-runner.js',
   ];
-  return findProgram(import.meta.url, built, ['./check-runner.ts', '../check-runner.ts']);
+  return findProgram(import.meta.url, built, [
+    './check-runner.ts',
+    '../programs/check-runner.ts',
+  ]);
 }
 
 export async function runQueue(runner: QueueRunner) {

@@ -47,7 +47,10 @@ export async function tellHuman(
     './plugin/programs/notify.js',
     '../plugin/programs/notify.js',
   ];
-  const file = findProgram(import.meta.url, built, ['./notify.ts', '../notify.ts']);
+  const file = findProgram(import.meta.url, built, [
+    './notify.ts',
+    '../programs/notify.ts',
+  ]);
   if (file !== null)
     startProgram(file, [], { ...environment, [ownVariables.notice]: given }, homedir());
   else await sendNotice({ ...environment, [ownVariables.notice]: given });

@@ -2,7 +2,7 @@
 // moments, lets it run to the end afterwards, and compares what the outside world saw
 // with what the store says. In every fourth run the store is put back to an earlier
 // commit in between, or is gone (P43).
-// Usage: npm run test:crash -- [KILLS] [SEED]
+// Usage: npm run test:extra -- crash [KILLS] [SEED]
 import { spawn } from 'node:child_process';
 import {
   copyFileSync,

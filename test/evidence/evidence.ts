@@ -1,6 +1,7 @@
 // The long form of the proofs of the issue "Evidence": prints counts, and exits with 1 if
 // a promise was broken.
-// Usage: node evidence.ts [HONEST] [RANDOM] [PROCESSES]; 0 leaves a proof out.
+// Usage: npm run test:extra -- evidence [HONEST] [RANDOM] [PROCESSES]; 0 leaves a proof
+// out.
 import { honestFault } from './honest-runs.ts';
 import {
   killedAsker,

@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { bundle } from '../../scripts/bundle.ts';
+import { bundle } from '../../scripts/build/bundle.ts';
 import { createCommandCheck } from '../../src/core/check-specs.ts';
 import type { Event } from '../../src/core/events.ts';
 import { canonicalPolicy } from '../../src/core/policy.ts';

@@ -3,8 +3,8 @@
 /** The text `find` in `file` is replaced in memory while the tests run. */
 export interface Mutation {
   /**
-   * Short and stable, so that one mutation can be run alone: `npm run test:mutations --
-   * ceiling-off-by-one`.
+   * Short and stable, so that one mutation can be run alone: `npm run test:extra --
+   * mutations rule-ceiling-wrong-count`.
    */
   readonly id: string;
   /** Path from the root of the repository, with forward slashes. */

@@ -1,7 +1,7 @@
 // Runs every attempt of an agent to raise its own rights, for real, and prints what
 // happened as the table of docs/permissions.md. Fails when one succeeds that must not, or
 // when the page says something else.
-// Usage: npm run test:rights [-- --write]
+// Usage: npm run test:extra -- rights [--write]
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -76,7 +76,9 @@ try {
   );
   if (process.argv.includes('--write')) writeFileSync(page, fresh);
   else if (fresh !== text)
-    print('docs/permissions.md says something else: npm run test:rights -- --write');
+    print(
+      'docs/permissions.md says something else: npm run test:extra -- rights --write',
+    );
   print(`rights: ${rows.length} attempts, ${raised} raised`);
   process.exitCode =
     raised === 0 && (fresh === text || process.argv.includes('--write')) ? 0 : 1;

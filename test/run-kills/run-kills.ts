@@ -3,7 +3,7 @@
 // lives here and survives the kills. The clock steps by -10 s to +2 h meanwhile (P42),
 // and in every third run a kill is followed by a store that is put back, which is never
 // called done (P43).
-// Usage: npm run test:run-kills -- [KILLS] [SEED] [workers]
+// Usage: npm run test:extra -- run-kills [KILLS] [SEED] [workers]
 import { spawn } from 'node:child_process';
 import {
   copyFileSync,

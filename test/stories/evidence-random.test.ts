@@ -1,5 +1,5 @@
-// Samples of the two proofs over random agents; `npm run test:evidence` runs all of them
-// (must hold 1 and 3).
+// Samples of the two proofs over random agents; `npm run test:extra -- evidence` runs
+// all of them (must hold 1 and 3).
 import { expect, it } from 'vitest';
 import { honestFault } from '../evidence/honest-runs.ts';
 import { forEachSeed } from '../evidence/random.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { bundledPackages } from '../../scripts/bundled-packages.ts';
+import { bundledPackages } from '../../scripts/build/bundled-packages.ts';
 
 /**
  * The program as it is shipped, from the sources as they are now: it starts three times

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 const sources = fileURLToPath(new URL('../../src/', import.meta.url));
 /** The program of the hooks, and the programs that a hook starts and that outlive it. */
-const programs = ['hook.ts', 'check-runner.ts', 'notify.ts'];
+const programs = ['hook', 'check-runner', 'notify'];
 
 /** Other programs install and drive hosts. */
 const isLoadedByHooks = (path: string) =>
@@ -33,7 +33,7 @@ const withoutComments = (text: string) =>
 /** Words in capitals, each with the files in which it stands. */
 export function wordsInCapitals(): ReadonlyMap<string, readonly string[]> {
   const files = programs.reduce(
-    (all, file) => filesOf(join(sources, file), all),
+    (all, name) => filesOf(join(sources, `programs/${name}.ts`), all),
     new Set<string>(),
   );
   const found = new Map<string, string[]>();

@@ -1,6 +1,6 @@
 // Many processes write the same session at once (V5): nothing is lost, the ledger is
-// intact, and no "database is locked" reaches a caller. Usage: node parallel-writers.ts
-// PROCESSES EVENTS
+// intact, and no "database is locked" reaches a caller. Usage:
+// npm run test:extra -- writers [PROCESSES] [EVENTS]
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
-import { writePlugin } from '../../../scripts/plugin.ts';
+import { writePlugin } from '../../../scripts/build/plugin.ts';
 import { hooksOf } from '../asked-translate.ts';
 import { serverName } from '../install/hook-host.ts';
 import { claudeCodeLanguage } from './host.ts';
@@ -20,7 +20,7 @@ const claudeCodeHooks = hooksOf(claudeCodeLanguage);
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const readJson = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
-const plugin = join(root, 'plugin');
+const plugin = join(root, 'claude-code-plugin');
 
 const scratch = mkdtempSync(join(tmpdir(), 'untildone-plugin-'));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));

@@ -1,7 +1,8 @@
 // Kills a driven host, or the run that drives it, with SIGKILL at random moments, and
 // looks whether anything is lost: the run, taken up again where it was ours that died,
 // ends as an undisturbed one does, and no call was made twice (V5).
-// Usage: npm run test:drive-kills -- HOST [KILLS] [SEED], half of the kills for each of the two
+// Usage: npm run test:extra -- drive-kills HOST [KILLS] [SEED], half of the kills for each
+// of the two
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';

@@ -1,7 +1,7 @@
 // Kills the real `opencode serve` with SIGKILL at random moments of countdown and
 // injection, starts it again in the same folder, and counts what each session got (V5):
 // one continuation, in the host's own messages and at the model.
-// Usage: npm run test:opencode-kills -- [KILLS] [SEED]
+// Usage: npm run test:extra -- opencode-kills [KILLS] [SEED]
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import {
