@@ -1,6 +1,6 @@
-// Settings from files, the environment and flags, and how they are merged (C1): maxTodos
-// is UNTILDONE_MAX_TODOS and --max-todos, context.limit is UNTILDONE_CONTEXT_LIMIT and
-// --context-limit. With a single problem none applies.
+// Reads settings from files, the environment and flags, and merges them (C1). maxTodos is
+// UNTILDONE_MAX_TODOS and --max-todos; context.limit is UNTILDONE_CONTEXT_LIMIT and
+// --context-limit. A source with a single problem applies in no part.
 import { ownVariables } from './own-variables.ts';
 import {
   closestName,
@@ -22,17 +22,19 @@ import {
   settingTable,
 } from './settings.ts';
 
+/** A configuration, or every problem that was found in it. */
 export type ConfigResult =
   | Readonly<{ ok: true; config: PartialSettings }>
   | Readonly<{ ok: false; problems: readonly Problem[] }>;
 
+/** Reads a configuration file; with a single problem it applies in no part. */
 export function validateConfig(value: unknown): ConfigResult {
   if (!isObject(value)) {
     const message = `the configuration must be an object with settings, got ${excerpt(value)}`;
     return { ok: false, problems: [{ path: '', message }] };
   }
   const { report, problems } = collectProblems();
-  // For editors; it is no setting.
+  // Editors read the address of the schema; it is no setting.
   const { $schema: schema, ...settings } = value;
   if (schema !== undefined && typeof schema !== 'string')
     report('$schema', `must be the address of the JSON Schema, got ${excerpt(schema)}`);
@@ -44,6 +46,7 @@ function resultOf(config: PartialSettings, problems: readonly Problem[]): Config
   return problems.length === 0 ? { ok: true, config } : { ok: false, problems };
 }
 
+/** The JSON Schema of a configuration file. */
 export function configSchema(): JsonSchema {
   const properties = Object.entries<Setting>(settingTable).map(([name, setting]) => [
     name,
@@ -63,15 +66,15 @@ export function configSchema(): JsonSchema {
 }
 
 /**
- * Variables that are known to hold keys: whatever a human accepted in a hurry, no
- * project's command is handed one.
+ * Variables that are known to hold keys. No command of a project gets one, even if a
+ * human accepted the command in a hurry.
  */
 const keyVariable =
   /_API_KEY$|^(?:(?:GH|GITHUB|GITLAB|NPM|NODE_AUTH|HF|ANTHROPIC_AUTH|CLAUDE_CODE_OAUTH|AWS_SESSION)_TOKEN|AWS_SECRET_ACCESS_KEY|GOOGLE_APPLICATION_CREDENTIALS)$/i;
 
 /**
- * A repository must not grant anything: an agent could write the file. Left out here, it
- * hides no other source.
+ * Removes what a repository must not grant, because an agent could write the file. What
+ * is removed hides no other source; a warning names it.
  */
 export function withoutGrants({
   permissions,
@@ -81,8 +84,8 @@ export function withoutGrants({
   checks,
   ...rest
 }: PartialSettings) {
-  // What a notice runs or calls is the human's own: a project would be told when they are
-  // away.
+  // Only the human says what a notice runs or calls: otherwise a project would learn when
+  // the human is away.
   const ignored = Object.entries({ permissions, notify }).flatMap(([section, given]) =>
     Object.keys(given ?? {}).map((name) => `${section}.${name}`),
   );
@@ -145,15 +148,17 @@ for (const setting of settingNames) {
     places.set(`${setting}.${field}`, { setting, field, kind: inner });
 }
 
-/** `mode`, …, `context`, `context.maxMessages`, … */
+/** The paths of all settings: `mode`, …, `context`, `context.maxMessages`, … */
 export const settingPaths: readonly string[] = [...places.keys()];
 
 const prefix = 'UNTILDONE_';
 
+/** The name of a setting in the environment. */
 export function environmentName(path: string): string {
   return prefix + words(path).join('_').toUpperCase();
 }
 
+/** The flag of a setting. */
 export function flagName(path: string): string {
   return `--${words(path).join('-').toLowerCase()}`;
 }
@@ -169,12 +174,12 @@ function placesBy(spelled: (path: string) => string): ReadonlyMap<string, Place>
   return new Map([...places].map(([path, place]) => [spelled(path), place]));
 }
 
-/** `said`: as it was spelled. */
+/** `spelling`: the name as it was given, for problems. */
 function readPlace({ kind }: Place, text: string, said: string, report: Report): unknown {
   return readInto(kind, valueFromText(kind, text), said, report);
 }
 
-/** What cannot be read stays text, and the reader says what was expected. */
+/** A text that cannot be read stays a text, and the reader says what was expected. */
 function valueFromText(kind: Kind, text: string): unknown {
   const plain = text.trim();
   const word = plain.toLowerCase();
@@ -188,7 +193,7 @@ function valueFromText(kind: Kind, text: string): unknown {
         ? Number(plain)
         : text;
     case 'nullable':
-      // A word of its own: `--reasoning-effort none`.
+      // For some settings `none` is a value of its own: `--reasoning-effort none`.
       if (kind.of.type === 'choice' && kind.of.values.includes(plain)) return plain;
       return word === 'null' || word === 'none' ? null : valueFromText(kind.of, text);
     case 'list':
@@ -217,8 +222,8 @@ function valueFromJson(text: string): unknown {
 const otherVariables: readonly string[] = Object.values(ownVariables);
 
 /**
- * An unknown variable only warns: other programs may own it. An empty one is not set; an
- * empty list is `[]`.
+ * Reads the settings in the environment. An unknown variable only causes a warning,
+ * because other programs may own it. An empty variable is not set; an empty list is `[]`.
  */
 export function parseEnvironment(
   environment: Readonly<Record<string, string | undefined>>,
@@ -238,7 +243,7 @@ export function parseEnvironment(
       odd.report(shown, () => unknownVariable(variable));
     }
   }
-  // An environment has no order: a field counts more than its section as a whole.
+  // The environment has no order, so a field counts more than its section as a whole.
   const weight = ({ field }: Place) => (field === null ? 0 : 1);
   found.sort(([one], [other]) => weight(one) - weight(other));
   for (const [place, value] of found) settle(config, place, value);
@@ -261,11 +266,12 @@ function unknownVariable(variable: string): string {
   return closest === null ? told : `${told}; did you mean ${prefix}${closest}?`;
 }
 
+/** The settings that flags give, and the arguments that are no settings. */
 export type FlagsResult = ConfigResult & { readonly rest: readonly string[] };
 
 /**
- * `--max-todos=20`, `--max-todos 20`, `--no-enabled`. The last wins, so that an alias can
- * be overruled; lists and sections add up. The command gets the rest.
+ * Reads flags: `--max-todos=20`, `--max-todos 20`, `--no-enabled`. The last one wins, so
+ * that an alias can be overruled; lists and sections add up. The command gets the rest.
  */
 export function parseFlags(argv: readonly string[]): FlagsResult {
   const { report, problems } = collectProblems();
@@ -296,8 +302,8 @@ export function parseFlags(argv: readonly string[]): FlagsResult {
 type Listed = Readonly<{ name: string; value?: string; summary: string }>;
 
 /**
- * What `--help` lists where such settings act, in short; what only a file can say well is
- * left out.
+ * The flags that `--help` lists for commands where such settings act, in short. A setting
+ * that only a file can express well is left out.
  */
 export function flagsFor(
   place: Setting['actsIn'][number] | 'everywhere',
@@ -322,7 +328,7 @@ function valueWord(kind: Kind): string | null {
   return kind.type === 'list' ? 'LIST' : 'TEXT';
 }
 
-/** Its first statement, and the default where that is a word. */
+/** The first statement of the summary, and the default if that is a word or a number. */
 function shortSummary({ summary, default: byDefault, type }: Setting): string {
   const first =
     type === 'choice' ? summary.replace(/\.$/, '') : summary.split(/[;:.]/)[0];
@@ -346,7 +352,7 @@ function recogniseFlag(argument: string) {
   const name = equals === -1 ? argument : argument.slice(0, equals);
   const text = equals === -1 ? null : argument.slice(equals + 1);
   const place = placeByFlag.get(name);
-  // A bare boolean is a yes: it must not swallow the next argument.
+  // A boolean flag without a value means yes: it must not swallow the next argument.
   if (place !== undefined)
     return { name, place, text: text ?? (place.kind.type === 'boolean' ? 'true' : null) };
   const negated = placeByFlag.get(name.replace(/^--no-/, '--'));
@@ -354,17 +360,23 @@ function recogniseFlag(argument: string) {
   return { name, place: negated, text: 'false' };
 }
 
+/** The sources of a setting, from weak to strong. */
 export const origins = ['default', 'user', 'project', 'environment', 'flag'] as const;
+/** A source of a setting. */
 export type Origin = (typeof origins)[number];
 
-/** By path: `agents.build.mode`. An object without entries has an origin of its own. */
+/**
+ * The origin of each value, by path such as `agents.build.mode`. An object without
+ * entries has an origin of its own.
+ */
 export type Origins = Readonly<Record<string, Origin>>;
+/** The settings of each source. */
 export type Layers = { readonly [O in Exclude<Origin, 'default'>]?: PartialSettings };
 type Said = Readonly<{ origin: Origin; value: unknown }>;
 
 /**
- * Lists replace each other; sections and named entries merge key by key, unless a section
- * is one value.
+ * Merges all sources. Lists replace each other; sections and named entries merge key by
+ * key, unless a section is one value.
  */
 export function mergeSettings(layers: Layers): { settings: Settings; origins: Origins } {
   const found: [string, Origin][] = [];
@@ -374,7 +386,7 @@ export function mergeSettings(layers: Layers): { settings: Settings; origins: Or
   return { settings, origins: Object.fromEntries(found) };
 }
 
-/** `said`: from weak to strong, never empty. */
+/** `values`: from weak to strong, never empty. */
 function mergeValues(
   kind: Kind,
   path: string,
@@ -396,7 +408,7 @@ function mergeValues(
   return strongest?.value;
 }
 
-/** The keys that such a value can have here; none for a plain value. */
+/** The keys that a value of this kind can have here; none for a plain value. */
 function innerKinds(kind: Kind, said: readonly Said[]): (readonly [string, Kind])[] {
   if (kind.type === 'section' && kind.isOneValue !== true)
     return Object.entries(kind.fields);

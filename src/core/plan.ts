@@ -1,5 +1,5 @@
-// How todos change. All goes through put(), so that order, progress and ledger cannot
-// disagree (T2, V1, V4).
+// How todos change. Every change goes through PlanDraft.put(), so that the order, the
+// progress and the ledger cannot disagree (T2, V1, V4). Bad items are refused one by one.
 import { checksForTitle } from './check-specs.ts';
 import { type PlanReply, type Refusal, step } from './decision.ts';
 import type { MovedTodo, NewTodo } from './events.ts';
@@ -25,14 +25,15 @@ import {
 import { countProgress } from './work.ts';
 
 /**
- * Between neighbouring ranks: room for ten inserts at one place before fractions begin.
+ * The gap between neighbouring ranks: ten inserts fit into one place before fractions
+ * begin.
  */
 export const orderGap = 1024;
 
 /**
- * Where the todos of a plan stand. A plan hands its map on to the next, so a long one is
- * walked through once. Sharing is safe because a place is only a hint: placeOf() looks
- * whether the todo is really there.
+ * Where each todo of a plan stands. A plan hands its map on to the next one, so that a
+ * long plan is walked through once. Sharing is safe because an index is only a hint:
+ * indexOfTodo() looks whether the todo is really there.
  */
 const knownPlaces = new WeakMap<readonly Todo[], Map<string, number>>();
 
@@ -49,6 +50,9 @@ function placeOf(plan: readonly Todo[], id: string): number {
 }
 
 type Detail = LedgerDraft['detail'];
+/**
+ * The status that someone wants for a todo, with the outcome or the reason given for it.
+ */
 export type StatusRequest = Readonly<{
   status: TodoStatus;
   outcome?: string | null;
@@ -56,8 +60,9 @@ export type StatusRequest = Readonly<{
 }>;
 type StatusChange = Readonly<{ todo: Todo; change: LedgerChange }>;
 
+/** One change of a plan in the making: finish() gives the step and the reply. */
 export class PlanDraft {
-  /** Its plan is the one that the event found, until finish(). */
+  /** Its plan stays the one that the event found, until finish(). */
   state: State;
   readonly actor: Actor;
   readonly at: number;
@@ -79,7 +84,10 @@ export class PlanDraft {
     this.#checks = checks;
   }
 
-  /** By its rank, or at a 1-based position of the plan by now, else at the end. */
+  /**
+   * Adds a todo at its rank, else at a 1-based position of the present plan, else at the
+   * end.
+   */
   add(item: SeedTodo, settings: Settings, rank?: number): Todo {
     const plan = this.#ownPlan();
     const wanted = (item.order ?? 0) - 1;
@@ -97,8 +105,8 @@ export class PlanDraft {
   }
 
   /**
-   * The ids of the named checks and of those that the human wants for this title; each
-   * once, by whichever name.
+   * The ids of the named checks and of the checks that the human wants for this title,
+   * each once, whichever name was given.
    */
   resolveChecks(
     title: string,
@@ -108,7 +116,7 @@ export class PlanDraft {
     return checkIds(this.#checks, [...named, ...checksForTitle(settings, title)]);
   }
 
-  /** To be called under a new policy, where checks may have other ids. */
+  /** Gives the checks of every todo the ids that they have under a new policy. */
   renameChecks(): void {
     for (const todo of this.state.plan) {
       const renamed = this.#withCheckIds(todo);
@@ -118,8 +126,8 @@ export class PlanDraft {
   }
 
   /**
-   * A proved todo stays proved; a todo that only some of its checks proved must be proved
-   * anew.
+   * A proved todo stays proved. If only some of its checks proved it, all must prove it
+   * again.
    */
   #withCheckIds<T extends Pick<Todo, 'checks' | 'evidence' | 'verification'>>(
     todo: T,
@@ -141,8 +149,8 @@ export class PlanDraft {
   }
 
   /**
-   * One of another session, as it stands there (V7); what was said there is no claim of
-   * this message.
+   * Takes over a todo of another session as it stands there (V7). The agent's words there
+   * are no claim of this message.
    */
   take(moved: MovedTodo, detail: Detail): void {
     const plan = this.#ownPlan();
@@ -251,7 +259,10 @@ export class PlanDraft {
     return this.#plan;
   }
 
-  /** By rank. If two are equal all are ranked anew: a reload must find the same order. */
+  /**
+   * Sorts by rank. If two ranks are equal, all todos are ranked anew, because a reload
+   * must find the same order.
+   */
   #inOrder(plan: readonly Todo[]): readonly Todo[] {
     if (isRising(plan)) return plan;
     const sorted = plan.toSorted((one, other) => one.order - other.order);
@@ -266,22 +277,25 @@ export class PlanDraft {
   }
 }
 
+/** Whether the ranks rise along the plan. */
 export function isRising(plan: readonly Todo[]): boolean {
   return plan.every(
     (todo, index) => index === 0 || todo.order > (plan[index - 1]?.order ?? 0),
   );
 }
 
+/** Finds a todo by our id, else by the host's key. */
 export function findTodo(plan: readonly Todo[], key: string): Todo | null {
   return plan[placeOf(plan, key)] ?? plan.find(({ hostKey }) => hostKey === key) ?? null;
 }
 
 /**
- * A completion counts once in a todo's life; of a late todo only with work before it (G7,
- * P6).
+ * A completion counts once in the life of a todo. A late todo counts only if there was
+ * work before its completion (G7, P6).
  */
 function markFirstFinal(state: State, before: Todo, todo: Todo, at: number): Todo {
-  // It did not count when it was completed: later work does not make it count now.
+  // The completion did not count when it was new, and later work does not make it count
+  // now.
   if (before.status === 'completed' && isFinal(before)) return todo;
   if (todo.finalAt !== null || todo.status !== 'completed' || !isFinal(todo)) return todo;
   if (todo.late && state.work.calls <= todo.createdWork) return todo;
@@ -289,7 +303,8 @@ function markFirstFinal(state: State, before: Todo, todo: Todo, at: number): Tod
 }
 
 function countTodoProgress(state: State, before: Todo | null, after: Todo): State {
-  // The session is copied only where something changes: lists have thousands.
+  // The session is copied only if something changes, because lists have thousands of
+  // todos.
   const { progress } = state;
   const moved = progress.planMoved
     ? state
@@ -311,7 +326,9 @@ function countTodoProgress(state: State, before: Todo | null, after: Todo): Stat
 
 type SeedTodo = NewTodo & { readonly reason?: string | undefined };
 
-/** A new todo is pending (T6). */
+/**
+ * A new todo is pending, whatever its item says (T6); add() sets the status afterwards.
+ */
 function newTodo(
   item: SeedTodo,
   checks: readonly string[],
@@ -348,6 +365,7 @@ function newTodo(
   };
 }
 
+/** The status that an item asks for; an unknown word means pending. */
 export function wantedStatus({ status, reason }: Pick<SeedTodo, 'status' | 'reason'>) {
   return {
     status: statusFromWord(status ?? 'pending') ?? 'pending',
@@ -355,11 +373,12 @@ export function wantedStatus({ status, reason }: Pick<SeedTodo, 'status' | 'reas
   };
 }
 
+/** The priority that an item asks for; an unknown word means medium. */
 export function wantedPriority(word: string | undefined): Priority {
   return priorityFromWord(word ?? 'medium') ?? 'medium';
 }
 
-/** Null: no change. */
+/** The todo with its new status, and the change for the ledger; null: nothing changes. */
 export function setStatus(
   todo: Todo,
   { status, outcome = null, reason = null }: StatusRequest,
@@ -380,7 +399,7 @@ type Transition = (
   wish: Said & { readonly at: number },
 ) => StatusChange | null;
 
-/** Completing is a claim; cancelling without a reason is dropping. */
+/** A completion is a claim. A cancellation without a reason only drops the todo. */
 const transitions: Readonly<Record<TodoStatus, Transition>> = {
   completed(todo, { outcome, endedIn, at }) {
     if (todo.status === 'completed') return null;
@@ -428,8 +447,8 @@ function become(todo: Todo, change: LedgerChange, news: Partial<Todo>): StatusCh
 }
 
 /**
- * First dropped, still open; left out again after a continuation named it, it is settled
- * (V4, P3).
+ * The first time, the todo is dropped and stays open. If it is left out again after a
+ * continuation named it, it is cancelled without an explanation (V4, P3).
  */
 function drop(todo: Todo, at: number): StatusChange | null {
   if (todo.droppedAt === null)
@@ -476,14 +495,17 @@ function reopenOrMove(
 }
 
 /**
- * Of an item that whoever read it found bad: it is refused, and what it matched stays as
- * it is.
+ * The status of an item that its reader found bad. Such an item is refused, and the todo
+ * that it matched stays as it is.
  */
 export const refusedStatus = '';
 
 type Item = Pick<NewTodo, 'title' | 'status' | 'priority' | 'agentType'>;
 
-/** In a sentence that the model can act on (T6); the good items apply all the same. */
+/**
+ * Refuses a bad item in a sentence that the model can act on (T6); null: it is good. The
+ * good items of a list apply all the same.
+ */
 export function refuseItem(
   { title, status, agentType }: Item,
   index: number | null,
@@ -497,7 +519,7 @@ export function refuseItem(
   });
   if (title.trim() === '')
     return refusal('no-title', 'has no title; give each todo a short, concrete title.');
-  // A code unit has at most three bytes: most titles need no counting.
+  // A code unit has at most three bytes, so most titles need no counting.
   const bytes =
     title.length * 3 > maxTitleBytes ? new TextEncoder().encode(title).length : 0;
   if (bytes > maxTitleBytes) {
@@ -514,7 +536,7 @@ export function refuseItem(
   );
 }
 
-/** A word that we do not know never makes an open todo vanish (T6, P45). */
+/** Notices about unknown words. Such a word never makes an open todo vanish (T6, P45). */
 function unknownWords({ status, priority }: Item, index: number | null): string[] {
   const where = index === null ? 'the todo' : `item ${index + 1}`;
   const tell = (
@@ -532,6 +554,7 @@ function unknownWords({ status, priority }: Item, index: number | null): string[
   return told;
 }
 
+/** The first id that occurs twice; null: each occurs once. */
 export function firstRepeatedId(ids: readonly (string | undefined)[]): string | null {
   const seen = new Set<string>();
   return ids.find((id) => id !== undefined && (seen.has(id) || !seen.add(id))) ?? null;
