@@ -9,31 +9,35 @@ import { type GoalCheck, newGoalCheck, type State } from './state.ts';
 import { checksOf, isUnverified, type Todo, type TodoEvidence } from './todo.ts';
 import { countProgress, waitForApproval } from './work.ts';
 
-type Finished = EventOf<'check-finished'>;
+type CheckFinished = EventOf<'check-finished'>;
 
 /** What checks and their results do to a session. */
 export const checkReducers = byEvent({
   'check-started'(state, { todoId, check }) {
-    if (todoId === null) return setGoal(state, check, { state: 'running' });
+    if (todoId === null) return setGoalCheck(state, check, { state: 'running' });
     const todo = findTodo(state.plan, todoId);
     if (todo?.status !== 'completed' || todo.verification !== 'claimed') return state;
     return setVerification(state, todo, 'running');
   },
   'check-finished'(before, event) {
-    const state = isCalm(before, event) ? leave(before, event.tree) : before;
-    if (event.result === 'waiting') return checkWaits(state, event);
+    const state = wasQuiet(before, event)
+      ? absorbFingerprint(before, event.tree)
+      : before;
+    if (event.result === 'waiting') return waitForHuman(state, event);
     return event.todoId === null
-      ? goalChecked(state, event)
-      : todoChecked(state, event, event.todoId);
+      ? recordGoalResult(state, event)
+      : recordTodoResult(state, event, event.todoId);
   },
   /** The first result of each check counts, because later ones see the agent's work. */
   'baseline-seen'(state, { fingerprint, checks }) {
-    const left = leave(state, fingerprint);
-    const known = left.baseline ?? { fingerprint, writes: state.work.writes };
-    const seen = Object.fromEntries(checks.map(({ check, result }) => [check, result]));
+    const absorbed = absorbFingerprint(state, fingerprint);
+    const known = absorbed.baseline ?? { fingerprint, writes: state.work.writes };
+    const results = Object.fromEntries(
+      checks.map(({ check, result }) => [check, result]),
+    );
     return {
-      ...left,
-      baseline: { ...known, checks: { ...seen, ...state.baseline?.checks } },
+      ...absorbed,
+      baseline: { ...known, checks: { ...results, ...state.baseline?.checks } },
     };
   },
   /**
@@ -87,23 +91,26 @@ export const checkReducers = byEvent({
 /**
  * The check waits for a human: so does the stop, as for any question. Nothing has failed.
  */
-function checkWaits(state: State, { todoId, check, at }: Finished): State | Step {
-  const asked = waitForApproval(state, check);
-  if (todoId === null) return setGoal(asked, check, { state: 'none' });
+function waitForHuman(state: State, { todoId, check, at }: CheckFinished): State | Step {
+  const waiting = waitForApproval(state, check);
+  if (todoId === null) return setGoalCheck(waiting, check, { state: 'none' });
   const todo = findTodo(state.plan, todoId);
-  if (todo?.status !== 'completed') return asked;
+  if (todo?.status !== 'completed') return waiting;
   // The ledger knows a running check as a claim already, but a pass that is taken back
   // must stand in it.
-  if (todo.verification !== 'passed') return setVerification(asked, todo, 'claimed');
-  const draft = new PlanDraft(asked, 'system', at);
+  if (todo.verification !== 'passed') return setVerification(waiting, todo, 'claimed');
+  const draft = new PlanDraft(waiting, 'system', at);
   draft.put(todo, { ...todo, verification: 'claimed' }, 'edited');
   return draft.finish().edited;
 }
 
-function goalChecked(state: State, { check, result, flaky, tail }: Finished): State {
+function recordGoalResult(
+  state: State,
+  { check, result, flaky, tail }: CheckFinished,
+): State {
   const passed = result === 'passed';
   const passedBefore = state.goal[check]?.passedBefore ?? false;
-  const checked = setGoal(state, check, {
+  const checked = setGoalCheck(state, check, {
     state: result === 'waiting' ? 'none' : result,
     passedBefore: passedBefore || passed,
     flaky,
@@ -140,7 +147,7 @@ export function renameChecks(state: State, { checks }: Policy, at: number): Step
   return { ...edited, state: renamed };
 }
 
-function setGoal(state: State, check: string, news: Partial<GoalCheck>): State {
+function setGoalCheck(state: State, check: string, news: Partial<GoalCheck>): State {
   const before = state.goal[check] ?? newGoalCheck;
   return { ...state, goal: { ...state.goal, [check]: { ...before, ...news } } };
 }
@@ -162,7 +169,11 @@ function setVerification(
  * Applies a result to its todo. A result is too late if the todo is not completed any
  * more.
  */
-function todoChecked(state: State, event: Finished, todoId: string): State | Step {
+function recordTodoResult(
+  state: State,
+  event: CheckFinished,
+  todoId: string,
+): State | Step {
   const todo = findTodo(state.plan, todoId);
   const { check, flaky } = event;
   if (todo?.status !== 'completed' || !todo.checks.includes(check)) return state;
@@ -192,11 +203,11 @@ function todoChecked(state: State, event: Finished, todoId: string): State | Ste
   return draft.finish().edited;
 }
 
-function provedTodo(todo: Todo, state: State, event: Finished): Todo {
+function provedTodo(todo: Todo, state: State, event: CheckFinished): Todo {
   const { check, flaky } = event;
   const proof: TodoEvidence = {
     check,
-    fingerprint: isCalm(state, event) ? event.fingerprint : null,
+    fingerprint: wasQuiet(state, event) ? event.fingerprint : null,
     flaky,
   };
   const proved = {
@@ -213,7 +224,7 @@ function provedTodo(todo: Todo, state: State, event: Finished): Todo {
  * work is measured from what they left (V1). If calls are not reported, a later look
  * could not tell these files from the agent's work, so they count as looked at.
  */
-function leave(state: State, fingerprint: string | null = null): State {
+function absorbFingerprint(state: State, fingerprint: string | null = null): State {
   const { baseline, descriptor } = state;
   if (fingerprint === null) return state;
   const work = descriptor.seesTools ? state.work : { ...state.work, fingerprint };
@@ -234,7 +245,7 @@ function hasWorked(
  * only the counts of calls prove it. If calls are not reported, only an agent that has
  * stopped writes nothing.
  */
-function isCalm({ work, finalRun, descriptor }: State, event: Finished): boolean {
+function wasQuiet({ work, finalRun, descriptor }: State, event: CheckFinished): boolean {
   if (event.writes === null || !descriptor.seesTools)
     return event.final && finalRun?.overdue !== true;
   return event.writes === work.writes && work.started === work.writes;

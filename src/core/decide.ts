@@ -56,16 +56,16 @@ export function decide(state: State, event: Event, policy: Policy): Step {
     policy: Policy,
   ) => State | Step;
   const settings = settingsForAgent(policy.settings, state.agent.name);
-  const own = settings === policy.settings ? policy : { ...policy, settings };
-  const reduced = reduce(state, at === event.at ? event : { ...event, at }, own);
-  const ownStep = 'plan' in reduced ? step(reduced) : reduced;
-  const isNewPolicy = ownStep.state.policyHash !== state.policyHash;
+  const agentPolicy = settings === policy.settings ? policy : { ...policy, settings };
+  const reduced = reduce(state, at === event.at ? event : { ...event, at }, agentPolicy);
+  const reducedStep = 'plan' in reduced ? step(reduced) : reduced;
+  const isNewPolicy = reducedStep.state.policyHash !== state.policyHash;
   const first = isNewPolicy
-    ? joinSteps(ownStep, renameChecks(ownStep.state, own, at))
-    : ownStep;
+    ? joinSteps(reducedStep, renameChecks(reducedStep.state, agentPolicy, at))
+    : reducedStep;
   // When a cause of waiting begins, a countdown and its toasts end at once (E3).
   const isHeld = event.type === 'wait-started' && first.state.timer?.purpose === 'due';
   const result =
-    isHeld || endingWaits.has(event.type) ? reconsider(first, own, at) : first;
+    isHeld || endingWaits.has(event.type) ? reconsider(first, agentPolicy, at) : first;
   return { ...result, state: { ...followHost(result.state, event), updatedAt: at } };
 }

@@ -72,12 +72,12 @@ function canonicalEntry(
   ]);
 }
 
-type Last = Pick<LedgerEntry, 'sequence' | 'hash'>;
+type LastEntry = Pick<LedgerEntry, 'sequence' | 'hash'>;
 
 /** Adds an entry to the chain; `last` null: it is the first one. */
 export function linkEntry(
   draft: LedgerDraft,
-  last: Last | null,
+  last: LastEntry | null,
   hash: HashFunction,
 ): LedgerEntry {
   const sequence = (last?.sequence ?? 0) + 1;

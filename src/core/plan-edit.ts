@@ -60,18 +60,18 @@ export const planReducers = byEvent({
         movedFrom: from,
       });
     const { edited } = draft.finish();
-    const held = {
+    const carriedOver = {
       carried: withCarried(state.carried, event),
       policyHash: event.policyHash ?? state.policyHash,
       title: state.title ?? event.title,
     };
-    return { ...edited, state: { ...edited.state, ...held } };
+    return { ...edited, state: { ...edited.state, ...carriedOver } };
   },
   'delegation-started'(state, event, policy) {
     const { workerId, agentType, callId, at } = event;
     const draft = new PlanDraft(touchPlan(state, event), 'agent', at);
-    const todo = lookFor(draft, event.todoId);
-    if (todo !== null && isFree(draft, todo)) {
+    const todo = findOrRefuse(draft, event.todoId);
+    if (todo !== null && acceptDelegation(draft, todo)) {
       const started =
         setStatus(todo, { status: 'in_progress' }, draft.state, 'agent', at)?.todo ??
         todo;
@@ -186,7 +186,7 @@ function createTodos(draft: PlanDraft, items: readonly NewTodo[], settings: Sett
       'duplicate-id',
       `The id "${oneLine(repeated, 60)}" occurs twice; nothing was added.`,
     );
-  const { knownIds, openTitles } = lookUp(plan, items);
+  const { knownIds, openTitles } = findNamesakes(plan, items);
   const twins = new Map(openTitles);
   for (const [index, item] of items.entries()) {
     if (draft.refuseItem(item, index, settings)) continue;
@@ -221,7 +221,7 @@ function createTodos(draft: PlanDraft, items: readonly NewTodo[], settings: Sett
   if (settings.singleInProgress && first) noticeActive(draft, undefined, second && first);
 }
 
-function lookUp(plan: readonly Todo[], items: readonly NewTodo[]) {
+function findNamesakes(plan: readonly Todo[], items: readonly NewTodo[]) {
   const ids = new Set(items.map(({ id }) => id));
   const titles = new Set(items.map(({ title }) => normaliseTitle(title)));
   const knownIds = new Set<string>();
@@ -261,7 +261,7 @@ function completeTodo(
   draft: PlanDraft,
   { todoId, status, outcome }: EventOf<'todo-completed'>,
 ) {
-  const todo = lookFor(draft, todoId);
+  const todo = findOrRefuse(draft, todoId);
   if (todo === null) return;
   const title = oneLine(todo.title, 80);
   if (outcome.trim() === '') {
@@ -288,7 +288,7 @@ function updateTodo(
   changes: TodoChanges,
   settings: Settings,
 ) {
-  const todo = lookFor(draft, todoId);
+  const todo = findOrRefuse(draft, todoId);
   if (todo === null) return;
   const { status, reason, priority, agentType } = changes;
   if (status === 'blocked' && (reason ?? '').trim() === '') {
@@ -349,7 +349,7 @@ function withChecks(todo: Todo, checks: readonly string[]): Todo {
   return { ...todo, checks, evidence, verification, failureTail: null };
 }
 
-function lookFor(draft: PlanDraft, todoId: string): Todo | null {
+function findOrRefuse(draft: PlanDraft, todoId: string): Todo | null {
   const todo = findTodo(draft.state.plan, todoId);
   if (todo === null) {
     const sentence = `There is no todo with the id "${oneLine(todoId, 60)}" in this plan; list_todo shows the ids. Nothing changed.`;
@@ -358,7 +358,7 @@ function lookFor(draft: PlanDraft, todoId: string): Todo | null {
   return todo;
 }
 
-function isFree(draft: PlanDraft, todo: Todo): boolean {
+function acceptDelegation(draft: PlanDraft, todo: Todo): boolean {
   if (draft.state.delegation?.ended === null) {
     const sentence =
       'Another worker is still at work; wait for its result. Nothing was delegated.';

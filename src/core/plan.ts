@@ -35,18 +35,18 @@ export const orderGap = 1024;
  * long plan is walked through once. Sharing is safe because an index is only a hint:
  * indexOfTodo() looks whether the todo is really there.
  */
-const knownPlaces = new WeakMap<readonly Todo[], Map<string, number>>();
+const knownIndexes = new WeakMap<readonly Todo[], Map<string, number>>();
 
-function placesOf(plan: readonly Todo[]): Map<string, number> {
-  const places =
-    knownPlaces.get(plan) ?? new Map(plan.map(({ id }, place) => [id, place]));
-  knownPlaces.set(plan, places);
-  return places;
+function indexesOf(plan: readonly Todo[]): Map<string, number> {
+  const indexes =
+    knownIndexes.get(plan) ?? new Map(plan.map(({ id }, index) => [id, index]));
+  knownIndexes.set(plan, indexes);
+  return indexes;
 }
 
-function placeOf(plan: readonly Todo[], id: string): number {
-  const place = placesOf(plan).get(id) ?? -1;
-  return plan[place]?.id === id ? place : plan.findIndex((todo) => todo.id === id);
+function indexOfTodo(plan: readonly Todo[], id: string): number {
+  const index = indexesOf(plan).get(id) ?? -1;
+  return plan[index]?.id === id ? index : plan.findIndex((todo) => todo.id === id);
 }
 
 type Detail = LedgerDraft['detail'];
@@ -173,8 +173,8 @@ export class PlanDraft {
 
   #insert(todo: Todo, index: number, detail: Detail = {}): void {
     const plan = this.#ownPlan();
-    if (index === plan.length) placesOf(plan).set(todo.id, index);
-    else knownPlaces.delete(plan);
+    if (index === plan.length) indexesOf(plan).set(todo.id, index);
+    else knownIndexes.delete(plan);
     plan.splice(index, 0, todo);
     this.#created.add(todo.id);
     this.put(todo, todo, 'created', { title: todo.title, ...detail });
@@ -186,7 +186,7 @@ export class PlanDraft {
     this.state = countTodoProgress(this.state, isNew ? null : before, todo);
     if (todo !== before) {
       const plan = this.#ownPlan();
-      plan[placeOf(plan, before.id)] = todo;
+      plan[indexOfTodo(plan, before.id)] = todo;
     }
     this.#touched.set(todo.id, todo);
     if (todo.order !== before.order) this.#isOrdered = false;
@@ -254,7 +254,7 @@ export class PlanDraft {
   #ownPlan(): Todo[] {
     if (this.#plan === null) {
       this.#plan = [...this.state.plan];
-      knownPlaces.set(this.#plan, placesOf(this.state.plan));
+      knownIndexes.set(this.#plan, indexesOf(this.state.plan));
     }
     return this.#plan;
   }
@@ -286,7 +286,9 @@ export function isRising(plan: readonly Todo[]): boolean {
 
 /** Finds a todo by our id, else by the host's key. */
 export function findTodo(plan: readonly Todo[], key: string): Todo | null {
-  return plan[placeOf(plan, key)] ?? plan.find(({ hostKey }) => hostKey === key) ?? null;
+  return (
+    plan[indexOfTodo(plan, key)] ?? plan.find(({ hostKey }) => hostKey === key) ?? null
+  );
 }
 
 /**
@@ -393,17 +395,17 @@ export function setStatus(
   return transitions[status](todo, { outcome, reason: why, endedIn, at });
 }
 
-type Said = Pick<Todo, 'outcome' | 'reason' | 'endedIn'>;
+type StatusDetail = Pick<Todo, 'outcome' | 'reason' | 'endedIn'>;
 type Transition = (
   todo: Todo,
-  wish: Said & { readonly at: number },
+  wish: StatusDetail & { readonly at: number },
 ) => StatusChange | null;
 
 /** A completion is a claim. A cancellation without a reason only drops the todo. */
 const transitions: Readonly<Record<TodoStatus, Transition>> = {
   completed(todo, { outcome, endedIn, at }) {
     if (todo.status === 'completed') return null;
-    return become(todo, 'completed', {
+    return applyChange(todo, 'completed', {
       status: 'completed',
       outcome,
       reason: null,
@@ -418,19 +420,19 @@ const transitions: Readonly<Record<TodoStatus, Transition>> = {
   cancelled(todo, { outcome, reason, endedIn, at }) {
     if (todo.status === 'cancelled')
       return reason !== null && todo.reason === null
-        ? become(todo, 'cancelled', { outcome, reason })
+        ? applyChange(todo, 'cancelled', { outcome, reason })
         : null;
     if (reason !== null)
-      return ended(todo, 'cancelled', { outcome, reason, endedIn }, at);
+      return cancelTodo(todo, 'cancelled', { outcome, reason, endedIn }, at);
     if (todo.status === 'completed') return null;
     return isOpen(todo)
-      ? drop(todo, at)
-      : ended(todo, 'cancelled-unexplained', unexplained, at);
+      ? dropTodo(todo, at)
+      : cancelTodo(todo, 'cancelled-unexplained', unexplained, at);
   },
   blocked(todo, { reason, endedIn }) {
     if (todo.status === 'blocked' && (reason === null || reason === todo.reason))
       return null;
-    return become(todo, 'blocked', {
+    return applyChange(todo, 'blocked', {
       status: 'blocked',
       reason: reason ?? 'no reason given',
       completedAt: null,
@@ -442,7 +444,11 @@ const transitions: Readonly<Record<TodoStatus, Transition>> = {
   pending: (todo) => reopenOrMove(todo, 'pending', todo.startedAt),
 };
 
-function become(todo: Todo, change: LedgerChange, news: Partial<Todo>): StatusChange {
+function applyChange(
+  todo: Todo,
+  change: LedgerChange,
+  news: Partial<Todo>,
+): StatusChange {
   return { change, todo: { ...todo, droppedAt: null, droppedNamedAt: null, ...news } };
 }
 
@@ -450,19 +456,19 @@ function become(todo: Todo, change: LedgerChange, news: Partial<Todo>): StatusCh
  * The first time, the todo is dropped and stays open. If it is left out again after a
  * continuation named it, it is cancelled without an explanation (V4, P3).
  */
-function drop(todo: Todo, at: number): StatusChange | null {
+function dropTodo(todo: Todo, at: number): StatusChange | null {
   if (todo.droppedAt === null)
     return { change: 'dropped', todo: { ...todo, droppedAt: at } };
   if (todo.droppedNamedAt === null) return null;
-  return ended(todo, 'cancelled-unexplained', unexplained, at);
+  return cancelTodo(todo, 'cancelled-unexplained', unexplained, at);
 }
 
 const unexplained = { outcome: null, reason: null, endedIn: null };
 
-function ended(
+function cancelTodo(
   todo: Todo,
   change: LedgerChange,
-  said: typeof unexplained | Said,
+  detail: typeof unexplained | StatusDetail,
   at: number,
 ) {
   const news = {
@@ -471,7 +477,7 @@ function ended(
     verification: 'none',
     failureTail: null,
   } as const;
-  return become(todo, change, { ...news, ...said });
+  return applyChange(todo, change, { ...news, ...detail });
 }
 
 function reopenOrMove(
@@ -480,11 +486,11 @@ function reopenOrMove(
   startedAt: number | null,
 ): StatusChange | null {
   if (todo.status === status)
-    return todo.droppedAt === null ? null : become(todo, 'restored', {});
+    return todo.droppedAt === null ? null : applyChange(todo, 'restored', {});
   const wasOpen = isOpen(todo);
   const isFirstStart = wasOpen && startedAt !== todo.startedAt;
   const moved = wasOpen || todo.finalAt !== null ? 'toggled' : 'reopened';
-  return become(todo, isFirstStart ? 'started' : moved, {
+  return applyChange(todo, isFirstStart ? 'started' : moved, {
     status,
     startedAt,
     completedAt: null,
@@ -539,23 +545,25 @@ export function refuseItem(
 /** Notices about unknown words. Such a word never makes an open todo vanish (T6, P45). */
 function unknownWords({ status, priority }: Item, index: number | null): string[] {
   const where = index === null ? 'the todo' : `item ${index + 1}`;
-  const tell = (
+  const describeUnknown = (
     what: string,
     word: string,
     taken: string,
     known: readonly string[],
   ): string =>
     `${where} has the unknown ${what} "${oneLine(word, 40)}", taken as ${taken}; use one of ${known.join(', ')}.`;
-  const told: string[] = [];
+  const notices: string[] = [];
   if (status !== undefined && statusFromWord(status) === null)
-    told.push(tell('status', status, 'pending', todoStatuses));
+    notices.push(describeUnknown('status', status, 'pending', todoStatuses));
   if (priority !== undefined && priorityFromWord(priority) === null)
-    told.push(tell('priority', priority, 'medium', priorities));
-  return told;
+    notices.push(describeUnknown('priority', priority, 'medium', priorities));
+  return notices;
 }
 
 /** The first id that occurs twice; null: each occurs once. */
 export function firstRepeatedId(ids: readonly (string | undefined)[]): string | null {
-  const seen = new Set<string>();
-  return ids.find((id) => id !== undefined && (seen.has(id) || !seen.add(id))) ?? null;
+  const knownIds = new Set<string>();
+  return (
+    ids.find((id) => id !== undefined && (knownIds.has(id) || !knownIds.add(id))) ?? null
+  );
 }

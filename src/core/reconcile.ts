@@ -52,7 +52,7 @@ export function writeList(
     return draft.refuse('duplicate-id', sentence);
   }
   const { rowOf, unmatched } = matchWritten(items, plan);
-  const good = items.map(
+  const isGood = items.map(
     (item, index) => !draft.refuseItem({ ...item, title: item.content }, index, settings),
   );
   const orders = placeWritten(rowOf, plan);
@@ -60,7 +60,7 @@ export function writeList(
   const applied = items.filter((item, index) => {
     const { freshId: id, content: title, id: hostKey, status, priority, reason } = item;
     const todo = rowOf[index] ?? null;
-    if (!good[index]) return false;
+    if (!isGood[index]) return false;
     if (todo !== null) updateTodo(draft, todo, item, orders[index] ?? 0);
     else if (!known.has(id))
       draft.add(
@@ -110,16 +110,16 @@ function noticeConflicts(
   items: readonly WrittenTodo[],
   settings: Settings,
 ): void {
-  const seen = new Map<string, 'once' | 'told'>();
+  const mentions = new Map<string, 'once' | 'told'>();
   const active: string[] = [];
   for (const { content, status } of items) {
     const word = wantedStatus({ status }).status;
     if (word !== 'pending' && word !== 'in_progress') continue;
     if (word === 'in_progress') active.push(content);
     const key = normaliseTitle(content);
-    if (seen.get(key) === 'once')
+    if (mentions.get(key) === 'once')
       draft.notice(`The title "${oneLine(content, 80)}" is open twice in this list.`);
-    seen.set(key, seen.has(key) ? 'told' : 'once');
+    mentions.set(key, mentions.has(key) ? 'told' : 'once');
   }
   if (active.length < 2 || !settings.singleInProgress) return;
   const named = active.slice(0, 3).map((title) => `"${oneLine(title, 80)}"`);
@@ -202,10 +202,10 @@ export function matchWritten<Row extends Matchable>(
   items.forEach(({ id }, index) => {
     if (id !== undefined) take(index, byId.get(id));
   });
-  const free = () => plan.filter(({ id }) => !taken.has(id));
-  matchTitles({ items, plan: free(), rowOf, take });
+  const freeRows = () => plan.filter(({ id }) => !taken.has(id));
+  matchTitles({ items, plan: freeRows(), rowOf, take });
   matchReworded({ items, plan, rowOf, take });
-  return { rowOf, unmatched: free() };
+  return { rowOf, unmatched: freeRows() };
 }
 
 function matchTitles<Row extends Matchable>({
@@ -215,15 +215,15 @@ function matchTitles<Row extends Matchable>({
   take,
 }: Matching<Row>): void {
   const queues = new Map<string, Row[]>();
-  for (const row of plan) append(queues, row.titleKey, row);
-  const left = items.flatMap(({ content, status }, index) =>
+  for (const row of plan) appendTo(queues, row.titleKey, row);
+  const unmatchedItems = items.flatMap(({ content, status }, index) =>
     rowOf[index] === null
       ? [{ index, status, queue: queues.get(normaliseTitle(content)) ?? [] }]
       : [],
   );
   // Rows with the same title are matched by status first, or an unchanged list would swap
   // an open todo with a finished one.
-  for (const { index, status: word = 'pending', queue } of left) {
+  for (const { index, status: word = 'pending', queue } of unmatchedItems) {
     if (queue.length < 2) continue;
     const status = statusFromWord(word) ?? 'pending';
     const same = queue.findIndex((row) => row.status === status);
@@ -233,11 +233,11 @@ function matchTitles<Row extends Matchable>({
   // mention of an open one.
   for (const queue of queues.values())
     queue.sort((a, b) => Number(isEnded(a)) - Number(isEnded(b)));
-  for (const { index, queue } of left)
+  for (const { index, queue } of unmatchedItems)
     if (rowOf[index] === null) take(index, queue.shift());
 }
 
-function append<Row>(lists: Map<string, Row[]>, key: string, row: Row): void {
+function appendTo<Row>(lists: Map<string, Row[]>, key: string, row: Row): void {
   const list = lists.get(key);
   if (list === undefined) lists.set(key, [row]);
   else list.push(row);
@@ -254,12 +254,12 @@ function matchReworded<Row extends Matchable>(matching: Matching<Row>): void {
     if (matched.has(row.id)) {
       nextAnchor.set(anchor, row.id);
       anchor = row.id;
-    } else append(rowGaps, anchor, row);
+    } else appendTo(rowGaps, anchor, row);
   }
   if (rowGaps.size === 0) return;
   anchor = '';
   let gap: number[] = [];
-  const close = (endAnchor: string): void => {
+  const closeGap = (endAnchor: string): void => {
     const rows = rowGaps.get(anchor);
     if (
       rows !== undefined &&
@@ -272,9 +272,9 @@ function matchReworded<Row extends Matchable>(matching: Matching<Row>): void {
   };
   rowOf.forEach((row, index) => {
     if (row === null) gap.push(index);
-    else close(row.id);
+    else closeGap(row.id);
   });
-  close('');
+  closeGap('');
 }
 
 function pairGap<Row extends Matchable>(
@@ -353,11 +353,11 @@ export function isSameList(
   known: readonly HostTodo[],
   listed: readonly HostTodo[],
 ): boolean {
-  const text = (list: readonly HostTodo[]): string =>
+  const serialise = (list: readonly HostTodo[]): string =>
     JSON.stringify(
       list.map(({ key, title, status, priority }) => [key, title, status, priority]),
     );
-  return text(known) === text(listed);
+  return serialise(known) === serialise(listed);
 }
 
 /**
@@ -427,12 +427,12 @@ export function followHost(state: State, event: Event): State {
   const { source } = event;
   // A claim at the gate is not in the host's list yet, because the host may refuse it.
   if (source === undefined || source.kind === 'gate') return state;
-  const listed = { ...state, hostList: followList(state.hostList, event) };
+  const listed = { ...state, hostList: updateHostList(state.hostList, event) };
   if (source.kind === 'side' || source.kind === 'list') return listed;
   const before = state.trail;
   const { asking } = source;
   if (asking && (event.type !== 'stop-attempted' || asking.by === before.stop?.by))
-    return hearOfStop(listed, asking);
+    return noteHook(listed, asking);
   const trail = {
     ...before,
     promptId: source.promptId ?? before.promptId,
@@ -473,18 +473,18 @@ export function decidedElsewhere(state: State, { type, source }: Event): State |
   if (last !== 'stop' || stop.about !== asking.about || (promptId ?? before) !== before)
     return null;
   const isSame = asking.since <= stop.until || isUnsaid(state);
-  return isSame && stop.by !== asking.by ? hearOfStop(state, asking) : null;
+  return isSame && stop.by !== asking.by ? noteHook(state, asking) : null;
 }
 
-function hearOfStop(state: State, { until }: Asking): State {
+function noteHook(state: State, { until }: Asking): State {
   const { trail } = state;
   const { stop } = trail;
   if (stop === null) return state;
-  const heard = { ...stop, until: Math.max(stop.until, until) };
-  return { ...state, trail: { ...trail, stop: heard } };
+  const extended = { ...stop, until: Math.max(stop.until, until) };
+  return { ...state, trail: { ...trail, stop: extended } };
 }
 
-function followList(list: State['hostList'], event: Event): State['hostList'] {
+function updateHostList(list: State['hostList'], event: Event): State['hostList'] {
   switch (event.type) {
     case 'todos-created': {
       const added = event.items.flatMap(({ hostKey, title, status = 'pending' }) =>

@@ -374,18 +374,23 @@ export const stopRules = [
   }),
   // Nobody can prove the work then, and the agent is not to blame (V1, P44).
   rule('check-cannot-start', 'Is nothing open, but a check cannot start?', (context) => {
-    const named = isSettled(context) ? unstartable(context) : [];
-    const [first] = named;
+    const stuckChecks = isSettled(context) ? unstartable(context) : [];
+    const [first] = stuckChecks;
     if (first === undefined) return null;
     const others =
-      named.length === 1 ? '' : ` The same goes for ${named.length - 1} more.`;
+      stuckChecks.length === 1
+        ? ''
+        : ` The same goes for ${stuckChecks.length - 1} more.`;
     const why = first.tail === null ? '' : `: ${visibleLine(oneLine(first.tail, 200))}`;
     const { check } = first;
     const sentence = `The check ${displayName(check)} cannot start${why}`.replace(
       /[.:]*$/u,
       '.',
     );
-    return letGo('blocked', `${sentence}${others}`, { check, checks: named.length });
+    return letGo('blocked', `${sentence}${others}`, {
+      check,
+      checks: stuckChecks.length,
+    });
   }),
   // Checks that passed all along prove nothing if nothing changed meanwhile (V1, P46).
   rule(
@@ -636,7 +641,7 @@ export function isContextFull({ state: { usage }, settings }: Spending): boolean
 
 type Usage = Readonly<{ used: number; limit: number | null }>;
 
-function spent({ state: { usage }, settings, at }: Spending) {
+function readBudgets({ state: { usage }, settings, at }: Spending) {
   return {
     tokens: { used: usage.tokens, limit: settings.maxTokens },
     dollars: { used: usage.cost, limit: settings.maxCost },
@@ -651,7 +656,7 @@ export function isBudgetSpent(spending: Spending): boolean {
 
 /** Whether a budget is spent; the context is left out, because a worker has its own. */
 export function isAllowanceSpent(spending: Spending): boolean {
-  return Object.values(spent(spending)).some(isSpent);
+  return Object.values(readBudgets(spending)).some(isSpent);
 }
 
 function isSpent({ used, limit }: Usage): boolean {
@@ -660,10 +665,10 @@ function isSpent({ used, limit }: Usage): boolean {
 
 function budget<const Name extends string>(
   name: Name,
-  unit: keyof ReturnType<typeof spent>,
+  unit: keyof ReturnType<typeof readBudgets>,
 ) {
   return rule(name, `Is the budget of ${unit} spent?`, (context) => {
-    const usage = spent(context)[unit];
+    const usage = readBudgets(context)[unit];
     return exhausted(usage, `The budget of ${usage.limit} ${unit} is spent.`);
   });
 }
@@ -671,10 +676,10 @@ function budget<const Name extends string>(
 function counter<const Name extends string>(
   name: Name,
   what: string,
-  look: (context: StopContext) => Usage,
+  readUsage: (context: StopContext) => Usage,
 ) {
   return rule(name, `Is the limit of ${what} reached?`, (context) => {
-    const usage = look(context);
+    const usage = readUsage(context);
     return exhausted(usage, `The limit is reached: ${usage.limit} ${what}.`);
   });
 }

@@ -244,18 +244,18 @@ export function readInto<T>(
 }
 
 /** Where the reader stands. The path is put into words only if there is a problem. */
-type Place = Readonly<{
+type ReadPosition = Readonly<{
   path: string;
   keys: (string | number)[];
   report: Report;
 }>;
 
-function readKind(kind: Kind, value: unknown, place: Place): unknown {
+function readKind(kind: Kind, value: unknown, position: ReadPosition): unknown {
   switch (kind.type) {
     case 'nullable':
       if (value === null) return null;
       if (leaves.includes(kind.of.type) && !fits(kind.of, value)) break;
-      return readKind(kind.of, value, place);
+      return readKind(kind.of, value, position);
     case 'taken':
       return kind.take(value);
     case 'either': {
@@ -263,20 +263,20 @@ function readKind(kind: Kind, value: unknown, place: Place): unknown {
         type === 'list' ? Array.isArray(value) : typeof value === 'string';
       const meant = kind.of.find(isMeant);
       if (meant === undefined) break;
-      const found = readKind(meant, value, place);
+      const found = readKind(meant, value, position);
       const wrong = kind.refuses?.(value) ?? null;
-      if (wrong !== null) report(place, wrong);
+      if (wrong !== null) report(position, wrong);
       return found;
     }
     case 'list':
       if (!Array.isArray(value) || value.length > kind.maximum) break;
       if (kind.unread === true) return value;
       return Array.from({ length: value.length }, (_, at) =>
-        readAt(kind.of, value[at], place, at),
+        readAt(kind.of, value[at], position, at),
       );
     case 'object':
       if (!isObject(value)) break;
-      return readFields(kind, value, {}, place);
+      return readFields(kind, value, {}, position);
     case 'variant': {
       if (!isObject(value)) break;
       const word = ownValue(value, kind.tag);
@@ -285,24 +285,24 @@ function readKind(kind: Kind, value: unknown, place: Place): unknown {
           ? kind.of[word]
           : undefined;
       if (fields !== undefined)
-        return readFields(fields, value, { [kind.tag]: word }, place);
+        return readFields(fields, value, { [kind.tag]: word }, position);
       return readAt(
         { type: 'choice', values: Object.keys(kind.of) },
         word,
-        place,
+        position,
         kind.tag,
       );
     }
     case 'section':
       if (!isObject(value)) break;
-      return readSection(kind, value, place);
+      return readSection(kind, value, position);
     case 'named':
       if (!isObject(value) || Object.keys(value).length > kind.maximum) break;
-      return readNamed(kind.of, value, place);
+      return readNamed(kind.of, value, position);
     default:
       if (fits(kind, value)) return value;
   }
-  report(place, () => {
+  report(position, () => {
     const sentence = `must be ${expectation(kind)}, got ${excerpt(value)}`;
     const { values = [] } = (kind.type === 'nullable' ? kind.of : kind) as {
       values?: readonly string[];
@@ -312,23 +312,32 @@ function readKind(kind: Kind, value: unknown, place: Place): unknown {
   return undefined;
 }
 
-function readAt(kind: Kind, value: unknown, place: Place, key: string | number): unknown {
-  place.keys.push(key);
-  const found = readKind(kind, value, place);
-  place.keys.pop();
+function readAt(
+  kind: Kind,
+  value: unknown,
+  position: ReadPosition,
+  key: string | number,
+): unknown {
+  position.keys.push(key);
+  const found = readKind(kind, value, position);
+  position.keys.pop();
   return found;
 }
 
-function report(place: Place, message: string | (() => string), key?: string): void {
-  place.report(pathIn(place, key), message);
+function report(
+  position: ReadPosition,
+  message: string | (() => string),
+  key?: string,
+): void {
+  position.report(pathIn(position, key), message);
 }
 
-function pathIn(place: Place, key?: string): () => string {
-  const keys = key === undefined ? place.keys : [...place.keys, key];
+function pathIn(position: ReadPosition, key?: string): () => string {
+  const keys = key === undefined ? position.keys : [...position.keys, key];
   return () =>
     keys.reduce<string>(
       (at, part) => (typeof part === 'number' ? `${at}[${part}]` : joinPath(at, part)),
-      place.path,
+      position.path,
     );
 }
 
@@ -336,14 +345,14 @@ function readFields(
   { entries }: ObjectShape,
   value: Record<string, unknown>,
   copy: Record<string, unknown>,
-  place: Place,
+  position: ReadPosition,
 ): unknown {
   for (const [name, kind] of entries) {
     const own = ownValue(value, name);
     const isMissing = own === undefined || own === null;
     if (isMissing && kind.optional === true) continue;
     const found =
-      isMissing && kind.type === 'nullable' ? null : readAt(kind, own, place, name);
+      isMissing && kind.type === 'nullable' ? null : readAt(kind, own, position, name);
     if (found !== undefined) copy[name] = found;
   }
   return copy;
@@ -352,20 +361,20 @@ function readFields(
 function readSection(
   { fields }: SectionShape,
   value: Record<string, unknown>,
-  place: Place,
+  position: ReadPosition,
 ): unknown {
   const entries: [string, unknown][] = [];
   for (const [key, inner] of Object.entries(value)) {
     const kind = Object.hasOwn(fields, key) ? fields[key] : undefined;
     const where =
-      place.path === '' && place.keys.length === 0 ? '' : ' that can be given here';
+      position.path === '' && position.keys.length === 0 ? '' : ' that can be given here';
     if (kind === undefined)
       report(
-        place,
+        position,
         () => didYouMean(`is not a setting${where}`, key, Object.keys(fields)),
         key,
       );
-    else entries.push([key, readAt(kind, inner, place, key)]);
+    else entries.push([key, readAt(kind, inner, position, key)]);
   }
   return Object.fromEntries(entries);
 }
@@ -375,20 +384,24 @@ const nameKind = line(100);
 /** As keys, these names would reach the prototype of an object. */
 const reservedNames: readonly string[] = ['__proto__', 'constructor', 'prototype'];
 
-function readNamed(kind: Kind, value: Record<string, unknown>, place: Place): unknown {
+function readNamed(
+  kind: Kind,
+  value: Record<string, unknown>,
+  position: ReadPosition,
+): unknown {
   const spellings = new Map<string, string>();
   const entries: [string, unknown][] = [];
   for (const [name, inner] of Object.entries(value)) {
     const key = name.toLowerCase();
     const earlier = spellings.get(key);
-    if (reservedNames.includes(key)) report(place, 'cannot be used as a name', name);
+    if (reservedNames.includes(key)) report(position, 'cannot be used as a name', name);
     else if (!fits(nameKind, name))
-      report(place, `the name must be ${expectation(nameKind)}`, name);
+      report(position, `the name must be ${expectation(nameKind)}`, name);
     else if (earlier !== undefined)
-      report(place, `is given twice: ${excerpt(earlier)} is the same name`, name);
+      report(position, `is given twice: ${excerpt(earlier)} is the same name`, name);
     else {
       spellings.set(key, name);
-      entries.push([key, readAt(kind, inner, place, name)]);
+      entries.push([key, readAt(kind, inner, position, name)]);
     }
   }
   return Object.fromEntries(entries);

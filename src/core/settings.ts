@@ -144,7 +144,7 @@ const modelPrice = section({
  * How our own agent and each worker ask a model. The efforts are the words of the AI SDK,
  * which translates them for each vendor.
  */
-const asked = {
+const modelCall = {
   reasoningEffort: nullable(
     choice('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'),
   ),
@@ -170,15 +170,15 @@ const worker = section({
     'Its model as provider/model; null or not given: that of the run.',
   ),
   reasoningEffort: described(
-    asked.reasoningEffort,
+    modelCall.reasoningEffort,
     `How much its model thinks; ${orRun}`,
   ),
   maxOutputTokens: described(
-    asked.maxOutputTokens,
+    modelCall.maxOutputTokens,
     `Tokens that one answer of it may have; ${orRun}`,
   ),
   temperature: described(
-    asked.temperature,
+    modelCall.temperature,
     `How much its model varies its answers; ${orRun}`,
   ),
   tools: described(
@@ -369,19 +369,19 @@ const ownSettings = {
     ownAgent,
   ),
   reasoningEffort: perAgent(
-    asked.reasoningEffort,
+    modelCall.reasoningEffort,
     null,
     'How much the model of our own agent thinks before it answers; null: left to its provider.',
     ownAgent,
   ),
   maxOutputTokens: perAgent(
-    asked.maxOutputTokens,
+    modelCall.maxOutputTokens,
     null,
     'Tokens that one answer of our own agent may have; null: left to its provider.',
     ownAgent,
   ),
   temperature: perAgent(
-    asked.temperature,
+    modelCall.temperature,
     null,
     'How much the model of our own agent varies its answers; null: left to its provider.',
     ownAgent,
@@ -562,7 +562,7 @@ export type Settings = { readonly [Name in keyof Table]: Table[Name]['default'] 
 /** Settings as `untildone.json` has them: any of them, by name. */
 export type PartialSettings = { readonly [Name in keyof Table]?: Infer<Table[Name]> };
 /** The settings that say how a model is asked. */
-export type AskedSettings = Pick<Settings, keyof typeof asked>;
+export type AskedSettings = Pick<Settings, keyof typeof modelCall>;
 /** The settings that define checks. */
 export type CheckSettings = Pick<
   Settings,
@@ -572,7 +572,7 @@ export type CheckSettings = Pick<
 export type ModelProvider = Infer<typeof modelProvider>;
 
 /** The names of the settings that say how a model is asked. */
-export const askedNames = Object.keys(asked) as readonly (keyof AskedSettings)[];
+export const askedNames = Object.keys(modelCall) as readonly (keyof AskedSettings)[];
 /** The names of all settings. */
 export const settingNames = Object.keys(settingTable) as readonly (keyof Settings)[];
 

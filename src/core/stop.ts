@@ -55,11 +55,15 @@ export const stopReducers = byEvent({
     const { end, question, toolError } = event;
     // A told host may idle twice for one stop: the countdown of the first one holds (E4).
     // An asked host has stopped again.
-    const waiting = state.descriptor.mode === 'told' ? state.parked : null;
-    const first = waiting ?? { eventId: event.id, at: event.at, cause: 'stop-attempted' };
+    const waitingStop = state.descriptor.mode === 'told' ? state.parked : null;
+    const first = waitingStop ?? {
+      eventId: event.id,
+      at: event.at,
+      cause: 'stop-attempted',
+    };
     const stop = { ...first, end, question, toolError };
     return decideStop(
-      seeFingerprint(lookAtStop(state, event, waiting), event),
+      seeFingerprint(recordStop(state, event, waitingStop), event),
       stop,
       policy,
       event.at,
@@ -69,7 +73,7 @@ export const stopReducers = byEvent({
     const { timer } = state;
     if (timer === null || timer.epoch !== epoch || state.epoch !== epoch) return state;
     if (isTooOld(timer.dueAt, at, policy))
-      return reconsider(step(expired(state, at)), policy, at);
+      return reconsider(step(pauseForOldTimer(state, at)), policy, at);
     const fired: State = { ...state, timer: null };
     if (timer.purpose === 'resend')
       return step(fired, [{ type: 'inject', epoch, text: null }]);
@@ -80,9 +84,13 @@ export const stopReducers = byEvent({
     if (injection?.epoch !== event.epoch) return state;
     switch (event.news) {
       case 'sent':
-        return injection.state === 'intended' ? moved(state, injection, 'sent') : state;
+        return injection.state === 'intended'
+          ? withDelivery(state, injection, 'sent')
+          : state;
       case 'observed':
-        return injection.state === 'failed' ? state : moved(state, injection, 'observed');
+        return injection.state === 'failed'
+          ? state
+          : withDelivery(state, injection, 'observed');
       case 'failed':
       case 'lost':
         return sendAgain(state, injection, event, policy);
@@ -96,23 +104,24 @@ export const stopReducers = byEvent({
     answerUndelivered(state, { why: 'cap', cap, goOn }, policy, at),
 });
 
-function lookAtStop(
+function recordStop(
   state: State,
   event: EventOf<'stop-attempted'>,
-  waiting: ParkedStop | null,
+  waitingStop: ParkedStop | null,
 ): State {
   const isRepeated =
-    waiting !== null || (state.descriptor.mode === 'told' && !state.activeSinceAnswer);
+    waitingStop !== null ||
+    (state.descriptor.mode === 'told' && !state.activeSinceAnswer);
   const jobs = event.background === null ? state : setJobs(state, event.background);
-  const looked: State = {
+  const recorded: State = {
     ...jobs,
     turn: { ...(state.turn ?? newTurn(event.id, event.at)), stopSeen: true },
     progress: { ...state.progress, continuationOpen: false },
     injection: afterAnswer(state, 'observed'),
   };
-  if (isRepeated) return looked;
+  if (isRepeated) return recorded;
   return {
-    ...looked,
+    ...recorded,
     questions: event.question ? state.questions + 1 : 0,
     emptyAnswers: event.end === 'empty' ? state.emptyAnswers + 1 : 0,
     toolErrorTodo: event.toolError === null ? null : state.toolErrorTodo,
@@ -155,51 +164,60 @@ function decideStop(
   const counts = countPlan(state.plan, state.spoken.epoch);
   const context = { state, counts, stop, settings, goalChecks, at, undelivered };
   for (const { name, answer } of undelivered === null ? stopRules : deliveryRules) {
-    const given = answer(context);
-    if (given === null) continue;
-    const decision = decisionOf(context, name, given);
-    if (given.answer === 'wait') return waiting(context, given, decision);
+    const ruleAnswer = answer(context);
+    if (ruleAnswer === null) continue;
+    const decision = createDecision(context, name, ruleAnswer);
+    if (ruleAnswer.answer === 'wait') return answerWait(context, ruleAnswer, decision);
     return undelivered === null
-      ? lettingGo(context, decision)
-      : settling(context, decision);
+      ? answerLetGo(context, decision)
+      : settleTurn(context, decision);
   }
-  const blocked = blockFailing(context);
-  if (blocked === null) return continuing(context);
+  const blocked = blockFailingTodo(context);
+  if (blocked === null) return continueAgent(context);
   return joinSteps(
     blocked,
     decideStop(blocked.state, { ...stop, toolError: null }, policy, at),
   );
 }
 
-function decisionOf(context: StopContext, reason: Reason, given: RuleAnswer): Decision {
+function createDecision(
+  context: StopContext,
+  reason: Reason,
+  ruleAnswer: RuleAnswer,
+): Decision {
   const { state, settings, undelivered } = context;
-  const { answer, dueAt } = given;
+  const { answer, dueAt } = ruleAnswer;
   // A continuation that was sent was more than observed, whatever the mode is now.
   const observed = settings.mode === 'observe' && undelivered === null;
   const noText = { textKind: null, level: null };
-  const honestly = withHidden(state, withFailedBefore(state, honest(state, given)));
-  return { answer, reason, ...honestly, ...noText, dueAt, observed, epoch: state.epoch };
+  const ending = withHiddenFiles(
+    state,
+    withFailedBefore(state, withDamagedRecord(state, ruleAnswer)),
+  );
+  return { answer, reason, ...ending, ...noText, dueAt, observed, epoch: state.epoch };
 }
+
+type Ending = Pick<RuleAnswer, 'outcome' | 'sentence' | 'inputs'>;
 
 /**
  * If there is an outcome, the human also reads which checks failed before the work (P51).
  */
-function withFailedBefore(state: State, given: ReturnType<typeof honest>) {
-  const before = given.outcome === null ? '' : failedBeforeSentence(state);
+function withFailedBefore(state: State, ending: Ending) {
+  const before = ending.outcome === null ? '' : failedBeforeSentence(state);
   return before === ''
-    ? given
-    : { ...given, sentence: `${withFullStop(given.sentence)} ${before}` };
+    ? ending
+    : { ...ending, sentence: `${withFullStop(ending.sentence)} ${before}` };
 }
 
 /**
  * If there is an outcome, the human also reads which files are ignored only since the
  * message (V2).
  */
-function withHidden({ hidden }: State, given: ReturnType<typeof honest>) {
-  if (hidden.length === 0 || given.outcome === null) return given;
+function withHiddenFiles({ hidden }: State, ending: Ending) {
+  if (hidden.length === 0 || ending.outcome === null) return ending;
   return {
-    ...given,
-    sentence: `${withFullStop(given.sentence)} ${hiddenSentence(hidden)}`,
+    ...ending,
+    sentence: `${withFullStop(ending.sentence)} ${hiddenSentence(hidden)}`,
   };
 }
 
@@ -213,24 +231,27 @@ export function hiddenSentence(hidden: readonly string[]): string {
 }
 
 /** A damaged record proves nothing, so the best outcome is `claimed` (V4). */
-function honest({ recordBroken }: State, { outcome, sentence, inputs }: RuleAnswer) {
+function withDamagedRecord(
+  { recordBroken }: State,
+  { outcome, sentence, inputs }: RuleAnswer,
+) {
   if (recordBroken === null || (outcome !== 'done' && outcome !== 'claimed'))
     return { outcome, sentence, inputs };
-  const told = `The record of the plan was changed from outside: ${recordBroken}. It proves nothing.`;
+  const warning = `The record of the plan was changed from outside: ${recordBroken}. It proves nothing.`;
   const rests: Rest = 'record';
-  return { outcome: 'claimed' as const, sentence: told, inputs: { ...inputs, rests } };
+  return { outcome: 'claimed' as const, sentence: warning, inputs: { ...inputs, rests } };
 }
 
-function waiting(
+function answerWait(
   context: StopContext,
   { runsChecks }: RuleAnswer,
   decision: Decision,
 ): Step {
   const { state, stop, at } = context;
   const { reason: cause, dueAt } = decision;
-  if (cause === 'already-answered') return decided(decision, state);
+  if (cause === 'already-answered') return decidedStep(decision, state);
   if (decision.observed)
-    return decided(decision, state, answerCommands(context, decision, 'let-go'));
+    return decidedStep(decision, state, answerCommands(context, decision, 'let-go'));
   const isTold = state.descriptor.mode === 'told';
   // The stop of an asked host stays parked only while its checks run.
   const stays = isTold || cause === 'nothing-open' || cause === 'stagnant';
@@ -246,12 +267,12 @@ function waiting(
       isTold && dueAt !== null ? { purpose: 'due', dueAt, epoch: state.epoch } : null,
   };
   const answer = answerCommands(context, decision, 'wait');
-  if (!runsChecks) return decided(decision, parked, answer);
+  if (!runsChecks) return decidedStep(decision, parked, answer);
   const started = startFinalRun(context, parked);
-  return decided(decision, started.state, [...started.commands, ...answer]);
+  return decidedStep(decision, started.state, [...started.commands, ...answer]);
 }
 
-function decided(
+function decidedStep(
   decision: Decision,
   state: State,
   commands: readonly Command[] = [],
@@ -302,28 +323,28 @@ function changeSome(
   return plan.some(fits) ? plan.map((todo) => (fits(todo) ? change(todo) : todo)) : plan;
 }
 
-function lettingGo(context: StopContext, decision: Decision): Step {
+function answerLetGo(context: StopContext, decision: Decision): Step {
   if (decision.observed)
-    return decided(
+    return decidedStep(
       decision,
       endTurn(context.state),
       answerCommands(context, decision, 'let-go'),
     );
-  const { state, commands } = settling(context, decision);
-  const rest = {
+  const { state, commands } = settleTurn(context, decision);
+  const stopped = {
     ...state,
     parked: null,
     lastStop: context.stop,
     timer: null,
     activeSinceAnswer: false,
   };
-  return decided(decision, rest, commands);
+  return decidedStep(decision, stopped, commands);
 }
 
 /**
  * Ends the turn with the outcome of the decision. A skip has none and settles nothing.
  */
-function settling(context: StopContext, decision: Decision): Step {
+function settleTurn(context: StopContext, decision: Decision): Step {
   const { state, at, settings } = context;
   const { outcome, reason, sentence } = decision;
   const settled = outcome === null ? state.settled : { outcome, reason, at };
@@ -337,7 +358,7 @@ function settling(context: StopContext, decision: Decision): Step {
     const title = own === null ? 'untildone' : `untildone: ${outcome}`;
     commands.push({ type: 'notify', level, title, message: own ?? message });
   }
-  return decided(decision, { ...endTurn(state), settled }, commands);
+  return decidedStep(decision, { ...endTurn(state), settled }, commands);
 }
 
 function answerCommands(
@@ -357,7 +378,7 @@ function answerCommands(
  * After two tool errors the todo is blocked, and the agent goes on with the others (S6,
  * P12). Null: there is nothing to block.
  */
-function blockFailing({ state, stop, at, settings }: StopContext): Step | null {
+function blockFailingTodo({ state, stop, at, settings }: StopContext): Step | null {
   if (
     stop.toolError === null ||
     state.toolErrorTodo === null ||
@@ -377,7 +398,7 @@ function blockFailing({ state, stop, at, settings }: StopContext): Step | null {
  * Counts the continuation in the same transaction. The epoch rises, so that nothing can
  * inject a second text (G6, V5).
  */
-function continuing(context: StopContext): Step {
+function continueAgent(context: StopContext): Step {
   const { state, settings, counts, stop, at } = context;
   const { counters, finalRun } = state;
   const text = pickText(context);
@@ -407,9 +428,13 @@ function continuing(context: StopContext): Step {
   // In observe mode the decision is only recorded, and an asked host is answered as if we
   // were not there (C2).
   if (observed)
-    return decided(decision, endTurn(state), answerCommands(context, decision, 'let-go'));
-  const said = continuationText(text, { ...context, next, level });
-  const words = { text: said.text, said };
+    return decidedStep(
+      decision,
+      endTurn(state),
+      answerCommands(context, decision, 'let-go'),
+    );
+  const continuation = continuationText(text, { ...context, next, level });
+  const words = { text: continuation.text, said: continuation };
   const command: Command = isTold
     ? { type: 'inject', epoch, ...words }
     : { type: 'answer', answer: 'continue', epoch, ...words, message: null, dueAt: null };
@@ -456,7 +481,7 @@ function continuing(context: StopContext): Step {
     settled: null,
     injection: { epoch, state: 'intended', attempts: 0, at },
   };
-  return decided(decision, continued, [command]);
+  return decidedStep(decision, continued, [command]);
 }
 
 /**
@@ -485,7 +510,7 @@ function isTooOld(since: number, at: number, { settings }: Policy): boolean {
 /**
  * Pauses the session and parks its stop again, so that the record and the human are told.
  */
-function expired(state: State, at: number): State {
+function pauseForOldTimer(state: State, at: number): State {
   const reason = 'a countdown was found that is too old to act on';
   const { injection } = state;
   return {
@@ -498,7 +523,7 @@ function expired(state: State, at: number): State {
   };
 }
 
-function moved(state: State, injection: Injection, to: Injection['state']): State {
+function withDelivery(state: State, injection: Injection, to: Injection['state']): State {
   return { ...state, injection: { ...injection, state: to } };
 }
 
@@ -520,11 +545,11 @@ function sendAgain(
   if (state.descriptor.mode === 'asked' || state.epoch !== epoch || isOver) return state;
   // If the agent went on by itself and stopped again, the newer answer holds.
   const isOutdated = state.parked !== null || state.turn?.ended === true;
-  if (isOutdated && !isLost) return moved(state, injection, 'failed');
+  if (isOutdated && !isLost) return withDelivery(state, injection, 'failed');
   // A resend that is planned already keeps its time.
   if (isLost && (isOutdated || state.timer !== null)) return state;
   if (isLost && isTooOld(injection.at, at, policy))
-    return reconsider(step(expired(state, at)), policy, at);
+    return reconsider(step(pauseForOldTimer(state, at)), policy, at);
   const attempts = injection.attempts + 1;
   if (attempts >= sendAttempts) {
     const error = isLost

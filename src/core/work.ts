@@ -161,14 +161,17 @@ export function countProgress(state: State, signal: ProgressSignal): State {
   };
 }
 
-type Seen = Pick<EventOf<'stop-attempted'>, 'fingerprint' | 'known'>;
+type FingerprintReport = Pick<EventOf<'stop-attempted'>, 'fingerprint' | 'known'>;
 
 /**
  * Takes in a look at the workspace. A new fingerprint counts as progress only after a
  * call that could write, because edits of others are no progress. If calls are not
  * reported, any call may have written. The first fingerprint is the baseline.
  */
-export function seeFingerprint(state: State, { fingerprint, known }: Seen): State {
+export function seeFingerprint(
+  state: State,
+  { fingerprint, known }: FingerprintReport,
+): State {
   const { work, spoken } = state;
   if (fingerprint === null) {
     // Without fingerprints, calls of writing tools are weak signs of progress.
@@ -181,7 +184,7 @@ export function seeFingerprint(state: State, { fingerprint, known }: Seen): Stat
   }
   const isKnown = known === true || fingerprint === work.fingerprint;
   const isBaseline = work.fingerprint === null;
-  const seen: State = {
+  const updated: State = {
     ...state,
     work: {
       ...work,
@@ -197,8 +200,8 @@ export function seeFingerprint(state: State, { fingerprint, known }: Seen): Stat
   };
   const hasWritten =
     !state.descriptor.seesTools || work.writes > work.writesAtFingerprint;
-  if (isKnown || isBaseline || !hasWritten) return seen;
-  const moved = countProgress(seen, 'workspace');
+  if (isKnown || isBaseline || !hasWritten) return updated;
+  const moved = countProgress(updated, 'workspace');
   return { ...moved, progress: { ...moved.progress, workspaceMoved: true } };
 }
 
@@ -240,13 +243,13 @@ function waitStarted(state: State, { wait, at }: EventOf<'wait-started'>): State
     case 'compaction':
       return { ...state, waits: { ...waits, compacting: true } };
     case 'permission': {
-      const permissions = add(waits.permissions, wait.requestId);
+      const permissions = addId(waits.permissions, wait.requestId);
       return { ...noteRequest(state, wait, at), waits: { ...waits, permissions } };
     }
     case 'question':
       return {
         ...state,
-        waits: { ...waits, questions: add(waits.questions, wait.requestId) },
+        waits: { ...waits, questions: addId(waits.questions, wait.requestId) },
       };
     case 'background':
       return setJobs(state, [
@@ -302,7 +305,7 @@ function waitEnded(state: State, { wait, at }: EventOf<'wait-ended'>): State {
 
 /** Waits for a human to approve a check, as for any question; `approve` answers it. */
 export function waitForApproval(state: State, check: string): State {
-  const questions = add(state.waits.questions, approvalRequest(check));
+  const questions = addId(state.waits.questions, approvalRequest(check));
   return { ...state, waits: { ...state.waits, questions } };
 }
 
@@ -345,14 +348,18 @@ export function setJobs(state: State, all: State['jobs']): State {
   };
 }
 
-function add(ids: readonly string[], id: string): readonly string[] {
+function addId(ids: readonly string[], id: string): readonly string[] {
   return ids.includes(id) ? ids : [...ids, id].slice(-rememberedWaits);
 }
 
-type Asked = Extract<EventOf<'wait-started'>['wait'], { kind: 'permission' }>;
+type PermissionWait = Extract<EventOf<'wait-started'>['wait'], { kind: 'permission' }>;
 
 /** Keeps a request of our own agent; a host shows its requests itself. */
-function noteRequest(state: State, { requestId, about }: Asked, at: number): State {
+function noteRequest(
+  state: State,
+  { requestId, about }: PermissionWait,
+  at: number,
+): State {
   if (about === undefined) return state;
   const { permissions } = state;
   const request = { requestId, ...about, askedAt: at, answer: null };
