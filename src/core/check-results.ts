@@ -89,7 +89,7 @@ export const checkReducers = byEvent({
 });
 
 /**
- * The check waits for a human: so does the stop, as for any question. Nothing has failed.
+ * If a check waits for a human, the stop waits as for any question: nothing has failed.
  */
 function waitForHuman(state: State, { todoId, check, at }: CheckFinished): State | Step {
   const waiting = waitForApproval(state, check);

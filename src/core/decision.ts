@@ -25,7 +25,7 @@ export type Outcome = keyof typeof exitCodes;
 /** Every outcome. */
 export const outcomes = Object.keys(exitCodes) as readonly Outcome[];
 
-/** What a stop attempt is answered. */
+/** The kinds of answers to a stop attempt. */
 export type Answer = 'continue' | 'wait' | 'let-go';
 /** The figures that a rule looked at, for `why` (V6). */
 export type Inputs = Readonly<Record<string, string | number | boolean | null>>;

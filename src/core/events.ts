@@ -115,7 +115,7 @@ const descriptor = object({
       flags: list(text),
     }),
   ),
-  /** What the model knows these tools as; null: texts must not name the tool. */
+  /** The model's names for these tools; null: texts must not name the tool. */
   tools: object({
     pause: nullable(identifier),
     verify: nullable(identifier),

@@ -31,7 +31,7 @@ const rememberedMessages = 32;
 /** More messages than anyone types between two steps. */
 const queuedMessages = 200;
 
-/** What a human's acts and the life of a session do to its state. */
+/** What a human's messages, stops and pauses do to a session, and its opening and end. */
 export const humanReducers = byEvent({
   'human-spoke': humanSpoke,
   'words-joined'(state, { messageId }) {
@@ -271,7 +271,7 @@ function isUnfinished({ plan, turn, leftOver }: State): boolean {
   );
 }
 
-/** Begins an empty plan. The end names what the old turn left open (T3). */
+/** Begins an empty plan. When the turn ends, people read what the old one left (T3). */
 function freshPlan(state: State, planId: string): State {
   const open = state.plan.filter(isOpen).length;
   const leftOver = open > 0 ? { planId: state.planId, open } : null;

@@ -15,7 +15,7 @@ type PlanEvent = EventOf<
 >;
 
 /**
- * Failures of its workers. After these a todo is blocked, so that the others go on (S6).
+ * How often workers may fail at a todo before it is blocked and the others go on (S6).
  */
 const mostFailures = 2;
 

@@ -180,6 +180,7 @@ export class PlanDraft {
     this.put(todo, todo, 'created', { title: todo.title, ...detail });
   }
 
+  /** Puts a todo in the place of another; counts the progress and logs the change. */
   put(before: Todo, after: Todo, change: LedgerChange, detail: Detail = {}): Todo {
     const isNew = change === 'created';
     const todo = markFirstFinal(this.state, before, after, this.at);
@@ -195,6 +196,7 @@ export class PlanDraft {
     return todo;
   }
 
+  /** Null: the request changes nothing. */
   setStatus(todo: Todo, request: StatusRequest, detail: Detail = {}): Todo | null {
     const change = setStatus(todo, request, this.state, this.actor, this.at);
     return change === null ? null : this.put(todo, change.todo, change.change, detail);
@@ -234,6 +236,7 @@ export class PlanDraft {
     return this.#touched.size + this.#refused.length === 0;
   }
 
+  /** The step with the changed plan, and the reply to the author of the change. */
   finish() {
     const plan = this.#isOrdered
       ? (this.#plan ?? this.state.plan)

@@ -1,7 +1,6 @@
-// The one reconciler of lists: whole-list writes (M5), hosts' lists (G5) and plan files.
-// An item matches a todo by its id, by its title, or as a rewording between the same
-// neighbours. A missing todo is dropped; a malformed item is refused, and its todo stays
-// (T6, V4).
+// The one reconciler of lists: whole-list writes (M5), hosts' lists (G5), plan files. An
+// item matches a todo by id, by title, or as a rewording between the same neighbours. A
+// missing todo is dropped; a malformed item is refused, and its todo stays (T6, V4).
 import type { Asking, Event, NewTodo, TodoChanges, WrittenTodo } from './events.ts';
 import {
   firstRepeatedId,

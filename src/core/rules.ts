@@ -45,7 +45,7 @@ export type Undelivered =
   | Readonly<{ why: 'cap'; cap: number; goOn?: string | undefined }>
   | Readonly<{ why: 'failed'; attempts: number; error: string }>;
 
-/** What a rule answers: the agent waits, and checks are started for that, or it stops. */
+/** What a rule answers. `runsChecks`: with the wait, the checks that are due start. */
 export type RuleAnswer = Pick<Decision, 'sentence' | 'inputs' | 'outcome' | 'dueAt'> &
   Readonly<{ answer: 'wait' | 'let-go'; runsChecks: boolean }>;
 
@@ -354,7 +354,7 @@ export const stopRules = [
       const open = openCount(context.counts);
       const leftOver = state.leftOver?.open ?? 0;
       if (isErrorJudgedBelow(context)) return null;
-      // A run is held to its whole plan; only todos of another plan are no concern (T3).
+      // A run answers for its whole plan; only todos of another plan are left over (T3).
       const isAnother = open > 0 && !touchedPlan && !goesOn && !judgesGoal(state);
       if (!isAnother && (leftOver === 0 || !isSettled(context))) return null;
       const amount = isAnother ? open : leftOver;
@@ -372,7 +372,7 @@ export const stopRules = [
       blocked,
     });
   }),
-  // Nobody can prove the work then, and the agent is not to blame (V1, P44).
+  // A check that cannot start proves nothing, and the agent is not to blame (V1, P44).
   rule('check-cannot-start', 'Is nothing open, but a check cannot start?', (context) => {
     const stuckChecks = isSettled(context) ? unstartable(context) : [];
     const [first] = stuckChecks;

@@ -180,6 +180,7 @@ export function either<const Kinds extends readonly Kind[]>(
 export interface ObjectKind<F extends Fields> extends ObjectShape, Traits<Values<F>> {
   readonly fields: F;
 }
+/** A section, with the type of its values. */
 export interface SectionKind<F extends Fields> extends SectionShape, Traits<Part<F>> {}
 
 /** An object with these fields; unknown keys are left out. */

@@ -1,6 +1,6 @@
-// Every setting, once (C1). The types, the reader, the JSON Schema, the names in the
-// environment, the flags and the docs all come from this table. The name of a time ends
-// with its unit: Seconds, or Minutes for a time that usually takes minutes.
+// Every setting, once (C1): types, reader, JSON Schema, environment names, flags and docs
+// come from this table. The name of a time ends with its unit: Seconds, or Minutes for a
+// time that usually takes minutes. Fractions are allowed.
 import { argv, check, todoCheck } from './check-specs.ts';
 import { toastTemplates } from './own-words.ts';
 import { goOnPhrases, stopWords } from './phrases.ts';

@@ -206,8 +206,8 @@ export interface State extends Session {
 }
 
 /**
- * The host of a session that only keeps a plan for the next message in the host that is
- * its instance (V7).
+ * The host of a session that only keeps a moved plan. Its `instance` names the host whose
+ * next message takes the plan (V7).
  */
 export const waitingHost = 'moved-plan';
 

@@ -21,9 +21,9 @@ export const verifications = ['none', 'claimed', 'running', 'passed', 'failed'] 
 /** How far a claim is proved. */
 export type Verification = (typeof verifications)[number];
 
-/** Who changes a plan. Checks and challenges hold agents to account, never humans. */
+/** The authors of changes. Checks and challenges hold agents to account, never humans. */
 export const actors = ['human', 'agent', 'worker', 'file', 'system'] as const;
-/** Who changes a plan. */
+/** The author of a change of the plan. */
 export type Actor = (typeof actors)[number];
 
 /** The proof of a todo by one check. */
@@ -113,7 +113,7 @@ export function isFinal(todo: Todo): boolean {
   return todo.status === 'cancelled' && todo.reason !== null;
 }
 
-/** Whether an agent left the todo out of its list while it was open. */
+/** Whether an agent left the open todo out or cancelled it without a reason. */
 export function isDropped(todo: Todo): boolean {
   return isOpen(todo) && todo.droppedAt !== null;
 }
