@@ -1,4 +1,5 @@
 // Results of checks: a pass makes a claim final, a failure reopens the todo (V1, P31).
+// Nothing here runs a check.
 import { byEvent, type Step, step } from './decision.ts';
 import type { EventOf } from './events.ts';
 import { findTodo, PlanDraft } from './plan.ts';
@@ -8,33 +9,41 @@ import { type GoalCheck, newGoalCheck, type State } from './state.ts';
 import { checksOf, isUnverified, type Todo, type TodoEvidence } from './todo.ts';
 import { countProgress, waitForApproval } from './work.ts';
 
-type Finished = EventOf<'check-finished'>;
+type CheckFinished = EventOf<'check-finished'>;
 
+/** What checks and their results do to a session. */
 export const checkReducers = byEvent({
   'check-started'(state, { todoId, check }) {
-    if (todoId === null) return setGoal(state, check, { state: 'running' });
+    if (todoId === null) return setGoalCheck(state, check, { state: 'running' });
     const todo = findTodo(state.plan, todoId);
     if (todo?.status !== 'completed' || todo.verification !== 'claimed') return state;
     return setVerification(state, todo, 'running');
   },
   'check-finished'(before, event) {
-    const state = isCalm(before, event) ? leave(before, event.tree) : before;
-    if (event.result === 'waiting') return checkWaits(state, event);
+    const state = wasQuiet(before, event)
+      ? absorbFingerprint(before, event.tree)
+      : before;
+    if (event.result === 'waiting') return waitForHuman(state, event);
     return event.todoId === null
-      ? goalChecked(state, event)
-      : todoChecked(state, event, event.todoId);
+      ? recordGoalResult(state, event)
+      : recordTodoResult(state, event, event.todoId);
   },
-  /** The first look at each counts: later ones see what the agent did. */
+  /** The first result of each check counts, because later ones see the agent's work. */
   'baseline-seen'(state, { fingerprint, checks }) {
-    const left = leave(state, fingerprint);
-    const known = left.baseline ?? { fingerprint, writes: state.work.writes };
-    const seen = Object.fromEntries(checks.map(({ check, result }) => [check, result]));
+    const absorbed = absorbFingerprint(state, fingerprint);
+    const known = absorbed.baseline ?? { fingerprint, writes: state.work.writes };
+    const results = Object.fromEntries(
+      checks.map(({ check, result }) => [check, result]),
+    );
     return {
-      ...left,
-      baseline: { ...known, checks: { ...seen, ...state.baseline?.checks } },
+      ...absorbed,
+      baseline: { ...known, checks: { ...results, ...state.baseline?.checks } },
     };
   },
-  /** M8: running ones too, since a run may have been lost in a crash. */
+  /**
+   * Running checks are asked for too, because their run may have been lost in a crash
+   * (M8).
+   */
   'verification-asked'(state, { todoId }, policy) {
     if (policy.settings.mode !== 'enforce') return state;
     const { plan, goal } = state;
@@ -79,24 +88,29 @@ export const checkReducers = byEvent({
   }),
 });
 
-/** For a human: the stop waits as for any question, and nothing has failed. */
-function checkWaits(state: State, { todoId, check, at }: Finished): State | Step {
-  const asked = waitForApproval(state, check);
-  if (todoId === null) return setGoal(asked, check, { state: 'none' });
+/**
+ * If a check waits for a human, the stop waits as for any question: nothing has failed.
+ */
+function waitForHuman(state: State, { todoId, check, at }: CheckFinished): State | Step {
+  const waiting = waitForApproval(state, check);
+  if (todoId === null) return setGoalCheck(waiting, check, { state: 'none' });
   const todo = findTodo(state.plan, todoId);
-  if (todo?.status !== 'completed') return asked;
-  // In the ledger a running check is a claim already; a pass that is taken back must
-  // stand in it.
-  if (todo.verification !== 'passed') return setVerification(asked, todo, 'claimed');
-  const draft = new PlanDraft(asked, 'system', at);
+  if (todo?.status !== 'completed') return waiting;
+  // The ledger knows a running check as a claim already, but a pass that is taken back
+  // must stand in it.
+  if (todo.verification !== 'passed') return setVerification(waiting, todo, 'claimed');
+  const draft = new PlanDraft(waiting, 'system', at);
   draft.put(todo, { ...todo, verification: 'claimed' }, 'edited');
   return draft.finish().edited;
 }
 
-function goalChecked(state: State, { check, result, flaky, tail }: Finished): State {
+function recordGoalResult(
+  state: State,
+  { check, result, flaky, tail }: CheckFinished,
+): State {
   const passed = result === 'passed';
   const passedBefore = state.goal[check]?.passedBefore ?? false;
-  const checked = setGoal(state, check, {
+  const checked = setGoalCheck(state, check, {
     state: result === 'waiting' ? 'none' : result,
     passedBefore: passedBefore || passed,
     flaky,
@@ -106,7 +120,7 @@ function goalChecked(state: State, { check, result, flaky, tail }: Finished): St
 }
 
 /**
- * A new policy may give a check another of its names as id: what is known of the check
+ * A new policy may give a check another of its names as id: what is known about the check
  * moves to the new id.
  */
 export function renameChecks(state: State, { checks }: Policy, at: number): Step {
@@ -133,12 +147,15 @@ export function renameChecks(state: State, { checks }: Policy, at: number): Step
   return { ...edited, state: renamed };
 }
 
-function setGoal(state: State, check: string, news: Partial<GoalCheck>): State {
+function setGoalCheck(state: State, check: string, news: Partial<GoalCheck>): State {
   const before = state.goal[check] ?? newGoalCheck;
   return { ...state, goal: { ...state.goal, [check]: { ...before, ...news } } };
 }
 
-/** Running or waiting changes no work: the ledger does not tell it. */
+/**
+ * Marks a todo as running or claimed. That changes no work, so the ledger does not tell
+ * it.
+ */
 function setVerification(
   state: State,
   todo: Todo,
@@ -148,8 +165,15 @@ function setVerification(
   return { ...state, plan, progress: { ...state.progress, planMoved: true } };
 }
 
-/** Too late for a todo that is no longer completed. */
-function todoChecked(state: State, event: Finished, todoId: string): State | Step {
+/**
+ * Applies a result to its todo. A result is too late if the todo is not completed any
+ * more.
+ */
+function recordTodoResult(
+  state: State,
+  event: CheckFinished,
+  todoId: string,
+): State | Step {
   const todo = findTodo(state.plan, todoId);
   const { check, flaky } = event;
   if (todo?.status !== 'completed' || !todo.checks.includes(check)) return state;
@@ -157,8 +181,8 @@ function todoChecked(state: State, event: Finished, todoId: string): State | Ste
   if (event.result === 'passed')
     draft.put(todo, provedTodo(todo, state, event), 'check-passed', { check, flaky });
   else if (event.result === 'cannot-start') {
-    // Not reopened: whoever has to mend it, it is not the work that failed. The stop says
-    // so in the end (P44).
+    // The todo stays completed, because the work has not failed, whoever has to mend the
+    // check. The stop says so in the end (P44).
     const evidence = todo.evidence.filter((known) => known.check !== check);
     const failureTail = event.tail ?? 'It cannot be started.';
     const unstarted: Todo = { ...todo, verification: 'claimed', evidence, failureTail };
@@ -179,11 +203,11 @@ function todoChecked(state: State, event: Finished, todoId: string): State | Ste
   return draft.finish().edited;
 }
 
-function provedTodo(todo: Todo, state: State, event: Finished): Todo {
+function provedTodo(todo: Todo, state: State, event: CheckFinished): Todo {
   const { check, flaky } = event;
   const proof: TodoEvidence = {
     check,
-    fingerprint: isCalm(state, event) ? event.fingerprint : null,
+    fingerprint: wasQuiet(state, event) ? event.fingerprint : null,
     flaky,
   };
   const proved = {
@@ -196,11 +220,11 @@ function provedTodo(todo: Todo, state: State, event: Finished): Todo {
 }
 
 /**
- * What only checks wrote is no work: if nothing had changed before they ran, it is
- * measured from what they left (V1). Where calls are not seen, a later look could not
- * tell it from the agent's work: so it counts as looked at.
+ * Files that only checks wrote are no work: if nothing had changed before the checks ran,
+ * work is measured from what they left (V1). If calls are not reported, a later look
+ * could not tell these files from the agent's work, so they count as looked at.
  */
-function leave(state: State, fingerprint: string | null = null): State {
+function absorbFingerprint(state: State, fingerprint: string | null = null): State {
   const { baseline, descriptor } = state;
   if (fingerprint === null) return state;
   const work = descriptor.seesTools ? state.work : { ...state.work, fingerprint };
@@ -217,11 +241,11 @@ function hasWorked(
 }
 
 /**
- * Nothing wrote while the check ran (V2). If the agent was sent on meanwhile, only the
- * counts of calls prove it; where calls are not seen, only an agent that has stopped
- * writes nothing.
+ * Whether nothing wrote while the check ran (V2). If the agent was sent on meanwhile,
+ * only the counts of calls prove it. If calls are not reported, only an agent that has
+ * stopped writes nothing.
  */
-function isCalm({ work, finalRun, descriptor }: State, event: Finished): boolean {
+function wasQuiet({ work, finalRun, descriptor }: State, event: CheckFinished): boolean {
   if (event.writes === null || !descriptor.seesTools)
     return event.final && finalRun?.overdue !== true;
   return event.writes === work.writes && work.started === work.writes;

@@ -1,5 +1,6 @@
-// What a check is: a condition that the system runs to prove a todo or the goal (V1). A
-// shell line can only come from a human: agents propose argv or a name (V3).
+// What a check is: a condition that the system runs to prove a todo or the goal (V1).
+// Only a human can give a shell line; an agent proposes a list of arguments or a name
+// (V3).
 import { refuse } from './error.ts';
 import { compileNames, createPathSet, expandBraces, matchesNames } from './glob.ts';
 import { collectProblems, excerpt, joinPath, type Report } from './problem.ts';
@@ -17,10 +18,14 @@ import {
 } from './schema.ts';
 import type { CheckSettings } from './settings.ts';
 
+/** A program with its arguments. */
 export const argv = list(line(4000), 200);
 const pattern = line(1000);
 
-/** Exactly one of `command`, `file`, `http` and `human`: see readCheck(). */
+/**
+ * The setting of one check: exactly one of `command`, `file`, `http` and `human`, as
+ * readCheck() demands.
+ */
 export const check = {
   ...section({
     command: described(
@@ -73,6 +78,7 @@ export const check = {
   isOneValue: true,
 };
 
+/** The setting that gives checks to todos with certain titles. */
 export const todoCheck = section({
   title: described(
     line(1000),
@@ -81,51 +87,60 @@ export const todoCheck = section({
   checks: described(list(line(100), 100), 'Names of the checks that prove such a todo.'),
 });
 
+/** A check as a configuration file has it. */
 export type CheckSetting = Infer<typeof check>;
 
 /**
- * What readCheck() makes of the setting `checks`, whose summaries say what each field
- * means.
+ * A check that readCheck() made from the setting `checks`. The summaries above say what
+ * each field means.
  */
 type SettingCheck = NonNullable<ReturnType<typeof readCheck>>;
 type CheckOf<Kind extends string> = Readonly<Extract<SettingCheck, { kind: Kind }>>;
+/** A check that runs a command. */
 export type CommandCheck = CheckOf<'command'>;
+/** A check that looks at a file. */
 export type FileCheck = CheckOf<'file'>;
+/** A check that asks an address. */
 export type HttpCheck = CheckOf<'http'>;
+/** A check that a human answers. */
 export type HumanCheck = CheckOf<'human'>;
 /**
- * From `protect`: paths as they were at the human's message; `baseline` is a key in the
- * store.
+ * A check that the paths of `protect` are as they were at the human's message; `baseline`
+ * is a key in the store.
  */
 export type ProtectedCheck = Pick<HumanCheck, 'id' | 'files' | 'timeoutMs'> &
   Readonly<{ kind: 'protected'; baseline: string }>;
+/** A check of any kind, as the policy holds it. */
 export type CheckSpec = Readonly<SettingCheck> | ProtectedCheck;
 
+/** The id of the check that protected paths did not change. */
 export const protectedPathsId = 'protected paths';
 
 /**
- * The id without its marks, for people: `--check "npm test"` has the id `$ npm test`; the
- * id of a long line ends in a hash.
+ * The id of a check without its marks, for people: `--check "npm test"` has the id `$ npm
+ * test`, and the id of a long line ends in a hash.
  */
 export function bareCheck(check: string): string {
   return check.replace(/^\$ /u, '').replace(/ #[\da-f]{8}$/u, '');
 }
 
+/** The result of one run of a check. */
 export type CheckResult = Readonly<{
   check: string;
   result: 'passed' | 'failed';
   sentence: string;
   exitCode: number | null;
   milliseconds: number;
-  /** The end of the output, capped, secrets masked. */
+  /** The end of the output, cut to a limit, with secrets masked. */
   tail: string;
   timedOut: boolean;
   at: number;
 }>;
 
-/** Ids of what was allowed as argv begin with this; names may not. */
+/** The ids of allowed argument lists begin with this, so names may not. */
 const argvPrefix = '$ ';
 
+/** The checks that the settings define, by name, or every problem that they have. */
 export function readCheckSettings(settings: CheckSettings) {
   const { report, problems } = collectProblems();
   const specs: Record<string, CheckSpec> = {};
@@ -155,14 +170,16 @@ export function readCheckSettings(settings: CheckSettings) {
     for (const name of checks) reportUnknown(name, `${path}.checks`);
   }
   reportPatterns(settings.protect, 'protect', report);
-  // With a problem the configuration applies in no part.
+  // With a single problem the configuration applies in no part.
   return { specs: problems().length === 0 ? specs : {}, problems: problems() };
 }
 
+/** The ids of the checks on the goal, each once. */
 export function goalCheckIds(settings: CheckSettings): readonly string[] {
   return [...new Set(settings.goal.map(checkId))];
 }
 
+/** The ids of the checks that the human wants for a todo with this title. */
 export function checksForTitle(
   settings: CheckSettings,
   title: string,
@@ -178,7 +195,10 @@ export function checksForTitle(
 
 type Proposal = string | readonly string[];
 
-/** By name, as argv, or as argv in one line; null: no human allowed it. */
+/**
+ * The id of the check that an agent proposes by name, as arguments, or as arguments in
+ * one line. Null: no human allowed it.
+ */
 export function allowedProposal(
   settings: CheckSettings,
   proposal: Proposal,
@@ -220,7 +240,7 @@ const fieldsByKind = {
 } as const satisfies Readonly<Record<string, readonly (keyof CheckSetting)[]>>;
 const kinds = Object.keys(fieldsByKind) as (keyof typeof fieldsByKind)[];
 
-/** null: it is of no kind. */
+/** Reads one check; null: it is of no kind. */
 function readCheck(id: string, setting: CheckSetting, path: string, report: Report) {
   const [kind, ...others] = kinds.filter((one) => setting[one] !== undefined);
   if (kind === undefined || others.length > 0) {
@@ -294,6 +314,7 @@ function readCheck(id: string, setting: CheckSetting, path: string, report: Repo
   }
 }
 
+/** A check that runs a command and has only defaults otherwise. */
 export function createCommandCheck(
   id: string,
   command: CommandCheck['command'],
@@ -303,7 +324,7 @@ export function createCommandCheck(
   return { id, files: [], timeoutMs, kind: 'command', command, ...nothing };
 }
 
-/** Links are judged when the check runs. */
+/** Refuses a path outside the workspace. Links are judged when the check runs. */
 function reportPath(given: string, path: string, report: Report): void {
   if (given.startsWith('/') || given.split('/').includes('..'))
     report(path, 'must be a path inside the workspace, relative to it and without ".."');
@@ -317,17 +338,17 @@ function reportPatterns(patterns: readonly string[], path: string, report: Repor
 }
 
 /**
- * With the flag m ^ and $ are the ends of a line. Matching can take years: do it in a
- * thread with a limit.
+ * Compiles an expression of a human. With the flag m, ^ and $ are the ends of a line.
+ * Matching can take years, so it belongs in a thread with a time limit.
  */
 export function compileExpression(source: string, flags = 'm') {
   let reason = '';
-  // The lenient form, with escapes such as \-, gets a try.
+  // The second try is the lenient form, which allows escapes such as \-.
   for (const mode of ['u', '']) {
     try {
       return { ok: true, expression: new RegExp(source, flags + mode) } as const;
     } catch (error) {
-      // Safe: whoever wrote it is told, and nothing is matched.
+      // Safe: the author of the expression is told, and nothing is matched.
       reason = (error as Error).message;
     }
   }

@@ -1,6 +1,6 @@
-// Settings from files, the environment and flags, and how they are merged (C1): maxTodos
-// is UNTILDONE_MAX_TODOS and --max-todos, context.limit is UNTILDONE_CONTEXT_LIMIT and
-// --context-limit. With a single problem none applies.
+// Reads settings from files, the environment and flags, and merges them (C1). maxTodos is
+// UNTILDONE_MAX_TODOS and --max-todos; context.limit is UNTILDONE_CONTEXT_LIMIT and
+// --context-limit. A source with a single problem applies in no part.
 import { ownVariables } from './own-variables.ts';
 import {
   closestName,
@@ -22,17 +22,19 @@ import {
   settingTable,
 } from './settings.ts';
 
+/** A configuration, or every problem that was found in it. */
 export type ConfigResult =
   | Readonly<{ ok: true; config: PartialSettings }>
   | Readonly<{ ok: false; problems: readonly Problem[] }>;
 
+/** Reads a configuration file; with a single problem it applies in no part. */
 export function validateConfig(value: unknown): ConfigResult {
   if (!isObject(value)) {
     const message = `the configuration must be an object with settings, got ${excerpt(value)}`;
     return { ok: false, problems: [{ path: '', message }] };
   }
   const { report, problems } = collectProblems();
-  // For editors; it is no setting.
+  // Editors read the address of the schema; it is no setting.
   const { $schema: schema, ...settings } = value;
   if (schema !== undefined && typeof schema !== 'string')
     report('$schema', `must be the address of the JSON Schema, got ${excerpt(schema)}`);
@@ -44,6 +46,7 @@ function resultOf(config: PartialSettings, problems: readonly Problem[]): Config
   return problems.length === 0 ? { ok: true, config } : { ok: false, problems };
 }
 
+/** The JSON Schema of a configuration file. */
 export function configSchema(): JsonSchema {
   const properties = Object.entries<Setting>(settingTable).map(([name, setting]) => [
     name,
@@ -63,15 +66,15 @@ export function configSchema(): JsonSchema {
 }
 
 /**
- * Variables that are known to hold keys: whatever a human accepted in a hurry, no
- * project's command is handed one.
+ * Variables that are known to hold keys. No command of a project gets one, even if a
+ * human accepted the command in a hurry.
  */
 const keyVariable =
   /_API_KEY$|^(?:(?:GH|GITHUB|GITLAB|NPM|NODE_AUTH|HF|ANTHROPIC_AUTH|CLAUDE_CODE_OAUTH|AWS_SESSION)_TOKEN|AWS_SECRET_ACCESS_KEY|GOOGLE_APPLICATION_CREDENTIALS)$/i;
 
 /**
- * A repository must not grant anything: an agent could write the file. Left out here, it
- * hides no other source.
+ * Removes what a repository must not grant, because an agent could write the file. What
+ * is removed hides no other source; a warning names it.
  */
 export function withoutGrants({
   permissions,
@@ -81,8 +84,8 @@ export function withoutGrants({
   checks,
   ...rest
 }: PartialSettings) {
-  // What a notice runs or calls is the human's own: a project would be told when they are
-  // away.
+  // Only the human says what a notice runs or calls: otherwise a project would learn when
+  // the human is away.
   const ignored = Object.entries({ permissions, notify }).flatMap(([section, given]) =>
     Object.keys(given ?? {}).map((name) => `${section}.${name}`),
   );
@@ -136,45 +139,54 @@ function mapValues<T, R>(
   );
 }
 
-type Place = Readonly<{ setting: string; field: string | null; kind: Kind }>;
-const places = new Map<string, Place>();
+type SettingTarget = Readonly<{ setting: string; field: string | null; kind: Kind }>;
+const targets = new Map<string, SettingTarget>();
 for (const setting of settingNames) {
   const kind: Kind = settingTable[setting];
-  places.set(setting, { setting, field: null, kind });
+  targets.set(setting, { setting, field: null, kind });
   for (const [field, inner] of kind.type === 'section' ? Object.entries(kind.fields) : [])
-    places.set(`${setting}.${field}`, { setting, field, kind: inner });
+    targets.set(`${setting}.${field}`, { setting, field, kind: inner });
 }
 
-/** `mode`, …, `context`, `context.maxMessages`, … */
-export const settingPaths: readonly string[] = [...places.keys()];
+/** The paths of all settings: `mode`, …, `context`, `context.maxMessages`, … */
+export const settingPaths: readonly string[] = [...targets.keys()];
 
 const prefix = 'UNTILDONE_';
 
+/** The name of a setting in the environment. */
 export function environmentName(path: string): string {
-  return prefix + words(path).join('_').toUpperCase();
+  return prefix + splitWords(path).join('_').toUpperCase();
 }
 
+/** The flag of a setting. */
 export function flagName(path: string): string {
-  return `--${words(path).join('-').toLowerCase()}`;
+  return `--${splitWords(path).join('-').toLowerCase()}`;
 }
 
-function words(path: string): readonly string[] {
+function splitWords(path: string): readonly string[] {
   return path.split(/[.-]|(?=[A-Z])/);
 }
 
-const placeByVariable = placesBy(environmentName);
-const placeByFlag = placesBy(flagName);
+const targetByVariable = mapTargets(environmentName);
+const targetByFlag = mapTargets(flagName);
 
-function placesBy(spelled: (path: string) => string): ReadonlyMap<string, Place> {
-  return new Map([...places].map(([path, place]) => [spelled(path), place]));
+function mapTargets(
+  spelled: (path: string) => string,
+): ReadonlyMap<string, SettingTarget> {
+  return new Map([...targets].map(([path, target]) => [spelled(path), target]));
 }
 
-/** `said`: as it was spelled. */
-function readPlace({ kind }: Place, text: string, said: string, report: Report): unknown {
-  return readInto(kind, valueFromText(kind, text), said, report);
+/** `spelling`: the name as it was given, for problems. */
+function readTarget(
+  { kind }: SettingTarget,
+  text: string,
+  spelling: string,
+  report: Report,
+): unknown {
+  return readInto(kind, valueFromText(kind, text), spelling, report);
 }
 
-/** What cannot be read stays text, and the reader says what was expected. */
+/** A text that cannot be read stays a text, and the reader says what was expected. */
 function valueFromText(kind: Kind, text: string): unknown {
   const plain = text.trim();
   const word = plain.toLowerCase();
@@ -188,7 +200,7 @@ function valueFromText(kind: Kind, text: string): unknown {
         ? Number(plain)
         : text;
     case 'nullable':
-      // A word of its own: `--reasoning-effort none`.
+      // For some settings `none` is a value of its own: `--reasoning-effort none`.
       if (kind.of.type === 'choice' && kind.of.values.includes(plain)) return plain;
       return word === 'null' || word === 'none' ? null : valueFromText(kind.of, text);
     case 'list':
@@ -217,59 +229,64 @@ function valueFromJson(text: string): unknown {
 const otherVariables: readonly string[] = Object.values(ownVariables);
 
 /**
- * An unknown variable only warns: other programs may own it. An empty one is not set; an
- * empty list is `[]`.
+ * Reads the settings in the environment. An unknown variable only causes a warning,
+ * because other programs may own it. An empty variable is not set; an empty list is `[]`.
  */
 export function parseEnvironment(
   environment: Readonly<Record<string, string | undefined>>,
 ): ConfigResult & { warnings: readonly Problem[] } {
-  const wrong = collectProblems();
-  const odd = collectProblems();
-  const config: Settled = {};
-  const found: [Place, unknown][] = [];
+  const problems = collectProblems();
+  const warnings = collectProblems();
+  const config: RawConfig = {};
+  const found: [SettingTarget, unknown][] = [];
   for (const [variable, text] of Object.entries(environment)) {
     if (!variable.startsWith(prefix) || text === undefined || text.trim() === '')
       continue;
-    const place = placeByVariable.get(variable);
-    if (place !== undefined) {
-      found.push([place, readPlace(place, text, variable, wrong.report)]);
+    const target = targetByVariable.get(variable);
+    if (target !== undefined) {
+      found.push([target, readTarget(target, text, variable, problems.report)]);
     } else if (!otherVariables.includes(variable)) {
       const shown = /^\w{1,100}$/.test(variable) ? variable : quoted(variable, 100);
-      odd.report(shown, () => unknownVariable(variable));
+      warnings.report(shown, () => unknownVariable(variable));
     }
   }
-  // An environment has no order: a field counts more than its section as a whole.
-  const weight = ({ field }: Place) => (field === null ? 0 : 1);
+  // The environment has no order, so a field counts more than its section as a whole.
+  const weight = ({ field }: SettingTarget) => (field === null ? 0 : 1);
   found.sort(([one], [other]) => weight(one) - weight(other));
-  for (const [place, value] of found) settle(config, place, value);
-  return { ...resultOf(config, wrong.problems()), warnings: odd.problems() };
+  for (const [target, value] of found) setValue(config, target, value);
+  return { ...resultOf(config, problems.problems()), warnings: warnings.problems() };
 }
 
-type Settled = Record<string, unknown>;
+type RawConfig = Record<string, unknown>;
 
-function settle(config: Settled, { setting, field }: Place, value: unknown): void {
+function setValue(
+  config: RawConfig,
+  { setting, field }: SettingTarget,
+  value: unknown,
+): void {
   config[setting] =
     field === null ? value : { ...(config[setting] as object), [field]: value };
 }
 
 function unknownVariable(variable: string): string {
-  const known = [...placeByVariable.keys(), ...otherVariables].map((name) =>
+  const known = [...targetByVariable.keys(), ...otherVariables].map((name) =>
     name.slice(prefix.length),
   );
   const closest = closestName(variable.slice(prefix.length), known);
-  const told = 'is not a setting and is ignored';
-  return closest === null ? told : `${told}; did you mean ${prefix}${closest}?`;
+  const warning = 'is not a setting and is ignored';
+  return closest === null ? warning : `${warning}; did you mean ${prefix}${closest}?`;
 }
 
+/** The settings that flags give, and the arguments that are no settings. */
 export type FlagsResult = ConfigResult & { readonly rest: readonly string[] };
 
 /**
- * `--max-todos=20`, `--max-todos 20`, `--no-enabled`. The last wins, so that an alias can
- * be overruled; lists and sections add up. The command gets the rest.
+ * Reads flags: `--max-todos=20`, `--max-todos 20`, `--no-enabled`. The last one wins, so
+ * that an alias can be overruled; lists and sections add up. The command gets the rest.
  */
 export function parseFlags(argv: readonly string[]): FlagsResult {
   const { report, problems } = collectProblems();
-  const config: Settled = {};
+  const config: RawConfig = {};
   const rest: string[] = [];
   const left = [...argv];
   while (left.length > 0 && left[0] !== '--') {
@@ -279,30 +296,30 @@ export function parseFlags(argv: readonly string[]): FlagsResult {
       rest.push(argument);
       continue;
     }
-    const { name, place } = flag;
+    const { name, target } = flag;
     const text =
       flag.text ?? (left[0]?.startsWith('--') === false ? left.shift() : undefined);
     if (text === undefined || text.trim() === '')
       report(name, `needs a value: ${name}=VALUE`);
     else {
-      const value = readPlace(place, text, name, report);
-      settle(config, place, added(place, config[place.setting], value));
+      const value = readTarget(target, text, name, report);
+      setValue(config, target, addUp(target, config[target.setting], value));
     }
   }
   rest.push(...left);
   return { ...resultOf(config, problems()), rest };
 }
 
-type Listed = Readonly<{ name: string; value?: string; summary: string }>;
+type ListedFlag = Readonly<{ name: string; value?: string; summary: string }>;
 
 /**
- * What `--help` lists where such settings act, in short; what only a file can say well is
- * left out.
+ * The flags that `--help` lists for commands where such settings act, in short. A setting
+ * that only a file can express well is left out.
  */
 export function flagsFor(
   place: Setting['actsIn'][number] | 'everywhere',
-): readonly Listed[] {
-  return [...places].flatMap(([path, { kind }]) => {
+): readonly ListedFlag[] {
+  return [...targets].flatMap(([path, { kind }]) => {
     const setting = kind as Setting;
     const isLarge =
       kind.type === 'either' ||
@@ -322,7 +339,7 @@ function valueWord(kind: Kind): string | null {
   return kind.type === 'list' ? 'LIST' : 'TEXT';
 }
 
-/** Its first statement, and the default where that is a word. */
+/** The first statement of the summary, and the default if that is a word or a number. */
 function shortSummary({ summary, default: byDefault, type }: Setting): string {
   const first =
     type === 'choice' ? summary.replace(/\.$/, '') : summary.split(/[;:.]/)[0];
@@ -333,8 +350,12 @@ function shortSummary({ summary, default: byDefault, type }: Setting): string {
     : `${first}.`;
 }
 
-function added({ kind, field }: Place, setting: unknown, value: unknown): unknown {
-  const earlier = field === null ? setting : (setting as Settled | undefined)?.[field];
+function addUp(
+  { kind, field }: SettingTarget,
+  setting: unknown,
+  value: unknown,
+): unknown {
+  const earlier = field === null ? setting : (setting as RawConfig | undefined)?.[field];
   if (Array.isArray(earlier) && Array.isArray(value)) return [...earlier, ...value];
   return kind.type === 'section'
     ? { ...(earlier as object), ...(value as object) }
@@ -345,62 +366,75 @@ function recogniseFlag(argument: string) {
   const equals = argument.indexOf('=');
   const name = equals === -1 ? argument : argument.slice(0, equals);
   const text = equals === -1 ? null : argument.slice(equals + 1);
-  const place = placeByFlag.get(name);
-  // A bare boolean is a yes: it must not swallow the next argument.
-  if (place !== undefined)
-    return { name, place, text: text ?? (place.kind.type === 'boolean' ? 'true' : null) };
-  const negated = placeByFlag.get(name.replace(/^--no-/, '--'));
+  const target = targetByFlag.get(name);
+  // A boolean flag without a value means yes: it must not swallow the next argument.
+  if (target !== undefined)
+    return {
+      name,
+      target,
+      text: text ?? (target.kind.type === 'boolean' ? 'true' : null),
+    };
+  const negated = targetByFlag.get(name.replace(/^--no-/, '--'));
   if (negated?.kind.type !== 'boolean' || text !== null) return null;
-  return { name, place: negated, text: 'false' };
+  return { name, target: negated, text: 'false' };
 }
 
+/** The sources of a setting, from weak to strong. */
 export const origins = ['default', 'user', 'project', 'environment', 'flag'] as const;
+/** A source of a setting. */
 export type Origin = (typeof origins)[number];
 
-/** By path: `agents.build.mode`. An object without entries has an origin of its own. */
+/**
+ * The origin of each value, by path such as `agents.build.mode`. An object without
+ * entries has an origin of its own.
+ */
 export type Origins = Readonly<Record<string, Origin>>;
+/** The settings of each source. */
 export type Layers = { readonly [O in Exclude<Origin, 'default'>]?: PartialSettings };
-type Said = Readonly<{ origin: Origin; value: unknown }>;
+type LayerValue = Readonly<{ origin: Origin; value: unknown }>;
 
 /**
- * Lists replace each other; sections and named entries merge key by key, unless a section
- * is one value.
+ * Merges all sources. Lists replace each other; sections and named entries merge key by
+ * key, unless a section is one value.
  */
 export function mergeSettings(layers: Layers): { settings: Settings; origins: Origins } {
   const found: [string, Origin][] = [];
   const given = { default: defaultSettings, ...layers };
-  const said = origins.map((origin) => ({ origin, value: given[origin] ?? {} }));
-  const settings = mergeValues(configKind, '', said, found) as Settings;
+  const values = origins.map((origin) => ({ origin, value: given[origin] ?? {} }));
+  const settings = mergeValues(configKind, '', values, found) as Settings;
   return { settings, origins: Object.fromEntries(found) };
 }
 
-/** `said`: from weak to strong, never empty. */
+/** `values`: from weak to strong, never empty. */
 function mergeValues(
   kind: Kind,
   path: string,
-  said: readonly Said[],
+  values: readonly LayerValue[],
   found: [string, Origin][],
 ): unknown {
   const entries: [string, unknown][] = [];
-  for (const [key, inner] of innerKinds(kind, said)) {
-    const saidHere = said.flatMap(({ origin, value: whole }) => {
+  for (const [key, inner] of innerKinds(kind, values)) {
+    const innerValues = values.flatMap(({ origin, value: whole }) => {
       const value = Object.getOwnPropertyDescriptor(whole, key)?.value;
       return value === undefined ? [] : [{ origin, value }];
     });
-    if (saidHere.length > 0)
-      entries.push([key, mergeValues(inner, joinPath(path, key), saidHere, found)]);
+    if (innerValues.length > 0)
+      entries.push([key, mergeValues(inner, joinPath(path, key), innerValues, found)]);
   }
   if (entries.length > 0) return Object.fromEntries(entries);
-  const strongest = said.at(-1);
+  const strongest = values.at(-1);
   if (strongest !== undefined) found.push([path, strongest.origin]);
   return strongest?.value;
 }
 
-/** The keys that such a value can have here; none for a plain value. */
-function innerKinds(kind: Kind, said: readonly Said[]): (readonly [string, Kind])[] {
+/** The keys that a value of this kind can have here; none for a plain value. */
+function innerKinds(
+  kind: Kind,
+  values: readonly LayerValue[],
+): (readonly [string, Kind])[] {
   if (kind.type === 'section' && kind.isOneValue !== true)
     return Object.entries(kind.fields);
   if (kind.type !== 'named') return [];
-  const names = new Set(said.flatMap(({ value }) => Object.keys(value as object)));
+  const names = new Set(values.flatMap(({ value }) => Object.keys(value as object)));
   return [...names].map((name) => [name, kind.of]);
 }

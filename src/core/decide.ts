@@ -20,7 +20,7 @@ const reducers: Reducers = {
   ...stopReducers,
 };
 
-/** After these a parked stop attempt is decided again. */
+/** After these events a parked stop attempt is decided again. */
 const endingWaits: ReadonlySet<EventType> = new Set([
   'human-resumed',
   'model-paused',
@@ -31,8 +31,12 @@ const endingWaits: ReadonlySet<EventType> = new Set([
 ]);
 
 /**
- * The next state, what to do, and for a stop attempt the decision; it does nothing
- * itself. Events count in order of arrival: an older one happens when the last one did.
+ * Returns the next state, the commands to perform, and for a stop attempt the decision;
+ * performs nothing itself. Events count in the order of their arrival: an older one
+ * happens when the last one did. An event of an unknown type throws.
+ * For example, after `decide(state, { ...base, type: 'human-paused', reason: null },
+ * policy)` the rule `paused-by-human` answers the next stop attempt: the agent may stop,
+ * and the outcome is `paused`.
  */
 export function decide(state: State, event: Event, policy: Policy): Step {
   if (!Object.hasOwn(reducers, event.type)) {
@@ -45,24 +49,24 @@ export function decide(state: State, event: Event, policy: Policy): Step {
   const at = Math.max(state.updatedAt, event.at);
   const elsewhere = decidedElsewhere(state, event);
   if (elsewhere !== null) return step({ ...elsewhere, updatedAt: at });
-  // The table is made by type: each event meets its own function.
+  // Safe: by the type of the table, each event meets its own function.
   const reduce = reducers[event.type] as (
     state: State,
     event: Event,
     policy: Policy,
   ) => State | Step;
   const settings = settingsForAgent(policy.settings, state.agent.name);
-  const own = settings === policy.settings ? policy : { ...policy, settings };
+  const agentPolicy = settings === policy.settings ? policy : { ...policy, settings };
   const timed = at === event.at ? event : { ...event, at };
-  const reduced = reduce(wakeTurn(state, timed), timed, own);
-  const ownStep = 'plan' in reduced ? step(reduced) : reduced;
-  const isNewPolicy = ownStep.state.policyHash !== state.policyHash;
+  const reduced = reduce(wakeTurn(state, timed), timed, agentPolicy);
+  const reducedStep = 'plan' in reduced ? step(reduced) : reduced;
+  const isNewPolicy = reducedStep.state.policyHash !== state.policyHash;
   const first = isNewPolicy
-    ? joinSteps(ownStep, renameChecks(ownStep.state, own, at))
-    : ownStep;
-  // A cause of waiting ends a countdown, and its toasts, at once (E3).
+    ? joinSteps(reducedStep, renameChecks(reducedStep.state, agentPolicy, at))
+    : reducedStep;
+  // When a cause of waiting begins, a countdown and its toasts end at once (E3).
   const isHeld = event.type === 'wait-started' && first.state.timer?.purpose === 'due';
   const result =
-    isHeld || endingWaits.has(event.type) ? reconsider(first, own, at) : first;
+    isHeld || endingWaits.has(event.type) ? reconsider(first, agentPolicy, at) : first;
   return { ...result, state: { ...followHost(result.state, event), updatedAt: at } };
 }

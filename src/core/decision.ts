@@ -1,5 +1,6 @@
-// What one event gives besides the next state. Commands are performed after the
-// transaction (G1, V8).
+// What one event leads to besides the next state: commands, a decision and ledger
+// entries. The engine performs the commands after the transaction (G1, V8); nothing is
+// performed here.
 import type { Event, EventOf, EventType } from './events.ts';
 import type { LedgerDraft } from './ledger.ts';
 import type { Policy } from './policy.ts';
@@ -8,7 +9,7 @@ import type { State } from './state.ts';
 import type { Continuation, TextKind } from './texts.ts';
 import type { Todo } from './todo.ts';
 
-/** How a turn settles, with the exit code of `untildone run`; 2 is wrong usage. */
+/** How a turn can settle, with the exit code of `untildone run`; 2 is wrong usage. */
 export const exitCodes = {
   done: 0,
   claimed: 3,
@@ -21,10 +22,12 @@ export const exitCodes = {
 } as const;
 /** How the work settled. */
 export type Outcome = keyof typeof exitCodes;
+/** Every outcome. */
 export const outcomes = Object.keys(exitCodes) as readonly Outcome[];
 
+/** The kinds of answers to a stop attempt. */
 export type Answer = 'continue' | 'wait' | 'let-go';
-/** What a rule looked at, for `why` (V6). */
+/** The figures that a rule looked at, for `why` (V6). */
 export type Inputs = Readonly<Record<string, string | number | boolean | null>>;
 
 /**
@@ -35,28 +38,32 @@ export type Decision = Readonly<{
   reason: Reason | 'continue';
   sentence: string;
   inputs: Inputs;
-  /** null: the turn goes on, waits, or is skipped. */
+  /** Null: the turn goes on, waits, or is skipped. */
   outcome: Outcome | null;
   textKind: TextKind | null;
   level: number | null;
-  /** When a wait ends by itself; null: only by an event. */
+  /** When a wait ends by itself; null: only an event ends it. */
   dueAt: number | null;
-  /** It would have been answered so (C2). */
+  /** In observe mode: this would have been the answer (C2). */
   observed: boolean;
   epoch: number;
 }>;
 
 /**
- * Of what a human is told who looks elsewhere. `outcome` null: the agent waits for their
+ * What a human who looks elsewhere is told. `outcome` null: the agent waits for their
  * answer, by `approve` or in the host.
  */
 export type Moment = Pick<Decision, 'outcome' | 'sentence'> & {
   readonly isApproval?: boolean;
 };
 
+/** What a human is told if the agent waits for an answer. */
 export const askedSentence = 'The agent waits for your answer.';
 
-/** Null: nothing of that kind. How a subagent ended is news for its parent only. */
+/**
+ * What to tell a human after a step; null: nothing. How a subagent ended is news for its
+ * parent only.
+ */
 export function momentToTell(
   { descriptor: { kind } }: Pick<State, 'descriptor'>,
   events: readonly Event[],
@@ -77,44 +84,48 @@ export function momentToTell(
     : null;
 }
 
-/** `said`: of what the text of a continuation was made. */
+/** `said`: the parts that the text of a continuation was made of. */
 type Words = Readonly<{ text: string | null; said?: Continuation }>;
 
 /**
- * Told hosts. The key of delivery is session + epoch. Without a text: the same again,
- * from the outbox.
+ * For told hosts: send this text. Session and epoch are the key of the delivery. `text`
+ * null: send the text in the outbox again.
  */
 export type InjectCommand = Words & Readonly<{ type: 'inject'; epoch: number }>;
 
-/** Asked hosts. */
+/** For asked hosts: answer the stop. */
 export type AnswerCommand = Pick<Decision, 'answer' | 'epoch' | 'dueAt'> &
   Words &
   Readonly<{ type: 'answer'; message: string | null }>;
 
+/** Start these checks. */
 export type RunChecksCommand = Readonly<{
   type: 'run-checks';
   checks: readonly Readonly<{ todoId: string | null; check: string }>[];
   /**
-   * Of a stop attempt: stale ones are run again too, then comes `final-run-ended` (V2).
-   * null: todos were claimed.
+   * The stop attempt that asks: stale checks run again too, and `final-run-ended` follows
+   * (V2). Null: todos were claimed.
    */
   stop: string | null;
 }>;
 
+/** Why an item was refused; `index` null: the whole change. */
 export type Refusal = Readonly<{ index: number | null; code: string; sentence: string }>;
 
+/** What a change of the plan led to, for its author. */
 export type PlanReply = Readonly<{
   applied: boolean;
-  /** The list written equals the current one (M5). */
+  /** The written list equals the current one (M5). */
   duplicate: boolean;
   created: readonly Todo[];
   changed: readonly Todo[];
   refused: readonly Refusal[];
-  /** Of statuses and priorities that nobody knows; notices too. */
+  /** Statuses and priorities that we do not know; `notices` has them too. */
   unknownWords: readonly string[];
   notices: readonly string[];
 }>;
 
+/** What the engine has to do after a step. */
 export type Command =
   | InjectCommand
   | AnswerCommand
@@ -127,7 +138,7 @@ export type Command =
     }>
   | Readonly<{ type: 'reply'; reply: PlanReply }>;
 
-/** A todo that is not the same object as before was changed. */
+/** What one event leads to. A todo that is the same object as before did not change. */
 export type Step = Readonly<{
   state: State;
   commands: readonly Command[];
@@ -135,6 +146,7 @@ export type Step = Readonly<{
   ledger: readonly LedgerDraft[];
 }>;
 
+/** A step without a decision. */
 export function step(
   state: State,
   commands: Step['commands'] = [],
@@ -143,7 +155,7 @@ export function step(
   return { state, commands, decision: null, ledger };
 }
 
-/** `second` must have begun with the state that `first` ended with. */
+/** Joins two steps; `second` must have begun with the state that `first` ended with. */
 export function joinSteps(first: Step, second: Step): Step {
   return {
     state: second.state,
@@ -154,8 +166,8 @@ export function joinSteps(first: Step, second: Step): Step {
 }
 
 /**
- * What each event does to a session; most only change its state. The settings are those
- * of its agent.
+ * What each event does to a session; most events only change its state. The settings are
+ * those of the session's agent.
  */
 export type Reducers = {
   readonly [Type in EventType]: (
@@ -165,7 +177,7 @@ export type Reducers = {
   ) => State | Step;
 };
 
-/** A part of the table, typed by its keys. */
+/** Types a part of the table by its keys. */
 export function byEvent<Type extends EventType>(
   part: Pick<Reducers, Type>,
 ): Pick<Reducers, Type> {

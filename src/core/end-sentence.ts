@@ -45,7 +45,10 @@ const outcomeWords: Partial<Record<Outcome, string>> = {
   claimed: 'claimed, not proved',
 };
 
-/** @param why the sentence of the decision; null: not known */
+/**
+ * The line for an outcome.
+ * @param why the sentence of the decision; null: not known
+ */
 export function endSentence(
   state: State,
   goalChecks: readonly string[],
@@ -128,7 +131,9 @@ function checksWith(
     : goalChecks.filter((check) => goal[check]?.state === result);
 }
 
-/** Such as `npm test, lint, types and 2 more checks passed`. */
+/**
+ * One fact about these checks, such as `npm test, lint, types and 2 more checks passed`.
+ */
 function listChecks(
   checks: readonly string[],
   verb: string,
@@ -149,12 +154,10 @@ const nameCheck = (check: string): string =>
   oneLine(visibleLine(bareCheck(check)), longestName);
 const shortTitle = (title: string): string => oneLine(visibleLine(title), 80);
 
-/**
- * Reasons of an end where the last continuation was counted but never reached the agent.
- */
+/** After these reasons the last continuation was counted but never reached the agent. */
 const undelivered: readonly string[] = ['host-cap', 'delivery-failed'];
 
-/** Counted since the human's message. */
+/** How often the agent was sent back since the human's message. */
 function sentBackFact({ counters: { total } }: State, reason: string): string {
   const sent = undelivered.includes(reason) ? total - 1 : total;
   if (sent <= 0) return '';

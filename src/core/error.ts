@@ -1,5 +1,5 @@
 // The one error class, for broken promises such as a full disk, and the value for a
-// refusal. `code` may be matched.
+// refusal. Programs may match `code`.
 
 /** What went wrong, for programs; the message is for people. */
 export type ErrorCode =
@@ -28,13 +28,15 @@ export class UntildoneError extends Error {
   }
 }
 
+/** A refusal in one sentence: an expected outcome, and no error. */
 export type Refusal = Readonly<{ ok: false; error: string }>;
 
+/** Makes a refusal. */
 export function refuse(error: string): Refusal {
   return { ok: false, error };
 }
 
-/** Of whatever was thrown. */
+/** The message of an error, or of anything else that was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,5 +1,5 @@
-// All that can happen to a session, as one table. The reader judges shape and size, never
-// whether a plan is good.
+// Every event that can happen to a session, as one table. The reader judges the shape and
+// the size of an event, and never whether its plan is good.
 import type { CheckSpec } from './check-specs.ts';
 import { didYouMean, excerpt, withFullStop } from './problem.ts';
 import {
@@ -24,22 +24,22 @@ import {
 } from './schema.ts';
 import { actors, priorities, todoStatuses, verifications } from './todo.ts';
 
-/** UTF-16 units, roughly a megabyte. */
+/** In UTF-16 units: roughly a megabyte. */
 const longestText = 1_048_576;
 const text = textOf(longestText);
 
-/** Five times the default limit of a plan, which speaks first. */
+/** Five times the default limit of a plan, so that the plan's own limit speaks first. */
 const list = <T>(of: Kind<T>) => listOf(of, 100_000);
 
-/** The last moment that a Date can hold. */
+/** Up to the last moment that a Date can hold. */
 const moment: Kind<number> = {
   ...number(Number.MIN_VALUE, 8_640_000_000_000_000),
   expected: 'a time in milliseconds since 1970',
 };
 
 /**
- * A bad title costs its todo, not the list (T6): no text becomes '', an endless one stays
- * too long.
+ * A bad title costs its todo and not the list (T6): a value that is no text becomes '',
+ * and an endless text stays too long.
  */
 const listedTitle = taken((value) =>
   typeof value === 'string' ? value.slice(0, longestText) : '',
@@ -49,9 +49,10 @@ const listedWord = optional(
   taken((word) => (typeof word === 'string' ? word.slice(0, 200) : excerpt(word))),
 );
 
+/** Whether a tool only reads, may write, or edits the plan. */
 export const access = choice('read', 'write', 'todo', 'unknown');
 const actor = choice(...actors);
-/** Only `normal`, `length` and `empty` may be continued (G2). */
+/** How a step ended. Only `normal`, `length` and `empty` may be continued (G2). */
 export const stopEnd = choice(
   'normal',
   'length',
@@ -63,7 +64,9 @@ export const stopEnd = choice(
   'iteration-budget',
 );
 
-/** `interrupted`: by the human or a crash, nobody's failure. */
+/**
+ * How a worker ended. If the human or a crash `interrupted` it, that is nobody's failure.
+ */
 export const workerResults = [
   'done',
   'failed',
@@ -76,31 +79,33 @@ const permissionAnswer = choice('once', 'session', 'always', 'no', 'withdrawn');
 
 const descriptor = object({
   host: identifier,
-  /** It owns timers and outbox. */
+  /** The process that owns the timers and the outbox. */
   instance: identifier,
   mode: choice('asked', 'told'),
-  /** `other`: neither main nor subagent (titles, summaries …). */
+  /** `other`: neither a main session nor a subagent, such as one that writes titles. */
   kind: choice('main', 'subagent', 'other', 'unknown'),
   parentId: nullable(identifier),
   directory: nullable(text),
-  /** An unanswered question ends `paused`. */
+  /** Nobody is at a terminal, so an unanswered question ends the turn as `paused`. */
   headless: flag,
-  /** A told host that is gone if not answered at once: no countdown. */
+  /** A told host that is gone if it gets no answer at once, so there is no countdown. */
   immediate: flag,
-  /** "unknown" is not read-only (G4). */
+  /** An agent with unknown rights does not count as read-only (G4). */
   everyAgentWrites: flag,
-  /** If not, a bulk claim cannot be told from an honest one. */
+  /**
+   * Tool calls are reported. Without them a bulk claim cannot be told from an honest one.
+   */
   seesTools: flag,
   /**
-   * A run that answers for its goal: checks on it are due in every turn, and words of the
-   * human join the turn while anything is open (V1, T3). In hosts a turn may be about
-   * something else.
+   * A run that answers for its goal: the checks on the goal are due in every turn, and
+   * words of the human join the turn while anything is open (V1, T3). In a host, a turn
+   * may be about something else.
    */
   judgesGoal: optional(flag),
   /**
    * The program that `run --with` drives in this session: which host it is, the host's id
-   * for the conversation (null: not known yet), and what every start of it is given
-   * again.
+   * for the conversation (null: not known yet), and the mode and flags that each start of
+   * it gets again.
    */
   driven: optional(
     object({
@@ -110,13 +115,13 @@ const descriptor = object({
       flags: list(text),
     }),
   ),
-  /** Their names for the model; null: texts must not name it. */
+  /** The model's names for these tools; null: texts must not name the tool. */
   tools: object({
     pause: nullable(identifier),
     verify: nullable(identifier),
-    /** Hands a todo to its worker; absent: there are none. */
+    /** The tool that hands a todo to its worker; absent: there are no workers. */
     delegate: optional(identifier),
-    /** Waits for a background job. */
+    /** The tool that waits for a background job. */
     wait: optional(identifier),
   }),
 });
@@ -136,7 +141,7 @@ const newTodo = object({
   completionCriteria: optional(text),
   agentType: optional(text),
   priority: listedWord,
-  /** 1-based position; default: at the end. */
+  /** The 1-based position; absent: at the end. */
   order: optional(integer(1)),
   checks: optional(list(identifier)),
   hostKey: optional(identifier),
@@ -144,7 +149,7 @@ const newTodo = object({
 });
 
 const writtenTodo = object({
-  /** Ours or the host's; if unknown, the title counts. */
+  /** Our id or the host's; if it is unknown, the title counts. */
   id: optional(identifier),
   content: listedTitle,
   status: listedWord,
@@ -161,11 +166,13 @@ const changes = object({
   completionCriteria: optional(text),
   priority: optional(choice(...priorities)),
   agentType: optional(text),
-  /** Of a file that the human names; what an agent says here is ignored (V3). */
+  /**
+   * For a file that the human names; checks that an agent gives here are ignored (V3).
+   */
   checks: optional(list(identifier)),
 });
 
-/** As it stands in the session that gives it away; its id is new. */
+/** A todo as it stands in the session that gives it away; its id is new. */
 const movedTodo = object({
   id: identifier,
   title: text,
@@ -206,7 +213,7 @@ const startedWait = variant('kind', {
   compaction: {},
   permission: {
     requestId: identifier,
-    /** Absent: a host asks, and shows it itself. */
+    /** Absent: the host asks, and shows the request itself. */
     about: optional(permissionSubject),
   },
   question: { requestId: identifier },
@@ -219,7 +226,7 @@ const endedWait = variant('kind', {
   permission: {
     requestId: identifier,
     granted: flag,
-    /** Absent: a host's answer. */
+    /** Absent: the answer was given in a host. */
     remembered: optional(permissionAnswer),
   },
   question: { requestId: identifier, rejected: flag },
@@ -243,8 +250,8 @@ const sourceKind = choice(
   'gate',
 );
 /**
- * The hook that says it, and which stop it is asked about; times of a clock that nobody
- * sets.
+ * The hook that asks, and the stop that it asks about. The times come from a clock that
+ * nobody can set.
  */
 const asking = object({
   by: identifier,
@@ -271,10 +278,10 @@ const eventTable = {
   'session-opened': {
     descriptor,
     agent,
-    /** The process of our own agent that ran it is gone. */
+    /** The process of our own agent that ran the session is gone. */
     resumed: optional(flag),
   },
-  /** The session can come back. */
+  /** A closed session can come back. */
   'session-closed': {},
   'session-deleted': {},
   'human-spoke': {
@@ -282,21 +289,21 @@ const eventTable = {
     text: nullable(text),
     turnId: identifier,
     /**
-     * The host knows that none runs which it could join: the last one ended, was broken
-     * off or died with its program.
+     * The host knows that no turn runs which the message could join: the last one ended,
+     * was broken off or died with its program.
      */
     turnIsOver: optional(flag),
     agent,
-    /** Where one was taken: the baseline for progress. */
+    /** The workspace at that moment, if it was looked at: the baseline for progress. */
     fingerprint,
     known,
-    /** Filled in by the engine: the policy snapshot from here on (V2). */
+    /** Filled in by the engine: the policy that holds from here on (V2). */
     policyHash: nullable(identifier),
-    /** Our own loop takes it up between two steps (T3). */
+    /** Our own loop takes the message up between two steps (T3). */
     queued: optional(flag),
     /**
-     * Set by the engine where `at` is later: what the clock showed, which files are
-     * stamped by.
+     * Set by the engine if `at` is later than the clock: the time of the clock, which
+     * files are stamped with.
      */
     clock: optional(moment),
   },
@@ -304,7 +311,7 @@ const eventTable = {
   'human-aborted': { how: text },
   'human-paused': { reason: nullable(text) },
   'human-resumed': {
-    /** The policy of a run that is taken up; null: the policy of now is recorded. */
+    /** The policy of the run that is taken up; null: the present policy is recorded. */
     policyHash: optional(nullable(identifier)),
     /** The agent is started again, and the turn that had ended goes on. */
     goesOn: optional(flag),
@@ -330,25 +337,25 @@ const eventTable = {
     outcome: text,
   },
   /**
-   * By the human, to another session: this one has none any more. `to` is in words for
-   * people.
+   * The human moved the plan to another session, so this one has none any more. `to` is
+   * in words for people.
    */
   'plan-moved': { to: text },
   'plan-taken': {
     from: text,
     title: nullable(text),
     todos: list(movedTodo),
-    /** What the human let prove it, as it was frozen there. */
+    /** The checks that the human accepted as proof, as they were frozen there. */
     checks: list(taken((value) => value as CheckSpec)),
     goalChecks: list(identifier),
-    /** What holds here, with these checks. */
+    /** The policy that holds here together with these checks. */
     policyHash: nullable(identifier),
   },
   'delegation-started': {
     todoId: identifier,
     workerId: identifier,
     agentType: identifier,
-    /** By it the result is found after a crash. */
+    /** The call by which the result is found after a crash. */
     callId: identifier,
   },
   'delegation-ended': {
@@ -361,44 +368,51 @@ const eventTable = {
     todoId: todoOrGoal,
     check: identifier,
     /**
-     * waiting: for a human who has not answered. cannot-start: there is no such program
-     * or file (yet).
+     * `waiting`: a human has not answered yet. `cannot-start`: the program or the file
+     * does not exist (yet).
      */
     result: choice('passed', 'failed', 'waiting', 'cannot-start'),
-    /** It passed only when run again: at best `claimed`. */
+    /** The check passed only when it ran again: the outcome is `claimed` at best. */
     flaky: flag,
     tail: nullable(text),
-    /** null: unknown, or changed meanwhile. */
+    /** Null: unknown, or the files changed meanwhile. */
     fingerprint,
-    /** Of all files, as the run left them. */
+    /** The fingerprint of all files, as the run left them. */
     tree: optional(fingerprint),
     final: flag,
-    /** Writing calls that had ended when it was asked for; null: one was running. */
+    /**
+     * How many writing calls had ended when the check was asked for; null: one was
+     * running.
+     */
     writes: nullable(count),
   },
-  /** How things stood before the first model call (V1). More checks may come later. */
+  /**
+   * How the checks stood before the first call of the model (V1). More of them may come
+   * later.
+   */
   'baseline-seen': {
     fingerprint,
     checks: list(
       object({ check: identifier, result: choice('passed', 'failed', 'cannot-start') }),
     ),
   },
-  /** Someone wants the results of what is claimed or running (M8). */
+  /** Someone asks for the results of todos that are claimed or being checked (M8). */
   'verification-asked': { todoId: nullable(identifier) },
-  /** Every check was looked at, stale ones too (V2). */
+  /** Every check was looked at, the stale ones too (V2). */
   'final-run-ended': {
     stop: identifier,
-    /** Configuration that counts from the human's next message. */
+    /** Changed configuration that counts only from the human's next message. */
     edited: list(text),
-    /** Files that count although they are ignored by now. */
+    /** Files that are ignored by now and count all the same. */
     hidden: optional(list(text)),
   },
   /**
-   * The human named other checks on the goal: those of before say nothing any more (V1).
+   * The human named other checks on the goal: results of the earlier ones do not count
+   * (V1).
    */
   'checks-replaced': { checks: list(identifier) },
   'record-broken': { sentence: text },
-  /** An asked host's deadline came before the checks ended. */
+  /** The deadline of an asked host came before the checks ended. */
   'checks-overdue': {},
   'workspace-seen': { fingerprint: identifier, known },
   'stop-attempted': {
@@ -406,11 +420,11 @@ const eventTable = {
     question: flag,
     fingerprint,
     known,
-    /** null: the host does not say, our own count holds. */
+    /** Null: the host does not say, so our own count holds. */
     background: nullable(list(job)),
     toolError: nullable(text),
   },
-  /** It must end before a stop attempt can be answered (G3). */
+  /** This wait must end before a stop attempt can be answered (G3). */
   'wait-started': { wait: startedWait },
   'wait-ended': { wait: endedWait },
   'error-occurred': {
@@ -419,10 +433,10 @@ const eventTable = {
     message: text,
     retryAt: nullable(moment),
   },
-  /** The host takes no further continuation of this turn (V8). */
+  /** The host takes no further continuation in this turn (V8). */
   'host-cap-reached': {
     cap: count,
-    /** What a human can type to go on all the same. */
+    /** What a human can type so that the agent goes on all the same. */
     goOn: optional(text),
   },
   'loop-alarmed': { pattern: text },
@@ -434,51 +448,72 @@ const eventTable = {
     contextLimit: nullable(count),
   },
   'timer-fired': { epoch, dueAt: moment },
-  /** Told hosts (design: "Delivery"). */
+  /** News about a text that was sent to a told host. */
   'delivery-reported': {
     epoch,
-    /** lost: our process ended meanwhile. */
+    /** `lost`: our process ended meanwhile. */
     news: choice('sent', 'failed', 'observed', 'lost'),
     error: nullable(text),
   },
 } as const;
 
 type Table = typeof eventTable;
+/** The name of an event. */
 export type EventType = keyof Table;
+/** The names of all events. */
 export const eventTypes = Object.keys(eventTable) as readonly EventType[];
+/** The fields that every event has. */
 export type EventBase = Values<typeof base>;
+/** The event with this name. */
 export type EventOf<Type extends EventType> = {
   [T in Type]: EventBase & { readonly type: T } & Values<Table[T]>;
 }[Type];
 /** One thing that happened to a session. */
 export type Event = EventOf<EventType>;
 
-/** Before it has its id, time and session. */
+/** An event before it has its id, time and session. */
 export type Draft<Kind> = Kind extends unknown
   ? Omit<Kind, 'id' | 'sessionId' | 'at'>
   : never;
 
 type WithoutSender<E> = E extends Event ? Omit<E, keyof EventBase | 'actor'> : never;
+/** A change of the plan before it has an id, a time and an actor. */
 export type PlanChange = WithoutSender<
   EventOf<'todos-created' | 'plan-written' | 'todo-updated' | 'todo-completed'>
 >;
 
+/** Which part of a host reports an event. */
 export type SourceKind = Infer<typeof sourceKind>;
+/** The hook that asks about a stop. */
 export type Asking = Infer<typeof asking>;
+/** Whether a host asks us when it stops, or only tells us. */
 export type HostMode = SessionDescriptor['mode'];
+/** What a tool may do. */
 export type ToolAccess = Infer<typeof access>;
+/** How a step ended. */
 export type StopEnd = Infer<typeof stopEnd>;
+/** How a worker ended. */
 export type WorkerResult = (typeof workerResults)[number];
+/** How a request for permission was answered. */
 export type PermissionAnswer = Infer<typeof permissionAnswer>;
+/** What is known about a session and its host. */
 export type SessionDescriptor = Infer<typeof descriptor>;
+/** What is known about an agent. */
 export type AgentDescriptor = Infer<typeof agentDescriptor>;
+/** A todo that is added. */
 export type NewTodo = Infer<typeof newTodo>;
+/** An item of a list that is written as a whole. */
 export type WrittenTodo = Infer<typeof writtenTodo>;
+/** A todo that another session gave away. */
 export type MovedTodo = Infer<typeof movedTodo>;
+/** The fields of a todo that change. */
 export type TodoChanges = Infer<typeof changes>;
+/** A job in the background. */
 export type Job = Infer<typeof job>;
+/** What a call wants to do, for the human who permits it. */
 export type PermissionSubject = Infer<typeof permissionSubject>;
 
+/** An event, or one sentence that says why the value is none. */
 export type ParsedEvent =
   | Readonly<{ ok: true; event: Event }>
   | Readonly<{ ok: false; sentence: string }>;
@@ -487,7 +522,10 @@ const kinds = new Map(
   Object.entries(eventTable).map(([type, own]) => [type, object({ ...base, ...own })]),
 );
 
-/** Reads an event from outside: the event, or one sentence that names the wrong field. */
+/**
+ * Reads an event from outside. Never throws: a refusal is one sentence with the wrong
+ * field.
+ */
 export function parseEvent(value: unknown): ParsedEvent {
   try {
     if (!isObject(value))

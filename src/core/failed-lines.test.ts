@@ -1,4 +1,4 @@
-// The outputs are what the programs really print, shortened where no line is picked.
+// The outputs are those of real programs, shortened only in lines that are not picked.
 import { describe, expect, it } from 'vitest';
 import { findSameOutput, outputKey, pickFailedLines } from './failed-lines.ts';
 

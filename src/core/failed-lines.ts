@@ -19,8 +19,8 @@ const failureDetail =
 const announcement = /(?::|\|-)\s*$|^\s*--- FAIL:/u;
 const passedTest = /^\s*(?:[✓✔√]|ok\b|PASS\b|--- PASS)|\.\.\. ok$|\bPASSED\b/u;
 /**
- * Rulers, headings, frames of a stack, counts, fields that repeat the message, and what
- * npm says of any failed script.
+ * Rulers, headings, frames of a stack, counts, fields that repeat the message, and the
+ * lines that npm prints about any failed script.
  */
 const noise =
   /^\s*[=\-_⎯─]{4}|^\s*---$|^=== |^\s*\^[\^~ ]*$|^\s*✖ failing tests:$|^\s*at |^\s*(?:# |ℹ )|^\s*(?:name|code|type|failureType|operator): |^npm (?:error|ERR!)(?! Missing script)|\b(?:0|no) (?:errors?|failures?|FAIL(?:ED|URES?)?)\b|^Node\.js v\d/u;
@@ -53,7 +53,7 @@ export function pickFailedLines(output: string, most: number): string[] {
 }
 
 /**
- * A failed check or the todo that it is for; `tail` null: nothing is known of its
+ * A failed check or the todo that it is for; `tail` null: nothing is known about its
  * failure.
  */
 export type CheckFailure = Readonly<{ name: string; tail: string | null }>;
@@ -111,9 +111,9 @@ function splitLines(output: string): string[] {
 }
 
 /**
- * The lines with a mark, the line before each, the line below the name of a test, and
- * what a line announces. Each name of a test stands there once. Empty: no line has a
- * mark.
+ * The lines with a mark, the line before each, the line below the name of a test, and the
+ * lines that such a line announces. Each name of a test stands there once. Empty: no line
+ * has a mark.
  */
 export function findFailedLines(output: readonly string[]): string[] {
   const lines = output.map((line) => line.slice(0, longestLine));
@@ -159,8 +159,8 @@ function findAnnounced(lines: readonly string[], from: number): number[] {
 }
 
 /**
- * Without the time that the test took. In two steps: one pattern for both takes hours on
- * hostile lines.
+ * The name of a test without its duration. Name and duration are read in two steps,
+ * because one pattern for both takes hours on hostile lines.
  */
 function readTestName(line: string): string | null {
   const [start] = testNameStart.exec(line) ?? [];

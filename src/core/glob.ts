@@ -1,12 +1,15 @@
-// Globs: *, ?, [a-z], ** and {a,b}. No regular expression: time is bounded by pattern ×
-// name length.
+// Matches names and paths with globs: *, ?, [a-z], ** and {a,b}. Builds no regular
+// expression, so that the time is bounded by pattern × name length.
 import { type Refusal, refuse } from './error.ts';
 import { displayName } from './safe-text.ts';
 
-/** Ten pairs of braces are already a thousand patterns. */
+/** Ten pairs of braces already make a thousand patterns. */
 const mostAlternatives = 100;
 
-/** Null: more than `mostAlternatives`. A brace that nothing closes stands for itself. */
+/**
+ * The patterns without braces. Null: more than `mostAlternatives`. A brace that nothing
+ * closes stands for itself.
+ */
 export function expandBraces(pattern: string): string[] | null {
   const queue = [pattern];
   const expanded: string[] = [];
@@ -19,7 +22,10 @@ export function expandBraces(pattern: string): string[] | null {
   return expanded.reverse();
 }
 
-/** For the first outermost braces with a comma in them; null: there are none. */
+/**
+ * The alternatives of the first outermost braces with a comma in them; null: there are
+ * none.
+ */
 function openBraces(pattern: string): string[] | null {
   let depth = 0;
   let cuts: number[] = [];
@@ -43,11 +49,12 @@ function openBraces(pattern: string): string[] | null {
   return null;
 }
 
-/** Takes any number of items: * of characters in a name, ** of names in a path. */
+/** Takes any number of items: * takes characters of a name, ** takes names of a path. */
 const wildcard = null;
 type Part = ((item: string) => boolean) | typeof wildcard;
 type NamesPattern = readonly Part[];
 
+/** Compiles one pattern for each name of a path. */
 export function compileNames(patterns: readonly string[]): NamesPattern {
   return patterns.map((pattern) => {
     if (pattern === '**') return wildcard;
@@ -61,7 +68,10 @@ function isPlain(name: string): boolean {
   return !/[*?[\\]/u.test(name);
 }
 
-/** On a mismatch only the last wildcard takes one more: it can take all that follows. */
+/**
+ * Whether the pattern fits all the names. On a mismatch only the last wildcard takes one
+ * more, because it can take all that follows.
+ */
 export function matchesNames(pattern: NamesPattern, names: readonly string[]): boolean {
   let at = 0;
   let part = 0;
@@ -85,7 +95,7 @@ export function matchesNames(pattern: NamesPattern, names: readonly string[]): b
   return pattern.slice(part).every((rest) => rest === wildcard);
 }
 
-/** If not, a walk need not look into the folder. */
+/** Whether something below the folder may match. If not, a walk need not look into it. */
 function mayMatchBelow(pattern: NamesPattern, folder: readonly string[]): boolean {
   for (const [index, name] of folder.entries()) {
     const part = pattern[index];
@@ -115,7 +125,10 @@ function readParts(characters: readonly string[]): Part[] {
   return parts;
 }
 
-/** A bracket that nothing closes stands for itself; `[]]` has one member. */
+/**
+ * The index of the bracket that closes a class; -1: the bracket stands for itself. In
+ * `[]]` the first ] is a member.
+ */
 function findClassEnd(characters: readonly string[], open: number): number {
   const firstMember = open + (['!', '^'].includes(characters[open + 1] ?? '') ? 2 : 1);
   return characters.indexOf(']', firstMember + 1);
@@ -135,10 +148,12 @@ function readClass(inside: readonly string[]): Part {
     ranges.some(([low, high]) => low <= given && given <= high) !== isNegated;
 }
 
+/** Whether the path with these names is accepted. */
 export type PathFilter = (names: readonly string[]) => boolean;
 
 /**
- * A model's glob for the workspace: relative to the root, at any depth without a slash.
+ * Compiles a model's glob for the workspace: relative to the root, and at any depth if it
+ * has no slash. Refuses a pattern that leads outside.
  */
 export function createPathFilter(
   pattern: string,
@@ -177,13 +192,15 @@ function splitPattern(
 }
 
 /**
- * A human's patterns: one that ends in a plain name also covers all below such a folder.
+ * The paths that a human's patterns cover. A pattern that ends in a plain name also
+ * covers all below such a folder.
  */
 export interface PathSet {
   has(names: readonly string[]): boolean;
   mayHold(folder: readonly string[]): boolean;
 }
 
+/** Compiles a human's patterns; refuses all if one is wrong. */
 export function createPathSet(
   patterns: readonly string[],
 ): { ok: true; paths: PathSet } | Refusal {

@@ -1,4 +1,4 @@
-// What counts as a change of a host's own list, and what its events say about where its
+// Which changes of a host's own list count, and what a host's events say about where its
 // turn stands.
 import { describe, expect, it } from 'vitest';
 import { createCoreDriver } from '../../test/properties/core-driver.ts';

@@ -1,5 +1,5 @@
-// What the human does, and how a session comes and goes. Only the human lifts the latch;
-// only speaking zeroes the counters (G4, G6, T3).
+// What a human does, and how a session comes and goes. Only the human lifts the latch,
+// and only a message of the human zeroes the counters (G4, G6, T3).
 import { byEvent, type Outcome } from './decision.ts';
 import type { EventOf } from './events.ts';
 import type { Policy } from './policy.ts';
@@ -27,11 +27,12 @@ import {
   seeFingerprint,
 } from './work.ts';
 
-/** For late echoes of earlier messages; hosts send them within seconds. */
+/** Messages whose ids are kept for late echoes; hosts send those within seconds. */
 const rememberedMessages = 32;
-/** More than anyone types between two steps. */
+/** More messages than anyone types between two steps. */
 const queuedMessages = 200;
 
+/** What a human's messages, stops and pauses do to a session, and its opening and end. */
 export const humanReducers = byEvent({
   'human-spoke': humanSpoke,
   'words-joined'(state, { messageId }) {
@@ -40,7 +41,7 @@ export const humanReducers = byEvent({
       words: state.words.filter((known) => known.messageId !== messageId),
     };
   },
-  /** A turn that is over keeps its outcome: nothing is left to abort (V12). */
+  /** A turn that is over keeps its outcome, because nothing is left to abort (V12). */
   'human-aborted'(state, { how, at }) {
     const aborted = { outcome: 'aborted', reason: 'aborted', at } as const;
     const settled = isTurnOver(state) ? state.settled : aborted;
@@ -51,24 +52,24 @@ export const humanReducers = byEvent({
     return { ...cancelParked(paused), pause: { by: 'human', reason, at } };
   },
   /**
-   * Budgets stay spent (G6). A told host does not idle again by itself: its last stop is
-   * taken up.
+   * Spent budgets stay spent (G6). A told host does not idle again by itself, so its last
+   * stop is taken up.
    */
   'human-resumed'(given, { at, policyHash, goesOn }) {
     const resumed = goesOn === true ? reopenTurn(given) : given;
     const state = policyHash ? { ...resumed, policyHash } : resumed;
-    // A countdown or a wait goes on as it was.
+    // Nothing is held, so a countdown or a wait goes on as it was.
     if (state.latch === null && state.pause === null) return state;
     const { lastStop, descriptor, turn } = state;
     const lifted: State = { ...cancelParked(state), latch: null, pause: null };
     if (descriptor.mode !== 'told' || turn?.ended === false || lastStop === null)
       return lifted;
-    // What ended otherwise before it was held keeps its outcome (V12).
+    // A turn that had ended otherwise before the hold keeps its outcome (V12).
     if (state.settled !== null && !heldOutcomes.has(state.settled.outcome)) return lifted;
     const parked = { ...lastStop, at, end: 'normal', cause: 'resumed' } as const;
     return { ...lifted, parked, activeSinceAnswer: true };
   },
-  // None of the next three lifts a latch or zeroes a counter.
+  // None of the next three events lifts a latch or zeroes a counter.
   'session-opened'(state, { descriptor, agent, resumed }) {
     const opened = resumed === true ? withoutCutContinuation(state) : state;
     return {
@@ -79,7 +80,7 @@ export const humanReducers = byEvent({
       closed: false,
     };
   },
-  /** What is planned or on its way is void. */
+  /** What is planned or on its way to the host is void. */
   'session-closed'(open) {
     const state: State = { ...open, closed: true };
     const { injection, descriptor } = state;
@@ -90,8 +91,9 @@ export const humanReducers = byEvent({
 });
 
 /**
- * A pause while a stop attempt waits ends the turn in a host: the agent has stopped
- * there, and nothing waits for it any more. A run of our own waits for `resume` instead.
+ * If a human pauses while a stop attempt waits, the turn ends in a host: the agent has
+ * stopped there, and nothing waits for it any more. A run of our own waits for `resume`
+ * instead.
  */
 function endWaitingTurn(state: State, at: number): State {
   if (state.descriptor.judgesGoal === true) return state;
@@ -108,8 +110,8 @@ type Spoken = EventOf<'human-spoke'>;
 function humanSpoke(state: State, event: Spoken, policy: Policy): State {
   if (isEcho(state, event, policy)) return state;
   const stops = event.text !== null && isPhrase(event.text, policy.settings.stopWords);
-  // A stop word after the end of a turn begins no turn of its own: it only silences the
-  // session (V12).
+  // A stop word after the end of a turn begins no new turn: it only silences the session
+  // (V12).
   const isStopAfterEnd = stops && isTurnOver(state);
   const placed = isStopAfterEnd
     ? dropUnanswered(state)
@@ -117,7 +119,7 @@ function humanSpoke(state: State, event: Spoken, policy: Policy): State {
   const fresh: State = {
     ...(stops ? placed : queueWords(forgetRefusals(placed), event)),
     title: state.title ?? titleFrom(event),
-    // The question of a check is asked anew at the next stop.
+    // The question whether a check may run is asked anew at the next stop.
     waits: {
       ...placed.waits,
       questions: placed.waits.questions.filter((id) => !isApprovalRequest(id)),
@@ -143,7 +145,7 @@ function humanSpoke(state: State, event: Spoken, policy: Policy): State {
     checksOverdue: false,
     recordBroken: null,
     hidden: [],
-    // A call whose end was never seen does not run on into a new message.
+    // A call whose end was never reported does not run on into a new message.
     work: { ...placed.work, started: placed.work.writes },
     usage: { ...state.usage, since: event.at, tokens: 0, cost: 0 },
     clock: event.clock ?? null,
@@ -155,12 +157,12 @@ function humanSpoke(state: State, event: Spoken, policy: Policy): State {
     parked: null,
     timer: null,
     settled: null,
-    // The human spoke before the agent moved: the answer was lost.
+    // The human spoke before the agent moved, so the answer was lost.
     injection: afterAnswer(state, 'unanswered'),
     ...(isStopAfterEnd && keepTurnEnd(state)),
   };
   if (event.fingerprint === null) return fresh;
-  // Progress starts from the workspace at the human's message.
+  // Progress is measured from the workspace at the human's message.
   const { work } = fresh;
   return seeFingerprint(
     { ...fresh, work: { ...work, writesAtFingerprint: work.writes } },
@@ -168,7 +170,7 @@ function humanSpoke(state: State, event: Spoken, policy: Policy): State {
   );
 }
 
-/** The outcome of the ended turn, and what it was judged by. */
+/** The outcome of the turn that had ended, and what it was judged by. */
 function keepTurnEnd(
   state: State,
 ): Pick<State, 'settled' | 'policyHash' | 'recordBroken'> {
@@ -177,8 +179,8 @@ function keepTurnEnd(
 }
 
 /**
- * Where no look was taken the last one counts: a workspace that is still the same has not
- * changed since (V4).
+ * The values that claims and work are counted from. If the workspace was not looked at,
+ * the last look counts: a workspace that is still the same has not changed since (V4).
  */
 function spokenAt({ work }: State, epoch: number, { fingerprint }: Spoken) {
   return {
@@ -194,7 +196,10 @@ function titleFrom({ text }: Spoken): string | null {
   return words === '' ? null : words;
 }
 
-/** A known id, or without ids a message right after an idle (E2). */
+/**
+ * Whether a message is an echo: its id is known, or it has none and comes right after an
+ * idle (E2).
+ */
 function isEcho(state: State, event: Spoken, policy: Policy): boolean {
   if (event.messageId !== null) return state.humanMessageIds.includes(event.messageId);
   const { parked, descriptor } = state;
@@ -207,8 +212,8 @@ const longestMessage = 1000;
 const longestTitle = 80;
 
 /**
- * It counts only when it is the entire message (G4, T3); letter case, spacing and end
- * punctuation do not matter.
+ * Whether a message is one of the phrases and nothing else (G4, T3). Letter case, spacing
+ * and end punctuation do not matter.
  */
 export function isPhrase(message: string, phrases: readonly string[]): boolean {
   const plain = message.trim();
@@ -240,8 +245,8 @@ function placeInTurn(state: State, event: Spoken, policy: Policy): State {
 }
 
 /**
- * What was done before the first goal, or for one that is proved, is no change of the
- * next one (V1). What is only claimed may still be proved.
+ * Work before the first goal, or for a goal that is proved, is no change for the next
+ * goal (V1). Work that is only claimed may still be proved.
  */
 function forGoal(state: State): State {
   const beginsAnew = !hasSpoken(state) || state.settled?.outcome === 'done';
@@ -249,8 +254,8 @@ function forGoal(state: State): State {
 }
 
 /**
- * A run answers for all of its plan: words join it, also after an abort, until each todo
- * is final (T3, P36).
+ * Whether something in the plan of a run is not final. A run answers for all of it, so
+ * words join the turn, also after an abort (T3, P36).
  */
 function isUnfinished({ plan, turn, leftOver }: State): boolean {
   return (
@@ -258,14 +263,14 @@ function isUnfinished({ plan, turn, leftOver }: State): boolean {
   );
 }
 
-/** What the old turn left open is named at the end (T3). */
+/** Begins an empty plan. When the turn ends, people read what the old one left (T3). */
 function freshPlan(state: State, planId: string): State {
   const open = state.plan.filter(isOpen).length;
   const leftOver = open > 0 ? { planId: state.planId, open } : null;
   return { ...state, planId, plan: [], leftOver, goal: {} };
 }
 
-/** Before the loop takes it up: a crash loses nothing (V5). */
+/** Keeps words until the loop takes them up, so that a crash loses nothing (V5). */
 function queueWords(state: State, { queued, text, messageId, at }: Spoken): State {
   if (queued !== true || text === null || messageId === null) return state;
   return {
@@ -275,8 +280,8 @@ function queueWords(state: State, { queued, text, messageId, at }: Spoken): Stat
 }
 
 /**
- * A process that died says nothing about progress. Only `stagnant` forgets it: dying
- * stays bounded (G6, V5).
+ * Takes back a stagnant continuation whose process died, because that says nothing about
+ * progress. The other counters stay, so that dying is bounded (G6, V5).
  */
 function withoutCutContinuation(state: State): State {
   const { counters, progress } = state;

@@ -1,6 +1,8 @@
-// Parses a configuration file, JSON with comments, and says where and why it is none.
+// Parses a configuration file, JSON with comments. If it is none, says where and why, and
+// quotes nothing of it.
 import { type Refusal, refuse } from './error.ts';
 
+/** Parses JSON with comments; a refusal says in which line and column the fault is. */
 export function parseJsonText(text: string): { ok: true; value: unknown } | Refusal {
   const plain = text.startsWith('\uFEFF') ? text.slice(1) : text;
   if (plain.trim() === '') return refuse('is empty; write {} or remove the file');
@@ -8,8 +10,8 @@ export function parseJsonText(text: string): { ok: true; value: unknown } | Refu
   try {
     return { ok: true, value: JSON.parse(bare) };
   } catch {
-    // Safe: the engine's own words differ by runtime and may quote the file; ours are
-    // found here.
+    // Safe: the message of the JavaScript engine differs by runtime and may quote the
+    // file, so we find the fault ourselves.
     const fault = findFault(bare);
     if (fault === null) return refuse('is not valid JSON');
     const before = plain.slice(0, fault.offset).split('\n');
@@ -19,12 +21,12 @@ export function parseJsonText(text: string): { ok: true; value: unknown } | Refu
 }
 
 /**
- * Both match to their end or to that of the text, so that no hostile text is looked
+ * Both match up to their end or that of the text, so that no hostile text is looked
  * through twice.
  */
 const stringOrComment = /"(?:[^"\\\n]+|\\.)*"?|\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g;
 
-/** Blanks in its place keep every line and column. */
+/** Puts blanks in the place of a comment, so that every line and column stays. */
 function blankComment(found: string): string {
   const isComment = found.startsWith('//') || /^\/\*[\s\S]*\*\/$/.test(found);
   return isComment ? found.replace(/[^\r\n]/g, ' ') : found;
@@ -42,11 +44,14 @@ type Expected =
   | 'end';
 
 const tokens = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-/** Without the closing quote: what else stands there is the fault. */
+/** A text without its closing quote: if anything else follows, that is the fault. */
 const strings = /"(?:[ !#-[\]-\uffff]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*/y;
 const blanks = /[ \t\r\n]*/y;
 
-/** No recursion: a megabyte of brackets must not overflow our stack. */
+/**
+ * Finds the first fault. There is no recursion, because a megabyte of brackets must not
+ * overflow our stack.
+ */
 function findFault(text: string): Fault | null {
   const closers: string[] = [];
   let expected: Expected = 'value';

@@ -1,7 +1,8 @@
-// Every plan change with the hash of the one before (V4). Finds naive edits, not one by
-// someone who rebuilds it all.
+// The ledger: every change of a plan, with the hash of the entry before (V4). It shows
+// naive edits, and not those of someone who rebuilds all of it.
 import type { Actor, Todo } from './todo.ts';
 
+/** What happened to a todo or to the plan. */
 export type LedgerChange =
   | 'created'
   | 'started'
@@ -24,6 +25,7 @@ export type LedgerChange =
   | 'moved'
   | 'refused';
 
+/** An entry before it has its place in the chain. */
 export type LedgerDraft = Readonly<{
   planId: string;
   sessionId: string;
@@ -35,12 +37,18 @@ export type LedgerDraft = Readonly<{
   detail: Readonly<Record<string, string | number | boolean | null>>;
 }>;
 
+/** An entry of the chain. */
 export type LedgerEntry = LedgerDraft &
   Readonly<{ sequence: number; previousHash: string; hash: string }>;
+/** Hashes a text; the engine brings it along. */
 export type HashFunction = (text: string) => string;
+/** The hash that the first entry follows. */
 export const ledgerStart = '0';
 
-/** Fixed field order: the same entry always has the same hash. */
+/**
+ * The text that is hashed. Its fields have a fixed order, so that the same entry always
+ * has the same hash.
+ */
 function canonicalEntry(
   draft: LedgerDraft,
   sequence: number,
@@ -64,11 +72,12 @@ function canonicalEntry(
   ]);
 }
 
-type Last = Pick<LedgerEntry, 'sequence' | 'hash'>;
+type LastEntry = Pick<LedgerEntry, 'sequence' | 'hash'>;
 
+/** Adds an entry to the chain; `last` null: it is the first one. */
 export function linkEntry(
   draft: LedgerDraft,
-  last: Last | null,
+  last: LastEntry | null,
   hash: HashFunction,
 ): LedgerEntry {
   const sequence = (last?.sequence ?? 0) + 1;
@@ -81,10 +90,12 @@ export function linkEntry(
   };
 }
 
+/** Whether the chain is intact, or its first broken entry and why. */
 export type LedgerReport =
   | Readonly<{ intact: true; length: number; head: string }>
   | Readonly<{ intact: false; brokenAt: number; sentence: string }>;
 
+/** Follows the chain from the start and stops at the first broken entry. */
 export function verifyLedger(
   entries: Iterable<LedgerEntry>,
   hash: HashFunction,
@@ -111,7 +122,10 @@ function broken(brokenAt: number, sentence: string): LedgerReport {
   return { intact: false, brokenAt, sentence };
 }
 
-/** What an outcome depends on. A running check is still a claim. */
+/**
+ * The part of a todo that an outcome depends on, as a text. A running check is still a
+ * claim.
+ */
 export function todoState(todo: Todo): string {
   const verification = todo.verification === 'running' ? 'claimed' : todo.verification;
   const words: string[] = [todo.status, verification];
@@ -123,7 +137,7 @@ export function todoState(todo: Todo): string {
   return words.join(' ');
 }
 
-/** Todos that were changed, added or removed behind the ledger's back. null: all fits. */
+/** Says which todo was changed, added or removed without the ledger. Null: all fits. */
 export function findDamage(
   entries: readonly LedgerEntry[],
   plan: readonly Todo[],
@@ -134,10 +148,10 @@ export function findDamage(
   const noted = new Map<string, unknown>();
   for (const { todoId, change, detail } of entries) {
     if (todoId === null || detail['state'] === undefined) continue;
-    // A todo that was put into the store by hand has no such entry.
+    // A todo that was put into the store by hand has no entry about its creation.
     if (!noted.has(todoId) && change !== 'created')
       return `todo ${todoId} is on its ledger without having been created`;
-    // Else an edit between two honest changes would pass for one of them.
+    // Without this test, an edit between two honest changes would pass as one of them.
     const was = detail['was'];
     if (was !== undefined && was !== noted.get(todoId))
       return `todo ${todoId} was changed between two entries of its ledger`;

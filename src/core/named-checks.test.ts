@@ -1,4 +1,4 @@
-// Todos hold the ids of checks, by whichever name a check was given (V1).
+// Todos hold the ids of checks, whichever name a check was given (V1).
 import { expect, it } from 'vitest';
 import { anEvent, aSession, aTodo, builtAt } from '../../test/support/builders.ts';
 import { createCommandCheck } from './check-specs.ts';

@@ -1,6 +1,6 @@
-// Templates with named parts, for a user's own words in the place of ours: what is told
-// to agents (texts.ts) and the toasts that people are shown. One that lacks what must
-// stay is refused when the settings are read (E6).
+// Templates with named parts, for a user's own words in place of ours: in what agents are
+// told (texts.ts) and in toasts for people. A template that lacks a part which must stay
+// is refused when the settings are read (E6).
 import { didYouMean } from './problem.ts';
 import {
   described,
@@ -12,7 +12,7 @@ import {
   section,
 } from './schema.ts';
 
-/** Lines; one may stand alone. */
+/** Lines; a single line may stand alone. */
 type Template = string | readonly string[];
 
 type Parts<Name extends string = string> = Readonly<
@@ -22,15 +22,15 @@ type Parts<Name extends string = string> = Readonly<
 const part = /\{(\w{1,40})\}/gu;
 
 /**
- * Each part once: what a part holds is a stranger's text, in which `{next}` means
- * nothing.
+ * Fills in the parts, each once: a part may hold a stranger's text, in which `{next}`
+ * means nothing.
  */
 export function render(template: Template, parts: Parts): string {
   const lines = [template].flat().map((line) => {
     const used = [...line.matchAll(part)].map(([, name = '']) =>
       String(parts[name] ?? ''),
     );
-    // A line about something that is not there would be half a sentence.
+    // If all parts of a line are empty, the line would be half a sentence.
     if (used.length > 0 && used.every((value) => value === '')) return '';
     return line.replace(part, () => used.shift() ?? '').trimEnd();
   });
@@ -38,7 +38,8 @@ export function render(template: Template, parts: Parts): string {
 }
 
 /**
- * `parts`: what each one holds, for people. `kept`: those that such a template must have.
+ * A setting for a template. `parts`: what each one holds, for people. `kept`: the parts
+ * that such a template must have.
  */
 export function template(
   summary: string,
@@ -49,7 +50,7 @@ export function template(
   const expected =
     'a visible text on one line of at most 1000 characters, or a list of at most 50 of them';
   const refuses = (given: unknown) => {
-    // What is no text was told.
+    // A value that is no text was reported already.
     const lines = [given].flat().filter((line) => typeof line === 'string');
     const used = lines.flatMap((line) =>
       [...line.matchAll(part)].map(([, name = '']) => name),
@@ -67,7 +68,7 @@ export function template(
   return described({ ...shape, expected, refuses }, summary);
 }
 
-/** What a toast can say; the title stays ours, so that people see who speaks. */
+/** What a toast can say. The title stays ours, so that people see who speaks. */
 export const toastParts = {
   reason: 'what happens, or why the agent ended: Resuming in 2 s',
   seconds: 'seconds until the agent is sent on; empty once it has ended',
@@ -76,6 +77,7 @@ export const toastParts = {
   open: 'the titles of some of them; empty in a countdown',
 };
 
+/** The user's own words for toasts. */
 export const toastTemplates = section({
   default: template('Every toast that has no words of its own.', toastParts, ['reason']),
   countdown: template('Each second before the agent is sent on.', toastParts, [
@@ -86,7 +88,7 @@ export const toastTemplates = section({
   ]),
 });
 
-/** Null: no words of the user's own. */
+/** A toast in the user's own words; null: the user gave none. */
 export function ownToast(
   own: Infer<typeof toastTemplates>,
   kind: 'countdown' | 'end',

@@ -1,8 +1,8 @@
 // What people say, in the languages that we know, when one short message is meant for the
 // automation and not for the agent. Both lists are only defaults of settings.
 /**
- * Missing one lets an agent run against its human's word: worse than an odd word too
- * many.
+ * Messages that stop the agent. If one is missing, an agent runs against its human's
+ * word: that is worse than an odd word too many.
  */
 export const stopWords = phrasesIn(`
   stop, stop it, stop now, please stop, stop please, halt, abort, cancel, quit, enough, that's enough
@@ -19,6 +19,7 @@ export const stopWords = phrasesIn(`
   توقف
 `);
 
+/** Messages that send the agent back to the open todos of earlier turns. */
 export const goOnPhrases = phrasesIn(`
   continue, continue please, please continue, go on, go ahead, proceed, please proceed
   keep going, carry on, resume, finish it, finish the rest, do the rest

@@ -1,5 +1,5 @@
-// Adds todos, changes one by its id, hands one to a worker (M1, M3, M4, S4, S6). What is
-// wrong is refused one by one.
+// Adds todos, changes one by its id, hands one to a worker (M1, M3, M4, S4, S6). Each bad
+// item is refused by itself; the good ones apply.
 import { byEvent, type Command, type Step, step } from './decision.ts';
 import type { EventBase, EventOf, NewTodo, TodoChanges } from './events.ts';
 import { findTodo, firstRepeatedId, PlanDraft, setStatus, wantedStatus } from './plan.ts';
@@ -14,17 +14,20 @@ type PlanEvent = EventOf<
   'todos-created' | 'plan-written' | 'todo-updated' | 'todo-completed'
 >;
 
-/** Of its workers; then a todo is blocked, so that the others go on (S6). */
+/**
+ * How often workers may fail at a todo before it is blocked and the others go on (S6).
+ */
 const mostFailures = 2;
 
+/** What changes of the plan and workers do to a session. */
 export const planReducers = byEvent({
   'todos-created': editPlan,
   'plan-written': editPlan,
   'todo-updated': editPlan,
   'todo-completed': editPlan,
   /**
-   * One plan, one owner (V7): what the host says next is no stop of this plan, and nobody
-   * is sent on.
+   * A plan has one owner (V7): the next stop in this host is no stop of the plan, and
+   * nobody is sent on.
    */
   'plan-moved'(state, { id, at, to }) {
     const draft = new PlanDraft(state, 'human', at);
@@ -42,7 +45,7 @@ export const planReducers = byEvent({
   },
   'plan-taken'(state, event, { settings, checks }) {
     const { at, from, todos } = event;
-    // Where nobody has spoken yet, a message takes it up.
+    // If nobody has spoken here yet, the first message takes the plan up.
     const turn = state.turn ?? { ...newTurn(event.id, at), ended: true };
     const draft = new PlanDraft(
       { ...state, turn: { ...turn, touchedPlan: true } },
@@ -57,18 +60,18 @@ export const planReducers = byEvent({
         movedFrom: from,
       });
     const { edited } = draft.finish();
-    const held = {
+    const carriedOver = {
       carried: withCarried(state.carried, event),
       policyHash: event.policyHash ?? state.policyHash,
       title: state.title ?? event.title,
     };
-    return { ...edited, state: { ...edited.state, ...held } };
+    return { ...edited, state: { ...edited.state, ...carriedOver } };
   },
   'delegation-started'(state, event, policy) {
     const { workerId, agentType, callId, at } = event;
     const draft = new PlanDraft(touchPlan(state, event), 'agent', at);
-    const todo = lookFor(draft, event.todoId);
-    if (todo !== null && isFree(draft, todo)) {
+    const todo = findOrRefuse(draft, event.todoId);
+    if (todo !== null && acceptDelegation(draft, todo)) {
       const started =
         setStatus(todo, { status: 'in_progress' }, draft.state, 'agent', at)?.todo ??
         todo;
@@ -90,7 +93,10 @@ export const planReducers = byEvent({
       commands: [{ type: 'reply', reply }],
     };
   },
-  /** Told twice about the same worker, as after a crash: nothing changes. */
+  /**
+   * The end of the same worker may be reported twice, as after a crash: nothing changes
+   * then.
+   */
   'delegation-ended'(state, event, policy) {
     const { workerId, result, at } = event;
     const { delegation } = state;
@@ -117,7 +123,7 @@ export const planReducers = byEvent({
   },
 });
 
-/** Checks that come along with a plan join those that came before. */
+/** Adds the checks that come with a plan to those that came before. */
 export function withCarried(
   known: State['carried'],
   { checks, goalChecks }: Pick<EventOf<'plan-taken'>, 'checks' | 'goalChecks'>,
@@ -131,7 +137,10 @@ export function withCarried(
   };
 }
 
-/** The model always gets a reply; what it claims is checked at once. */
+/**
+ * Applies a change of the plan. The model always gets a reply, and its claims are checked
+ * at once.
+ */
 export function editPlan(state: State, event: PlanEvent, policy: Policy): Step {
   const { settings } = policy;
   const draft = new PlanDraft(
@@ -147,7 +156,7 @@ export function editPlan(state: State, event: PlanEvent, policy: Policy): Step {
   else completeTodo(draft, event);
   const { edited, reply } = draft.finish();
   const commands: Command[] = [{ type: 'reply', reply }];
-  // Refused as a whole: the turn has not touched the plan.
+  // If everything was refused, the turn has not touched the plan.
   if (reply.refused.length > 0 && !reply.applied) return step(state, commands);
   const checks = [...reply.changed, ...reply.created]
     .filter(
@@ -159,7 +168,7 @@ export function editPlan(state: State, event: PlanEvent, policy: Policy): Step {
   return { ...edited, commands };
 }
 
-/** A turn that changes the plan takes it up (T3), even if no human was ever heard of. */
+/** A turn that changes the plan takes it up (T3), even if no human was ever heard. */
 function touchPlan(state: State, { id, at }: EventBase): State {
   return { ...state, turn: { ...(state.turn ?? newTurn(id, at)), touchedPlan: true } };
 }
@@ -177,7 +186,7 @@ function createTodos(draft: PlanDraft, items: readonly NewTodo[], settings: Sett
       'duplicate-id',
       `The id "${oneLine(repeated, 60)}" occurs twice; nothing was added.`,
     );
-  const { knownIds, openTitles } = lookUp(plan, items);
+  const { knownIds, openTitles } = findNamesakes(plan, items);
   const twins = new Map(openTitles);
   for (const [index, item] of items.entries()) {
     if (draft.refuseItem(item, index, settings)) continue;
@@ -189,8 +198,8 @@ function createTodos(draft: PlanDraft, items: readonly NewTodo[], settings: Sett
         `item ${index + 1} has the id of a todo that exists already.`,
         index,
       );
-    // A host's own list has keys, ours has none: the same title in both is one todo (M5,
-    // V7).
+    // A host's own list has keys and ours has none: the same title in both is one todo
+    // (M5, V7).
     else if (
       twin !== undefined &&
       (item.hostKey === undefined) !== (twin.hostKey === null)
@@ -212,7 +221,7 @@ function createTodos(draft: PlanDraft, items: readonly NewTodo[], settings: Sett
   if (settings.singleInProgress && first) noticeActive(draft, undefined, second && first);
 }
 
-function lookUp(plan: readonly Todo[], items: readonly NewTodo[]) {
+function findNamesakes(plan: readonly Todo[], items: readonly NewTodo[]) {
   const ids = new Set(items.map(({ id }) => id));
   const titles = new Set(items.map(({ title }) => normaliseTitle(title)));
   const knownIds = new Set<string>();
@@ -236,7 +245,7 @@ function joinTwin(draft: PlanDraft, item: NewTodo, twin: Todo) {
   if (wanted.status !== 'pending') draft.setStatus(known, wanted);
 }
 
-/** T7. `added`: one of several new todos in progress. */
+/** Notes that another todo is in progress too (T7). `added`: one of several new ones. */
 function noticeActive(draft: PlanDraft, started?: Todo, added?: NewTodo): void {
   const isOther = ({ id, status }: Todo): boolean =>
     status === 'in_progress' && id !== started?.id;
@@ -252,7 +261,7 @@ function completeTodo(
   draft: PlanDraft,
   { todoId, status, outcome }: EventOf<'todo-completed'>,
 ) {
-  const todo = lookFor(draft, todoId);
+  const todo = findOrRefuse(draft, todoId);
   if (todo === null) return;
   const title = oneLine(todo.title, 80);
   if (outcome.trim() === '') {
@@ -262,7 +271,8 @@ function completeTodo(
       `Todo "${title}" needs an outcome: say ${wanted}. Nothing changed.`,
     );
   }
-  // Cancelled without a reason is not final (T2): it can still be explained.
+  // A todo that was cancelled without a reason is not final: it can still be explained
+  // (T2).
   if (isFinal(todo) || (todo.status === status && status === 'completed'))
     return draft.refuse(
       'already-final',
@@ -278,7 +288,7 @@ function updateTodo(
   changes: TodoChanges,
   settings: Settings,
 ) {
-  const todo = lookFor(draft, todoId);
+  const todo = findOrRefuse(draft, todoId);
   if (todo === null) return;
   const { status, reason, priority, agentType } = changes;
   if (status === 'blocked' && (reason ?? '').trim() === '') {
@@ -323,8 +333,8 @@ function editFields(
 }
 
 /**
- * What was proved stays proved; a claim that another check must prove is open to it
- * again.
+ * Replaces the checks of a todo. Proofs stay; a claim that another check must prove is
+ * unproved again.
  */
 function withChecks(todo: Todo, checks: readonly string[]): Todo {
   if (
@@ -339,7 +349,7 @@ function withChecks(todo: Todo, checks: readonly string[]): Todo {
   return { ...todo, checks, evidence, verification, failureTail: null };
 }
 
-function lookFor(draft: PlanDraft, todoId: string): Todo | null {
+function findOrRefuse(draft: PlanDraft, todoId: string): Todo | null {
   const todo = findTodo(draft.state.plan, todoId);
   if (todo === null) {
     const sentence = `There is no todo with the id "${oneLine(todoId, 60)}" in this plan; list_todo shows the ids. Nothing changed.`;
@@ -348,7 +358,7 @@ function lookFor(draft: PlanDraft, todoId: string): Todo | null {
   return todo;
 }
 
-function isFree(draft: PlanDraft, todo: Todo): boolean {
+function acceptDelegation(draft: PlanDraft, todo: Todo): boolean {
   if (draft.state.delegation?.ended === null) {
     const sentence =
       'Another worker is still at work; wait for its result. Nothing was delegated.';
@@ -374,7 +384,7 @@ function countFailure(
   const workerFailures = todo.workerFailures + 1;
   const counted = { ...todo, attempts: todo.attempts + 1, workerFailures };
   const failed = draft.put(todo, counted, 'worker-ended', detail);
-  // C2: what is only observed is not blocked.
+  // Outside enforce mode nothing is blocked (C2).
   if (workerFailures < mostFailures || mode !== 'enforce') return;
   const reason = `its worker failed ${workerFailures} times, most recently: ${detail.sentence}`;
   draft.setStatus(

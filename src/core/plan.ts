@@ -1,5 +1,5 @@
-// How todos change. All goes through put(), so that order, progress and ledger cannot
-// disagree (T2, V1, V4).
+// How todos change. Every change goes through PlanDraft.put(), so that the order, the
+// progress and the ledger cannot disagree (T2, V1, V4). Bad items are refused one by one.
 import { checksForTitle } from './check-specs.ts';
 import { type PlanReply, type Refusal, step } from './decision.ts';
 import type { MovedTodo, NewTodo } from './events.ts';
@@ -25,30 +25,34 @@ import {
 import { countProgress } from './work.ts';
 
 /**
- * Between neighbouring ranks: room for ten inserts at one place before fractions begin.
+ * The gap between neighbouring ranks: ten inserts fit into one place before fractions
+ * begin.
  */
 export const orderGap = 1024;
 
 /**
- * Where the todos of a plan stand. A plan hands its map on to the next, so a long one is
- * walked through once. Sharing is safe because a place is only a hint: placeOf() looks
- * whether the todo is really there.
+ * Where each todo of a plan stands. A plan hands its map on to the next one, so that a
+ * long plan is walked through once. Sharing is safe because an index is only a hint:
+ * indexOfTodo() looks whether the todo is really there.
  */
-const knownPlaces = new WeakMap<readonly Todo[], Map<string, number>>();
+const knownIndexes = new WeakMap<readonly Todo[], Map<string, number>>();
 
-function placesOf(plan: readonly Todo[]): Map<string, number> {
-  const places =
-    knownPlaces.get(plan) ?? new Map(plan.map(({ id }, place) => [id, place]));
-  knownPlaces.set(plan, places);
-  return places;
+function indexesOf(plan: readonly Todo[]): Map<string, number> {
+  const indexes =
+    knownIndexes.get(plan) ?? new Map(plan.map(({ id }, index) => [id, index]));
+  knownIndexes.set(plan, indexes);
+  return indexes;
 }
 
-function placeOf(plan: readonly Todo[], id: string): number {
-  const place = placesOf(plan).get(id) ?? -1;
-  return plan[place]?.id === id ? place : plan.findIndex((todo) => todo.id === id);
+function indexOfTodo(plan: readonly Todo[], id: string): number {
+  const index = indexesOf(plan).get(id) ?? -1;
+  return plan[index]?.id === id ? index : plan.findIndex((todo) => todo.id === id);
 }
 
 type Detail = LedgerDraft['detail'];
+/**
+ * The status that someone wants for a todo, with the outcome or the reason given for it.
+ */
 export type StatusRequest = Readonly<{
   status: TodoStatus;
   outcome?: string | null;
@@ -56,8 +60,9 @@ export type StatusRequest = Readonly<{
 }>;
 type StatusChange = Readonly<{ todo: Todo; change: LedgerChange }>;
 
+/** One change of a plan in the making: finish() gives the step and the reply. */
 export class PlanDraft {
-  /** Its plan is the one that the event found, until finish(). */
+  /** Its plan stays the one that the event found, until finish(). */
   state: State;
   readonly actor: Actor;
   readonly at: number;
@@ -79,7 +84,10 @@ export class PlanDraft {
     this.#checks = checks;
   }
 
-  /** By its rank, or at a 1-based position of the plan by now, else at the end. */
+  /**
+   * Adds a todo at its rank, else at a 1-based position of the present plan, else at the
+   * end.
+   */
   add(item: SeedTodo, settings: Settings, rank?: number): Todo {
     const plan = this.#ownPlan();
     const wanted = (item.order ?? 0) - 1;
@@ -97,8 +105,8 @@ export class PlanDraft {
   }
 
   /**
-   * The ids of the named checks and of those that the human wants for this title; each
-   * once, by whichever name.
+   * The ids of the named checks and of the checks that the human wants for this title,
+   * each once, whichever name was given.
    */
   resolveChecks(
     title: string,
@@ -108,7 +116,7 @@ export class PlanDraft {
     return checkIds(this.#checks, [...named, ...checksForTitle(settings, title)]);
   }
 
-  /** To be called under a new policy, where checks may have other ids. */
+  /** Gives the checks of every todo the ids that they have under a new policy. */
   renameChecks(): void {
     for (const todo of this.state.plan) {
       const renamed = this.#withCheckIds(todo);
@@ -118,8 +126,8 @@ export class PlanDraft {
   }
 
   /**
-   * A proved todo stays proved; a todo that only some of its checks proved must be proved
-   * anew.
+   * A proved todo stays proved. If only some of its checks proved it, all must prove it
+   * again.
    */
   #withCheckIds<T extends Pick<Todo, 'checks' | 'evidence' | 'verification'>>(
     todo: T,
@@ -141,8 +149,8 @@ export class PlanDraft {
   }
 
   /**
-   * One of another session, as it stands there (V7); what was said there is no claim of
-   * this message.
+   * Takes over a todo of another session as it stands there (V7). The agent's words there
+   * are no claim of this message.
    */
   take(moved: MovedTodo, detail: Detail): void {
     const plan = this.#ownPlan();
@@ -165,20 +173,21 @@ export class PlanDraft {
 
   #insert(todo: Todo, index: number, detail: Detail = {}): void {
     const plan = this.#ownPlan();
-    if (index === plan.length) placesOf(plan).set(todo.id, index);
-    else knownPlaces.delete(plan);
+    if (index === plan.length) indexesOf(plan).set(todo.id, index);
+    else knownIndexes.delete(plan);
     plan.splice(index, 0, todo);
     this.#created.add(todo.id);
     this.put(todo, todo, 'created', { title: todo.title, ...detail });
   }
 
+  /** Puts a todo in the place of another; counts the progress and logs the change. */
   put(before: Todo, after: Todo, change: LedgerChange, detail: Detail = {}): Todo {
     const isNew = change === 'created';
     const todo = markFirstFinal(this.state, before, after, this.at);
     this.state = countTodoProgress(this.state, isNew ? null : before, todo);
     if (todo !== before) {
       const plan = this.#ownPlan();
-      plan[placeOf(plan, before.id)] = todo;
+      plan[indexOfTodo(plan, before.id)] = todo;
     }
     this.#touched.set(todo.id, todo);
     if (todo.order !== before.order) this.#isOrdered = false;
@@ -187,6 +196,7 @@ export class PlanDraft {
     return todo;
   }
 
+  /** Null: the request changes nothing. */
   setStatus(todo: Todo, request: StatusRequest, detail: Detail = {}): Todo | null {
     const change = setStatus(todo, request, this.state, this.actor, this.at);
     return change === null ? null : this.put(todo, change.todo, change.change, detail);
@@ -226,6 +236,7 @@ export class PlanDraft {
     return this.#touched.size + this.#refused.length === 0;
   }
 
+  /** The step with the changed plan, and the reply to the author of the change. */
   finish() {
     const plan = this.#isOrdered
       ? (this.#plan ?? this.state.plan)
@@ -246,12 +257,15 @@ export class PlanDraft {
   #ownPlan(): Todo[] {
     if (this.#plan === null) {
       this.#plan = [...this.state.plan];
-      knownPlaces.set(this.#plan, placesOf(this.state.plan));
+      knownIndexes.set(this.#plan, indexesOf(this.state.plan));
     }
     return this.#plan;
   }
 
-  /** By rank. If two are equal all are ranked anew: a reload must find the same order. */
+  /**
+   * Sorts by rank. If two ranks are equal, all todos are ranked anew, because a reload
+   * must find the same order.
+   */
   #inOrder(plan: readonly Todo[]): readonly Todo[] {
     if (isRising(plan)) return plan;
     const sorted = plan.toSorted((one, other) => one.order - other.order);
@@ -266,22 +280,27 @@ export class PlanDraft {
   }
 }
 
+/** Whether the ranks rise along the plan. */
 export function isRising(plan: readonly Todo[]): boolean {
   return plan.every(
     (todo, index) => index === 0 || todo.order > (plan[index - 1]?.order ?? 0),
   );
 }
 
+/** Finds a todo by our id, else by the host's key. */
 export function findTodo(plan: readonly Todo[], key: string): Todo | null {
-  return plan[placeOf(plan, key)] ?? plan.find(({ hostKey }) => hostKey === key) ?? null;
+  return (
+    plan[indexOfTodo(plan, key)] ?? plan.find(({ hostKey }) => hostKey === key) ?? null
+  );
 }
 
 /**
- * A completion counts once in a todo's life; of a late todo only with work before it (G7,
- * P6).
+ * A completion counts once in the life of a todo. A late todo counts only if there was
+ * work before its completion (G7, P6).
  */
 function markFirstFinal(state: State, before: Todo, todo: Todo, at: number): Todo {
-  // It did not count when it was completed: later work does not make it count now.
+  // The completion did not count when it was new, and later work does not make it count
+  // now.
   if (before.status === 'completed' && isFinal(before)) return todo;
   if (todo.finalAt !== null || todo.status !== 'completed' || !isFinal(todo)) return todo;
   if (todo.late && state.work.calls <= todo.createdWork) return todo;
@@ -289,7 +308,8 @@ function markFirstFinal(state: State, before: Todo, todo: Todo, at: number): Tod
 }
 
 function countTodoProgress(state: State, before: Todo | null, after: Todo): State {
-  // The session is copied only where something changes: lists have thousands.
+  // The session is copied only if something changes, because lists have thousands of
+  // todos.
   const { progress } = state;
   const moved = progress.planMoved
     ? state
@@ -311,7 +331,9 @@ function countTodoProgress(state: State, before: Todo | null, after: Todo): Stat
 
 type SeedTodo = NewTodo & { readonly reason?: string | undefined };
 
-/** A new todo is pending (T6). */
+/**
+ * A new todo is pending, whatever its item says (T6); add() sets the status afterwards.
+ */
 function newTodo(
   item: SeedTodo,
   checks: readonly string[],
@@ -348,6 +370,7 @@ function newTodo(
   };
 }
 
+/** The status that an item asks for; an unknown word means pending. */
 export function wantedStatus({ status, reason }: Pick<SeedTodo, 'status' | 'reason'>) {
   return {
     status: statusFromWord(status ?? 'pending') ?? 'pending',
@@ -355,11 +378,12 @@ export function wantedStatus({ status, reason }: Pick<SeedTodo, 'status' | 'reas
   };
 }
 
+/** The priority that an item asks for; an unknown word means medium. */
 export function wantedPriority(word: string | undefined): Priority {
   return priorityFromWord(word ?? 'medium') ?? 'medium';
 }
 
-/** Null: no change. */
+/** The todo with its new status, and the change for the ledger; null: nothing changes. */
 export function setStatus(
   todo: Todo,
   { status, outcome = null, reason = null }: StatusRequest,
@@ -374,17 +398,17 @@ export function setStatus(
   return transitions[status](todo, { outcome, reason: why, endedIn, at });
 }
 
-type Said = Pick<Todo, 'outcome' | 'reason' | 'endedIn'>;
+type StatusDetail = Pick<Todo, 'outcome' | 'reason' | 'endedIn'>;
 type Transition = (
   todo: Todo,
-  wish: Said & { readonly at: number },
+  wish: StatusDetail & { readonly at: number },
 ) => StatusChange | null;
 
-/** Completing is a claim; cancelling without a reason is dropping. */
+/** A completion is a claim. A cancellation without a reason only drops the todo. */
 const transitions: Readonly<Record<TodoStatus, Transition>> = {
   completed(todo, { outcome, endedIn, at }) {
     if (todo.status === 'completed') return null;
-    return become(todo, 'completed', {
+    return applyChange(todo, 'completed', {
       status: 'completed',
       outcome,
       reason: null,
@@ -399,19 +423,19 @@ const transitions: Readonly<Record<TodoStatus, Transition>> = {
   cancelled(todo, { outcome, reason, endedIn, at }) {
     if (todo.status === 'cancelled')
       return reason !== null && todo.reason === null
-        ? become(todo, 'cancelled', { outcome, reason })
+        ? applyChange(todo, 'cancelled', { outcome, reason })
         : null;
     if (reason !== null)
-      return ended(todo, 'cancelled', { outcome, reason, endedIn }, at);
+      return cancelTodo(todo, 'cancelled', { outcome, reason, endedIn }, at);
     if (todo.status === 'completed') return null;
     return isOpen(todo)
-      ? drop(todo, at)
-      : ended(todo, 'cancelled-unexplained', unexplained, at);
+      ? dropTodo(todo, at)
+      : cancelTodo(todo, 'cancelled-unexplained', unexplained, at);
   },
   blocked(todo, { reason, endedIn }) {
     if (todo.status === 'blocked' && (reason === null || reason === todo.reason))
       return null;
-    return become(todo, 'blocked', {
+    return applyChange(todo, 'blocked', {
       status: 'blocked',
       reason: reason ?? 'no reason given',
       completedAt: null,
@@ -423,27 +447,31 @@ const transitions: Readonly<Record<TodoStatus, Transition>> = {
   pending: (todo) => reopenOrMove(todo, 'pending', todo.startedAt),
 };
 
-function become(todo: Todo, change: LedgerChange, news: Partial<Todo>): StatusChange {
+function applyChange(
+  todo: Todo,
+  change: LedgerChange,
+  news: Partial<Todo>,
+): StatusChange {
   return { change, todo: { ...todo, droppedAt: null, droppedNamedAt: null, ...news } };
 }
 
 /**
- * First dropped, still open; left out again after a continuation named it, it is settled
- * (V4, P3).
+ * The first time, the todo is dropped and stays open. If it is left out again after a
+ * continuation named it, it is cancelled without an explanation (V4, P3).
  */
-function drop(todo: Todo, at: number): StatusChange | null {
+function dropTodo(todo: Todo, at: number): StatusChange | null {
   if (todo.droppedAt === null)
     return { change: 'dropped', todo: { ...todo, droppedAt: at } };
   if (todo.droppedNamedAt === null) return null;
-  return ended(todo, 'cancelled-unexplained', unexplained, at);
+  return cancelTodo(todo, 'cancelled-unexplained', unexplained, at);
 }
 
 const unexplained = { outcome: null, reason: null, endedIn: null };
 
-function ended(
+function cancelTodo(
   todo: Todo,
   change: LedgerChange,
-  said: typeof unexplained | Said,
+  detail: typeof unexplained | StatusDetail,
   at: number,
 ) {
   const news = {
@@ -452,7 +480,7 @@ function ended(
     verification: 'none',
     failureTail: null,
   } as const;
-  return become(todo, change, { ...news, ...said });
+  return applyChange(todo, change, { ...news, ...detail });
 }
 
 function reopenOrMove(
@@ -461,11 +489,11 @@ function reopenOrMove(
   startedAt: number | null,
 ): StatusChange | null {
   if (todo.status === status)
-    return todo.droppedAt === null ? null : become(todo, 'restored', {});
+    return todo.droppedAt === null ? null : applyChange(todo, 'restored', {});
   const wasOpen = isOpen(todo);
   const isFirstStart = wasOpen && startedAt !== todo.startedAt;
   const moved = wasOpen || todo.finalAt !== null ? 'toggled' : 'reopened';
-  return become(todo, isFirstStart ? 'started' : moved, {
+  return applyChange(todo, isFirstStart ? 'started' : moved, {
     status,
     startedAt,
     completedAt: null,
@@ -476,14 +504,17 @@ function reopenOrMove(
 }
 
 /**
- * Of an item that whoever read it found bad: it is refused, and what it matched stays as
- * it is.
+ * The status of an item that its reader found bad. Such an item is refused, and the todo
+ * that it matched stays as it is.
  */
 export const refusedStatus = '';
 
 type Item = Pick<NewTodo, 'title' | 'status' | 'priority' | 'agentType'>;
 
-/** In a sentence that the model can act on (T6); the good items apply all the same. */
+/**
+ * Refuses a bad item in a sentence that the model can act on (T6); null: it is good. The
+ * good items of a list apply all the same.
+ */
 export function refuseItem(
   { title, status, agentType }: Item,
   index: number | null,
@@ -497,7 +528,7 @@ export function refuseItem(
   });
   if (title.trim() === '')
     return refusal('no-title', 'has no title; give each todo a short, concrete title.');
-  // A code unit has at most three bytes: most titles need no counting.
+  // A code unit has at most three bytes, so most titles need no counting.
   const bytes =
     title.length * 3 > maxTitleBytes ? new TextEncoder().encode(title).length : 0;
   if (bytes > maxTitleBytes) {
@@ -514,25 +545,28 @@ export function refuseItem(
   );
 }
 
-/** A word that we do not know never makes an open todo vanish (T6, P45). */
+/** Notices about unknown words. Such a word never makes an open todo vanish (T6, P45). */
 function unknownWords({ status, priority }: Item, index: number | null): string[] {
   const where = index === null ? 'the todo' : `item ${index + 1}`;
-  const tell = (
+  const describeUnknown = (
     what: string,
     word: string,
     taken: string,
     known: readonly string[],
   ): string =>
     `${where} has the unknown ${what} "${oneLine(word, 40)}", taken as ${taken}; use one of ${known.join(', ')}.`;
-  const told: string[] = [];
+  const notices: string[] = [];
   if (status !== undefined && statusFromWord(status) === null)
-    told.push(tell('status', status, 'pending', todoStatuses));
+    notices.push(describeUnknown('status', status, 'pending', todoStatuses));
   if (priority !== undefined && priorityFromWord(priority) === null)
-    told.push(tell('priority', priority, 'medium', priorities));
-  return told;
+    notices.push(describeUnknown('priority', priority, 'medium', priorities));
+  return notices;
 }
 
+/** The first id that occurs twice; null: each occurs once. */
 export function firstRepeatedId(ids: readonly (string | undefined)[]): string | null {
-  const seen = new Set<string>();
-  return ids.find((id) => id !== undefined && (seen.has(id) || !seen.add(id))) ?? null;
+  const knownIds = new Set<string>();
+  return (
+    ids.find((id) => id !== undefined && (knownIds.has(id) || !knownIds.add(id))) ?? null
+  );
 }

@@ -1,5 +1,5 @@
-// All that a human decides, as one snapshot of plain values that can be hashed and stored
-// (V2).
+// Everything that a human decides, as one snapshot of plain values that can be hashed and
+// stored (V2). Settings with a single problem give none.
 import { type CheckSpec, goalCheckIds, readCheckSettings } from './check-specs.ts';
 import type { Problem } from './problem.ts';
 import { checkIds, uniteChecks } from './same-checks.ts';
@@ -12,27 +12,28 @@ export type Policy = Readonly<{
   checks?: Readonly<Record<string, CheckSpec>>;
   protect?: readonly string[];
   /**
-   * Paths that are no work, such as the plan file: their change makes no evidence stale.
+   * Paths that are no work, such as the plan file: if they change, no evidence is stale.
    */
   exclude?: readonly string[];
   /**
-   * What git and the walk were told to overlook then: `texts` by path; null: too long, or
-   * it cannot be read.
+   * The files that told git and our walk at that time what to overlook: `texts` by path;
+   * null: too long, or it could not be read.
    */
   ignoreRules?: Readonly<{
     excludesFile: string;
     texts: Readonly<Record<string, string | null>>;
   }>;
-  /** Files that say what is checked, as they were then. */
+  /** The files that say what is checked, as they were at that time. */
   sources?: readonly Readonly<{
     path: string;
-    /** null: it was not there. */
+    /** Null: the file did not exist. */
     digest: string | null;
-    /** The session's plan file: its boxes are no part of the digest. */
+    /** The session's plan file: the digest leaves its boxes out. */
     kind?: 'plan';
   }>[];
 }>;
 
+/** Makes a policy from settings, or says what is wrong with them. */
 export function createPolicy(settings: Settings) {
   const { specs, problems: wrong } = readCheckSettings(settings);
   const problems = [...wrong, ...webhookProblems(settings)];
@@ -45,8 +46,8 @@ export function createPolicy(settings: Settings) {
 }
 
 /**
- * Every check comes into a policy through here: checks that ask for the same become one
- * (V1).
+ * Adds checks to a policy. Every check comes in through here, so that checks that ask for
+ * the same become one (V1).
  */
 export function addChecks(
   policy: Policy,
@@ -60,7 +61,7 @@ export function addChecks(
   };
 }
 
-/** The address itself may be a secret, so that it is not quoted. */
+/** The address itself may be a secret, so it is not quoted. */
 function webhookProblems({ notify: { webhook } }: Settings): Problem[] {
   const isAddress =
     webhook === null || (/^https?:\/\//iu.test(webhook) && URL.canParse(webhook));
@@ -69,7 +70,7 @@ function webhookProblems({ notify: { webhook } }: Settings): Problem[] {
     : [{ path: 'notify.webhook', message: 'must be an http or https address' }];
 }
 
-/** With sorted keys: its hash is a key. */
+/** The policy as a text with sorted keys, because its hash is used as a key. */
 export function canonicalPolicy(policy: Policy): string {
   return JSON.stringify(policy, (_key, value: unknown) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;

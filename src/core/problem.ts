@@ -1,19 +1,22 @@
-// What is wrong with a value from outside. What problems quote is short, on one line and
-// safe for a terminal.
+// Says what is wrong with a value from outside. Quotes of the value are short, on one
+// line and safe for a terminal.
 
+/** One problem, and where it is. */
 export interface Problem {
-  /** `agents.build.mode`, `UNTILDONE_MODE`, `--mode`; empty: the whole value. */
+  /**
+   * Such as `agents.build.mode`, `UNTILDONE_MODE` or `--mode`; empty: the whole value.
+   */
   readonly path: string;
   readonly message: string;
 }
 
-/** A function is called only if someone will read the words. */
+/** Takes a problem. A function is called only if someone will read its words. */
 export type Report = (
   path: string | (() => string),
   message: string | (() => string),
 ) => void;
 
-/** A file can be wrong in a million places. */
+/** Collects problems up to a limit, because a file can be wrong in a million places. */
 export function collectProblems(most = 100) {
   const kept: Problem[] = [];
   let more = 0;
@@ -33,6 +36,7 @@ function worded(words: string | (() => string)): string {
   return typeof words === 'string' ? words : words();
 }
 
+/** A problem as one sentence. */
 export function problemSentence({ path, message }: Problem): string {
   return path === '' ? message : `${path}: ${message}`;
 }
@@ -40,7 +44,10 @@ export function problemSentence({ path, message }: Problem): string {
 /** As long as names may be, so that no accepted name is cut. */
 const longestKey = 100;
 
-/** `agents.build`; a key that is no plain word is quoted: `agents["my agent"]`. */
+/**
+ * A path with one more key: `agents.build`. A key that is no plain word is quoted:
+ * `agents["my agent"]`.
+ */
 export function joinPath(path: string, key: string): string {
   if (!/^[\w$-]{1,100}$/.test(key)) return `${path}[${quoted(key, longestKey)}]`;
   return path === '' ? key : `${path}.${key}`;
@@ -48,7 +55,7 @@ export function joinPath(path: string, key: string): string {
 
 const longestExcerpt = 40;
 
-/** Enough to find the place, never the whole value. */
+/** Quotes enough of a value to find it, never the whole value. */
 export function excerpt(value: unknown): string {
   if (typeof value === 'string') return quoted(value, longestExcerpt);
   if (value === undefined) return 'nothing';
@@ -59,15 +66,16 @@ export function excerpt(value: unknown): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
+/** Quotes at most `longest` code points of a text. */
 export function quoted(text: string, longest: number): string {
-  // A code point has at most two units; a huge text costs nothing.
+  // A code point has at most two units, so a huge text costs nothing.
   const points = [...text.slice(0, 2 * longest + 2)];
   const shown =
     points.length > longest ? `${points.slice(0, longest).join('')}…` : points.join('');
   return printable(JSON.stringify(shown));
 }
 
-/** Nothing reaches a terminal raw. */
+/** Escapes every character that must not reach a terminal. */
 export function printable(text: string): string {
   return text.replace(
     /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu,
@@ -75,15 +83,15 @@ export function printable(text: string): string {
   );
 }
 
-/** Longer keys are no slips, and comparing them costs time. */
+/** Longer keys are no typing errors, and comparing them costs time. */
 const longestTypo = 64;
 
-/** What was probably meant; null: a wrong suggestion is worse than none. */
+/** The name that was probably meant; null: a wrong suggestion is worse than none. */
 export function closestName(written: string, known: readonly string[]): string | null {
   if (written.length > longestTypo) return null;
   const lower = written.toLowerCase();
   let best: string | null = null;
-  // A third of the letters wrong is still a slip.
+  // If a third of the letters is wrong, it is still a typing error.
   let bestDistance = Math.max(1, Math.floor(lower.length / 3)) + 1;
   for (const name of known) {
     const distance = editDistance(lower, name.toLowerCase());
@@ -95,10 +103,11 @@ export function closestName(written: string, known: readonly string[]): string |
   return best;
 }
 
-/** A question has its mark already. */
+/** Ends a sentence with a full stop, unless it has a mark already. */
 export const withFullStop = (sentence: string) =>
   /[.!?…]$/u.test(sentence) ? sentence : `${sentence}.`;
 
+/** Adds the name that was probably meant to a sentence. */
 export function didYouMean(
   sentence: string,
   written: string,
@@ -108,7 +117,7 @@ export function didYouMean(
   return closest === null ? sentence : `${sentence}; did you mean "${closest}"?`;
 }
 
-/** Two letters in each other's place are one slip. */
+/** The number of typing errors between two words; two swapped letters are one. */
 function editDistance(from: string, to: string): number {
   let before: number[] = [];
   let previous = Array.from({ length: to.length + 1 }, (_, index) => index);

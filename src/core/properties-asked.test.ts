@@ -1,5 +1,5 @@
-// Random lives of sessions in asked hosts; what must hold is in
-// test/properties/invariants.ts, one name each.
+// Random lives of sessions in asked hosts. The invariants that must hold stand by name in
+// test/properties/invariants.ts.
 import { describe, it } from 'vitest';
 import { assertInvariants } from '../../test/properties/property-runs.ts';
 

@@ -1,5 +1,5 @@
-// Random lives again, looked at from outside: replay, observe, size, strange events,
-// honest agents.
+// Random lives of sessions, looked at from outside: replay, observe mode, size, strange
+// events, honest agents.
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

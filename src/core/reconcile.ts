@@ -1,6 +1,6 @@
-// The one reconciler: whole-list writes (M5), hosts' lists (G5), plan files. What is
-// missing is dropped; a malformed item is refused, and its todo stays (T6, V4). An item
-// is a todo by id, title, or as reworded between its neighbours.
+// The one reconciler of lists: whole-list writes (M5), hosts' lists (G5), plan files. An
+// item matches a todo by id, by title, or as a rewording between the same neighbours. A
+// missing todo is dropped; a malformed item is refused, and its todo stays (T6, V4).
 import type { Asking, Event, NewTodo, TodoChanges, WrittenTodo } from './events.ts';
 import {
   firstRepeatedId,
@@ -15,16 +15,23 @@ import type { Settings } from './settings.ts';
 import { type HostTodo, isUnsaid, nextTodos, type State } from './state.ts';
 import { isEnded, isOpen, normaliseTitle, statusFromWord, type Todo } from './todo.ts';
 
-/** Titles in a gap are compared so far apart: a rewritten list of 10,000 stays linear. */
+/**
+ * How far apart two titles in a gap may stand to be compared. The limit keeps a rewritten
+ * list of 10,000 linear.
+ */
 const rewordWindow = 25;
-/** In a gap so long that this would cost seconds, the window narrows. */
+/** In a gap so long that its comparisons would take seconds, the window gets narrower. */
 const mostComparisons = 40_000;
 /**
- * Rewording keeps most of a title's letters; replacing a hard todo with an easy one does
+ * A rewording keeps most letters of a title; replacing a hard todo with an easy one does
  * not.
  */
 export const rewordedOverlap = 0.5;
 
+/**
+ * Takes over a list that is written as a whole. Refuses a list that is too long or
+ * repeats an id: the plan then stays as it is.
+ */
 export function writeList(
   draft: PlanDraft,
   items: readonly WrittenTodo[],
@@ -44,7 +51,7 @@ export function writeList(
     return draft.refuse('duplicate-id', sentence);
   }
   const { rowOf, unmatched } = matchWritten(items, plan);
-  const good = items.map(
+  const isGood = items.map(
     (item, index) => !draft.refuseItem({ ...item, title: item.content }, index, settings),
   );
   const orders = placeWritten(rowOf, plan);
@@ -52,7 +59,7 @@ export function writeList(
   const applied = items.filter((item, index) => {
     const { freshId: id, content: title, id: hostKey, status, priority, reason } = item;
     const todo = rowOf[index] ?? null;
-    if (!good[index]) return false;
+    if (!isGood[index]) return false;
     if (todo !== null) updateTodo(draft, todo, item, orders[index] ?? 0);
     else if (!known.has(id))
       draft.add(
@@ -68,7 +75,7 @@ export function writeList(
     return true;
   });
   for (const todo of unmatched) {
-    // A human who leaves a todo out cancels it; an agent drops it.
+    // A human who leaves a todo out cancels it; an agent only drops it.
     if (draft.actor === 'human' ? todo.status !== 'completed' : isOpen(todo))
       draft.setStatus(todo, { status: 'cancelled' }, { title: todo.title });
   }
@@ -102,16 +109,16 @@ function noticeConflicts(
   items: readonly WrittenTodo[],
   settings: Settings,
 ): void {
-  const seen = new Map<string, 'once' | 'told'>();
+  const mentions = new Map<string, 'once' | 'told'>();
   const active: string[] = [];
   for (const { content, status } of items) {
     const word = wantedStatus({ status }).status;
     if (word !== 'pending' && word !== 'in_progress') continue;
     if (word === 'in_progress') active.push(content);
     const key = normaliseTitle(content);
-    if (seen.get(key) === 'once')
+    if (mentions.get(key) === 'once')
       draft.notice(`The title "${oneLine(content, 80)}" is open twice in this list.`);
-    seen.set(key, seen.has(key) ? 'told' : 'once');
+    mentions.set(key, mentions.has(key) ? 'told' : 'once');
   }
   if (active.length < 2 || !settings.singleInProgress) return;
   const named = active.slice(0, 3).map((title) => `"${oneLine(title, 80)}"`);
@@ -132,8 +139,8 @@ function noticeDuplicate(draft: PlanDraft): void {
 }
 
 /**
- * Known todos keep their rank while the order is unchanged; a permuted list is ranked
- * anew.
+ * The rank of each item. Known todos keep their rank while their order is unchanged; a
+ * list in another order is ranked anew.
  */
 export function placeWritten(
   rowOf: readonly (Todo | null)[],
@@ -149,7 +156,7 @@ export function placeWritten(
       orders.push(row.order);
       continue;
     }
-    // New ones are spread between their neighbours; at the end they follow the whole
+    // New todos are spread between their neighbours; at the end they follow the whole
     // plan.
     let end = orders.length;
     while (rowOf[end] === null) end += 1;
@@ -162,7 +169,7 @@ export function placeWritten(
   return orders;
 }
 
-/** A todo of the plan, or a line of a plan file as last read. */
+/** A todo of the plan, or a line of a plan file as it was last read. */
 type Matchable = Pick<Todo, 'id' | 'hostKey' | 'titleKey' | 'status'>;
 type Written = Pick<WrittenTodo, 'id' | 'content' | 'status'>;
 
@@ -173,7 +180,10 @@ type Matching<Row> = Readonly<{
   take: (index: number, row: Row | undefined) => void;
 }>;
 
-/** For each item its row, null: new; and in plan order the rows without an item. */
+/**
+ * Finds the row of each item (null: the item is new), and the rows without an item, in
+ * the order of the plan.
+ */
 export function matchWritten<Row extends Matchable>(
   items: readonly Written[],
   plan: readonly Row[],
@@ -191,10 +201,10 @@ export function matchWritten<Row extends Matchable>(
   items.forEach(({ id }, index) => {
     if (id !== undefined) take(index, byId.get(id));
   });
-  const free = () => plan.filter(({ id }) => !taken.has(id));
-  matchTitles({ items, plan: free(), rowOf, take });
+  const freeRows = () => plan.filter(({ id }) => !taken.has(id));
+  matchTitles({ items, plan: freeRows(), rowOf, take });
   matchReworded({ items, plan, rowOf, take });
-  return { rowOf, unmatched: free() };
+  return { rowOf, unmatched: freeRows() };
 }
 
 function matchTitles<Row extends Matchable>({
@@ -204,34 +214,35 @@ function matchTitles<Row extends Matchable>({
   take,
 }: Matching<Row>): void {
   const queues = new Map<string, Row[]>();
-  for (const row of plan) append(queues, row.titleKey, row);
-  const left = items.flatMap(({ content, status }, index) =>
+  for (const row of plan) appendTo(queues, row.titleKey, row);
+  const unmatchedItems = items.flatMap(({ content, status }, index) =>
     rowOf[index] === null
       ? [{ index, status, queue: queues.get(normaliseTitle(content)) ?? [] }]
       : [],
   );
-  // Namesakes by status first, or an unchanged list would swap an open one with a
-  // finished one.
-  for (const { index, status: word = 'pending', queue } of left) {
+  // Rows with the same title are matched by status first, or an unchanged list would swap
+  // an open todo with a finished one.
+  for (const { index, status: word = 'pending', queue } of unmatchedItems) {
     if (queue.length < 2) continue;
     const status = statusFromWord(word) ?? 'pending';
     const same = queue.findIndex((row) => row.status === status);
     if (same >= 0) take(index, queue.splice(same, 1)[0]);
   }
-  // Then open ones: a finished namesake must not swallow the mention of an open one.
+  // Then open rows come first: a finished todo with the same title must not swallow the
+  // mention of an open one.
   for (const queue of queues.values())
     queue.sort((a, b) => Number(isEnded(a)) - Number(isEnded(b)));
-  for (const { index, queue } of left)
+  for (const { index, queue } of unmatchedItems)
     if (rowOf[index] === null) take(index, queue.shift());
 }
 
-function append<Row>(lists: Map<string, Row[]>, key: string, row: Row): void {
+function appendTo<Row>(lists: Map<string, Row[]>, key: string, row: Row): void {
   const list = lists.get(key);
   if (list === undefined) lists.set(key, [row]);
   else list.push(row);
 }
 
-/** What is left over between the same two matched neighbours is compared. */
+/** Compares the items and the rows that are left over between the same two neighbours. */
 function matchReworded<Row extends Matchable>(matching: Matching<Row>): void {
   const { plan, rowOf } = matching;
   const matched = new Set(rowOf.map((row) => row?.id));
@@ -242,12 +253,12 @@ function matchReworded<Row extends Matchable>(matching: Matching<Row>): void {
     if (matched.has(row.id)) {
       nextAnchor.set(anchor, row.id);
       anchor = row.id;
-    } else append(rowGaps, anchor, row);
+    } else appendTo(rowGaps, anchor, row);
   }
   if (rowGaps.size === 0) return;
   anchor = '';
   let gap: number[] = [];
-  const close = (endAnchor: string): void => {
+  const closeGap = (endAnchor: string): void => {
     const rows = rowGaps.get(anchor);
     if (
       rows !== undefined &&
@@ -260,9 +271,9 @@ function matchReworded<Row extends Matchable>(matching: Matching<Row>): void {
   };
   rowOf.forEach((row, index) => {
     if (row === null) gap.push(index);
-    else close(row.id);
+    else closeGap(row.id);
   });
-  close('');
+  closeGap('');
 }
 
 function pairGap<Row extends Matchable>(
@@ -286,7 +297,7 @@ function pairGap<Row extends Matchable>(
     const title = bigrams(normaliseTitle(item?.content ?? ''));
     const status = statusFromWord(item?.status ?? 'pending');
     for (const row of rows.slice(Math.max(0, place - reach), place + reach)) {
-      // A finished todo is reworded only by a finished item, or new work would reopen old
+      // Only a finished item can reword a finished todo, or new work would reopen old
       // work.
       if (isEnded(row) && row.status !== status) continue;
       const overlap = bigramOverlap(title, bigramsOf(row));
@@ -299,6 +310,7 @@ function pairGap<Row extends Matchable>(
 
 type Bigrams = ReadonlyMap<string, number>;
 
+/** Counts the pairs of neighbouring characters in a text. */
 export function bigrams(text: string): Bigrams {
   const characters = [...text];
   const counts = new Map<string, number>();
@@ -310,7 +322,10 @@ export function bigrams(text: string): Bigrams {
   return counts;
 }
 
-/** 0 to 1 (Dice coefficient), by pairs of characters: works in every language (V4). */
+/**
+ * How alike two texts are, from 0 to 1 (Dice coefficient). Pairs of characters work in
+ * every language (V4).
+ */
 export function bigramOverlap(left: Bigrams, right: Bigrams): number {
   let size = 0;
   let shared = 0;
@@ -322,6 +337,7 @@ export function bigramOverlap(left: Bigrams, right: Bigrams): number {
   return size === 0 ? 0 : (2 * shared) / size;
 }
 
+/** A todo as a host's list shows it. */
 export type ListedTodo = HostTodo & { readonly context?: string | null };
 
 type ListChange =
@@ -329,23 +345,23 @@ type ListChange =
   | Readonly<{ type: 'todo-updated'; todoId: string; changes: TodoChanges }>;
 
 /**
- * For hosts without lasting keys: reading the same list again is no write, neither
- * duplicate nor omission (M5, P34).
+ * Whether a host's list is as it was. For hosts without lasting keys: reading the same
+ * list again is no write, neither duplicate nor omission (M5, P34).
  */
 export function isSameList(
   known: readonly HostTodo[],
   listed: readonly HostTodo[],
 ): boolean {
-  const text = (list: readonly HostTodo[]): string =>
+  const serialise = (list: readonly HostTodo[]): string =>
     JSON.stringify(
       list.map(({ key, title, status, priority }) => [key, title, status, priority]),
     );
-  return text(known) === text(listed);
+  return serialise(known) === serialise(listed);
 }
 
 /**
- * A list that has not moved undoes nothing of ours (G5). `idOf` makes our id of the
- * host's key.
+ * The changes between two readings of a host's list. A list that has not moved undoes
+ * nothing of ours (G5). `idOf` makes our id from the host's key.
  */
 export function hostListChanges(
   known: readonly HostTodo[],
@@ -358,7 +374,7 @@ export function hostListChanges(
   );
   const shown = new Set(listed.map(({ key }) => key));
   for (const { key, status } of before.values()) {
-    // Finished todos leave a host's list silently; an open one that does was deleted
+    // A finished todo leaves a host's list silently; an open one that leaves was deleted
     // (T2).
     if (key === null || shown.has(key) || status === 'completed' || status === 'gone')
       continue;
@@ -374,8 +390,8 @@ function keyedChanges(
 ): ListChange[] {
   if (key === null) return [];
   const known = statusFromWord(word);
-  // With a word that we do not know it is open (T6). Only told hosts read the plan's
-  // reply, which says so.
+  // A todo with an unknown word counts as open (T6). Only told hosts read the reply of
+  // the plan, which says so.
   const status = known ?? 'pending';
   if (before === undefined) {
     const item = {
@@ -396,6 +412,7 @@ function keyedChanges(
     : [{ type: 'todo-updated', todoId: key, changes }];
 }
 
+/** A host's list as items of a whole-list write. */
 export function writtenItems(
   listed: readonly ListedTodo[],
 ): readonly Omit<WrittenTodo, 'freshId'>[] {
@@ -404,22 +421,23 @@ export function writtenItems(
   });
 }
 
+/** Notes what an event says about the host: its list, and where its turn stands. */
 export function followHost(state: State, event: Event): State {
   const { source } = event;
-  // A claim at the gate is not yet the host's: it may refuse.
+  // A claim at the gate is not in the host's list yet, because the host may refuse it.
   if (source === undefined || source.kind === 'gate') return state;
-  const listed = { ...state, hostList: followList(state.hostList, event) };
+  const listed = { ...state, hostList: updateHostList(state.hostList, event) };
   if (source.kind === 'side' || source.kind === 'list') return listed;
   const before = state.trail;
   const { asking } = source;
   if (asking && (event.type !== 'stop-attempted' || asking.by === before.stop?.by))
-    return hearOfStop(listed, asking);
+    return noteHook(listed, asking);
   const trail = {
     ...before,
     promptId: source.promptId ?? before.promptId,
     last: source.kind,
   };
-  // A slip in a todo tool is no failure of the todo (S6).
+  // A mistake in a todo tool is no failure of the todo (S6).
   if (event.type === 'tool-ended')
     return {
       ...listed,
@@ -442,10 +460,10 @@ export function followHost(state: State, event: Event): State {
 }
 
 /**
- * The state, if another hook decides about this stop (V5); null: it is for this one to
- * ask. A host goes on when all its hooks have ended, so whoever was started before one of
- * them was last heard of, or comes before the answer is given, is asked about the same
- * stop.
+ * If another hook already decides about this stop, the state with this hook noted (V5);
+ * null: this hook has to ask. A host goes on only when all its hooks have ended. So a
+ * hook is about the same stop if it was started before another one was last heard of, or
+ * if it comes before the answer is given.
  */
 export function decidedElsewhere(state: State, { type, source }: Event): State | null {
   const { asking, promptId = null } = source ?? {};
@@ -454,18 +472,18 @@ export function decidedElsewhere(state: State, { type, source }: Event): State |
   if (last !== 'stop' || stop.about !== asking.about || (promptId ?? before) !== before)
     return null;
   const isSame = asking.since <= stop.until || isUnsaid(state);
-  return isSame && stop.by !== asking.by ? hearOfStop(state, asking) : null;
+  return isSame && stop.by !== asking.by ? noteHook(state, asking) : null;
 }
 
-function hearOfStop(state: State, { until }: Asking): State {
+function noteHook(state: State, { until }: Asking): State {
   const { trail } = state;
   const { stop } = trail;
   if (stop === null) return state;
-  const heard = { ...stop, until: Math.max(stop.until, until) };
-  return { ...state, trail: { ...trail, stop: heard } };
+  const extended = { ...stop, until: Math.max(stop.until, until) };
+  return { ...state, trail: { ...trail, stop: extended } };
 }
 
-function followList(list: State['hostList'], event: Event): State['hostList'] {
+function updateHostList(list: State['hostList'], event: Event): State['hostList'] {
   switch (event.type) {
     case 'todos-created': {
       const added = event.items.flatMap(({ hostKey, title, status = 'pending' }) =>
@@ -482,8 +500,8 @@ function followList(list: State['hostList'], event: Event): State['hostList'] {
         return { ...todo, title, status: status === 'cancelled' ? 'gone' : status };
       });
     case 'plan-written':
-      // A tool that writes the whole list of a host without keys has written what the
-      // host keeps.
+      // If a tool writes the whole list of a host without keys, that is now the host's
+      // list.
       if (event.source?.kind !== 'list' && list.some(({ key }) => key !== null))
         return list;
       return event.items.map(

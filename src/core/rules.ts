@@ -1,5 +1,5 @@
-// The rules in order; `untildone why --rules` prints them. The first that answers wins;
-// if none does, the agent is continued.
+// The rules that answer a stop attempt, in order: the first that answers wins; if none
+// does, the agent is continued. A rule only reads. `untildone why --rules` prints them.
 import type { Decision, Inputs, Outcome } from './decision.ts';
 import { displayName, oneLine, visibleLine } from './safe-text.ts';
 import type { Settings } from './settings.ts';
@@ -28,6 +28,7 @@ import {
   type State,
 } from './state.ts';
 
+/** What a rule reads: one stop attempt, with the state and the settings at that time. */
 export type StopContext = Readonly<{
   state: State;
   counts: PlanCounts;
@@ -35,19 +36,22 @@ export type StopContext = Readonly<{
   settings: Settings;
   goalChecks: readonly string[];
   at: number;
-  /** Why a decided continuation cannot be carried out. */
+  /** Set if a continuation was decided and cannot be carried out. */
   undelivered: Undelivered | null;
 }>;
 
+/** The host accepts no more continuations (`cap`), or it refused this one (`failed`). */
 export type Undelivered =
   | Readonly<{ why: 'cap'; cap: number; goOn?: string | undefined }>
   | Readonly<{ why: 'failed'; attempts: number; error: string }>;
 
+/** What a rule answers. `runsChecks`: with the wait, the checks that are due start. */
 export type RuleAnswer = Pick<Decision, 'sentence' | 'inputs' | 'outcome' | 'dueAt'> &
   Readonly<{ answer: 'wait' | 'let-go'; runsChecks: boolean }>;
 
+/** One rule: its reason code, the question that it asks, and its answer or null. */
 export type Rule<Name extends string = string> = Readonly<{
-  /** Reason code, the same in hook, command line, log and page. */
+  /** The reason code, the same in hooks, command line, log and page. */
   name: Name;
   asks: string;
   answer: (context: StopContext) => RuleAnswer | null;
@@ -73,12 +77,10 @@ function wait(sentence: string, inputs: Inputs, dueAt: number | null = null): Ru
   return { answer: 'wait', sentence, inputs, outcome: null, dueAt, runsChecks: false };
 }
 
-/**
- * The rules that a stop attempt runs down, in their order; the first that answers wins.
- */
+/** Every rule, in the order in which a stop attempt meets them; the first answer wins. */
 export const stopRules = [
-  // Whose session is this: switched off, not ours, or an agent that must never be
-  // continued (G2, G4)?
+  // Sessions that untildone leaves alone: it is switched off, the session is not ours, or
+  // the agent must never be continued (G2, G4).
   rule('disabled', 'Is untildone switched off for this agent?', ({ settings, state }) => {
     const { mode, enabled } = settings;
     if (mode !== 'off' && enabled) return null;
@@ -130,7 +132,7 @@ export const stopRules = [
   rule('deleted', 'Was the session deleted?', ({ state }) =>
     state.deleted ? skip('The session was deleted.', { deleted: true }) : null,
   ),
-  // The human's will and the model's escape hatch (G4, M6).
+  // The human stopped or paused the session, or the agent paused by itself (G4, M6).
   rule('aborted', 'Did you stop the agent?', ({ state }) => {
     const { latch } = state;
     if (latch === null) return null;
@@ -145,7 +147,7 @@ export const stopRules = [
         `You stopped the agent after its turn had ended. ${keptOutcomeSentence(state)}`,
         inputs,
       );
-    // How a session of our own is taken up again is told where it ends.
+    // A run of our own names the command for that at its end.
     const how = judgesGoal(state)
       ? 'when the session is taken up again'
       : 'when you send a message or run `untildone resume`';
@@ -186,16 +188,15 @@ export const stopRules = [
       if (pause?.by !== 'model') return null;
       const { by, reason } = pause;
       const sentence = agentPauseSentence(pause);
-      // A human may type `untildone stop` inside the host after the end: the host then
-      // lets the agent answer once more.
+      // If a human types `untildone stop` inside the host after the end, the host lets
+      // the agent answer once more.
       const isTypedAfterEnd = pause.byCommand === true && state.settled !== null;
       if (isTypedAfterEnd && hadEndedOtherwise(state, 'paused'))
         return skip(`${sentence} ${keptOutcomeSentence(state)}`, { by, reason });
       return letGo('paused', sentence, { by, reason });
     },
   ),
-  // Told hosts may idle twice, or after an abort on an idle session: that is no new stop
-  // (E4).
+  // A told host may idle twice, or once more after an abort: that is no new stop (E4).
   rule(
     'already-answered',
     'Is this the same stop again, with nothing done since it was answered?',
@@ -206,7 +207,7 @@ export const stopRules = [
       return wait('This stop was answered already and nothing happened since.', inputs);
     },
   ),
-  // Something that ends by itself or by a human (G3).
+  // The agent waits for something that ends by itself or that a human ends (G3).
   rule(
     'recovering',
     'Is the session recovering from an error?',
@@ -247,14 +248,14 @@ export const stopRules = [
         })
       : wait('A question is waiting for your answer.', { pending, headless });
   }),
-  // Only subagents are waited for, and not for ever. A shell job may be a server: it
-  // holds nothing back (P18, P37).
+  // Only subagents are waited for, and only for a limited time. A shell job may be a
+  // server, so it holds nothing back (P18, P37).
   rule(
     'subagent-at-work',
     'Is a subagent working in the background?',
     ({ state, settings, stop, at }) => {
       const subagents = state.jobs.filter(({ kind }) => kind === 'subagent').length;
-      // An agent whose calls were cut is at work itself.
+      // If the iteration budget cut the agent's calls, the agent itself is still at work.
       if (subagents === 0 || stop.end === 'iteration-budget') return null;
       const until =
         (state.backgroundSince ?? at) + settings.backgroundWaitMinutes * 60_000;
@@ -263,8 +264,8 @@ export const stopRules = [
       return wait(sentence, { subagents, since: state.backgroundSince }, until);
     },
   ),
-  // Only a normal end, an empty answer or the output limit is continued; refusals are
-  // never pressed (G2, P15).
+  // Only a normal end, an empty answer or an output limit is continued. A model that
+  // refused is never asked again (G2, P15).
   rule(
     'ended-abnormally',
     'Did the step end in an error or a cancellation?',
@@ -274,7 +275,7 @@ export const stopRules = [
       const inputs = { end, rateLimited: state.rateLimitedUntil !== null, sameErrors };
       if (end === 'cancelled') return letGo('aborted', 'The step was cancelled.', inputs);
       if (end !== 'error') return null;
-      // These have a reset to wait for, or a more precise reason below.
+      // Rules below know when these errors end, or have a more precise reason.
       if (
         inputs.rateLimited ||
         state.overflows >= 2 ||
@@ -297,8 +298,8 @@ export const stopRules = [
         : null;
     },
   ),
-  // The first alarm changes the prompt; the second ends the turn (P25). Where all todos
-  // are ended, the checks decide.
+  // The first alarm changes the prompt, and the second ends the turn (P25). If every todo
+  // has ended, the checks decide instead.
   rule(
     'looping',
     'Does the agent still repeat itself after it was told?',
@@ -311,15 +312,14 @@ export const stopRules = [
       return letGo('stagnant', sentence, { alarms, told });
     },
   ),
-  // The plan: is there one, does this turn concern it, is anything left, is it verified
+  // The plan: does it exist, does this turn concern it, is anything left, is it proved
   // (T2, T3, V1, V4)?
   rule(
     'no-plan',
     'Is there nothing to verify: no plan touched and no goal check due?',
     (context) => {
       const { counts, state, stop, goalChecks } = context;
-      // The agent did not answer, because its calls were cut or failed: that settles
-      // nothing.
+      // The agent gave no answer (its calls were cut or failed): that settles nothing.
       if (
         stop.end === 'iteration-budget' ||
         isErrorJudgedBelow(context) ||
@@ -337,7 +337,7 @@ export const stopRules = [
           'The step ended in an error before there was anything to verify.',
           inputs,
         );
-      // A host's turn may be a mere question: nobody asks for an outcome, unless a plan
+      // A turn in a host may be a mere question, so it gets no outcome, unless a plan
       // vanished from the record (V4).
       if (!judgesGoal(state) && state.recordBroken === null)
         return skip(goalChecks.length === 0 ? nothingToVerify : checksNotDue, inputs);
@@ -354,8 +354,7 @@ export const stopRules = [
       const open = openCount(context.counts);
       const leftOver = state.leftOver?.open ?? 0;
       if (isErrorJudgedBelow(context)) return null;
-      // What a run left open stays held; only the todos of another plan are out of its
-      // reach (T3).
+      // A run answers for its whole plan; only todos of another plan are left over (T3).
       const isAnother = open > 0 && !touchedPlan && !goesOn && !judgesGoal(state);
       if (!isAnother && (leftOver === 0 || !isSettled(context))) return null;
       const amount = isAnother ? open : leftOver;
@@ -373,23 +372,27 @@ export const stopRules = [
       blocked,
     });
   }),
-  // Nobody can prove it, and it is not the agent's progress that is missing (V1, P44).
+  // A check that cannot start proves nothing, and the agent is not to blame (V1, P44).
   rule('check-cannot-start', 'Is nothing open, but a check cannot start?', (context) => {
-    const named = isSettled(context) ? unstartable(context) : [];
-    const [first] = named;
+    const stuckChecks = isSettled(context) ? unstartable(context) : [];
+    const [first] = stuckChecks;
     if (first === undefined) return null;
     const others =
-      named.length === 1 ? '' : ` The same goes for ${named.length - 1} more.`;
+      stuckChecks.length === 1
+        ? ''
+        : ` The same goes for ${stuckChecks.length - 1} more.`;
     const why = first.tail === null ? '' : `: ${visibleLine(oneLine(first.tail, 200))}`;
     const { check } = first;
     const sentence = `The check ${displayName(check)} cannot start${why}`.replace(
       /[.:]*$/u,
       '.',
     );
-    return letGo('blocked', `${sentence}${others}`, { check, checks: named.length });
+    return letGo('blocked', `${sentence}${others}`, {
+      check,
+      checks: stuckChecks.length,
+    });
   }),
-  // Checks that passed before and after prove nothing if nothing happened between (V1,
-  // P46).
+  // Checks that passed all along prove nothing if nothing changed meanwhile (V1, P46).
   rule(
     'no-change',
     'Did every check pass before, and has nothing changed since?',
@@ -425,8 +428,8 @@ export const stopRules = [
         goalFailed: failed,
       };
       if (settings.mode === 'enforce') {
-        // First, since each stop attempt starts its own run: one that was lost in a crash
-        // blocks nobody.
+        // This comes first because each stop attempt starts a run of its own: a run that
+        // was lost in a crash then blocks nobody.
         if (finalRunDue(context))
           return {
             ...wait('The checks are being run before the agent may stop.', inputs),
@@ -442,7 +445,7 @@ export const stopRules = [
       });
     },
   ),
-  // G11: one continuation for a text question, then the human's turn.
+  // A question in the text gets one continuation; after that the human answers (G11).
   rule(
     'repeated-question',
     'Did the agent ask in its text again, without a tool call in between?',
@@ -459,8 +462,8 @@ export const stopRules = [
         : wait('The agent asked twice in a row; the question is for you.', inputs);
     },
   ),
-  // Limits: of the provider, the circuit, budgets, and the three counters (G6, G8, G9,
-  // P21–P23).
+  // Limits: of the provider, of repeated errors, of budgets and of the three counters
+  // (G6, G8, G9, P21–P23).
   rule(
     'rate-limited',
     'Is the provider still limiting requests, or overloaded?',
@@ -486,7 +489,7 @@ export const stopRules = [
       });
     },
   ),
-  // Compaction did not cure it: going on would only overflow again (P23).
+  // Compaction did not help, so the next call would only overflow again (P23).
   rule(
     'overflowing',
     'Does the context overflow although it was compacted?',
@@ -530,16 +533,16 @@ export const stopRules = [
       withoutProgress === 1 ? 'one continuation' : `${withoutProgress} continuations`;
     const sentence = `No progress after ${times}.`;
     const inputs = { withoutProgress, limit, unverified: context.counts.unverified };
-    // A claim that passes would be progress: the agent did its part and waits for the
-    // check.
+    // If a claim passes its check, that is progress: the agent did its part and waits for
+    // the check.
     const claims = claimsWaitedFor(context);
     if (claims === 'late') return null;
     if (claims === null) return letGo('stagnant', sentence, inputs);
     const waiting = wait(`${sentence} Checks of what it claimed are running.`, inputs);
     return { ...waiting, runsChecks: claims === 'due' };
   }),
-  // For a continuation that cannot be carried out: the rules above were asked when it was
-  // decided.
+  // The next two are for a continuation that was decided and cannot be carried out; the
+  // rules above were asked before.
   rule(
     'host-cap',
     'Does the host accept no further continuation, whatever we answer?',
@@ -602,10 +605,7 @@ function keptOutcomeSentence({ settled }: State): string {
 
 type AgentPause = Readonly<{ reason: string | null; byCommand?: boolean | undefined }>;
 
-/**
- * An agent that called `untildone stop` or `pause` asked to stop; one that called
- * `todo_pause` paused.
- */
+/** Says whether the agent paused (`todo_pause`) or asked to stop, and why. */
 export function agentPauseSentence({ reason, byCommand }: AgentPause): string {
   const did = byCommand === true ? 'asked to stop' : 'paused';
   const why = oneLine(reason ?? '', 300);
@@ -632,6 +632,7 @@ function isErrorJudgedBelow({ state, stop, settings, at }: StopContext): boolean
 
 type Spending = Pick<StopContext, 'state' | 'settings' | 'at'>;
 
+/** Whether the context of the model is filled up to the configured share. */
 export function isContextFull({ state: { usage }, settings }: Spending): boolean {
   const { contextTokens, contextLimit } = usage;
   if (contextTokens === null || contextLimit === null) return false;
@@ -640,7 +641,7 @@ export function isContextFull({ state: { usage }, settings }: Spending): boolean
 
 type Usage = Readonly<{ used: number; limit: number | null }>;
 
-function spent({ state: { usage }, settings, at }: Spending) {
+function readBudgets({ state: { usage }, settings, at }: Spending) {
   return {
     tokens: { used: usage.tokens, limit: settings.maxTokens },
     dollars: { used: usage.cost, limit: settings.maxCost },
@@ -648,16 +649,14 @@ function spent({ state: { usage }, settings, at }: Spending) {
   };
 }
 
-/**
- * For a loop that runs the steps itself: would one of these rules end the run now (G8)?
- */
+/** For a loop that runs the steps itself: whether a limit ends the run now (G8). */
 export function isBudgetSpent(spending: Spending): boolean {
   return isContextFull(spending) || isAllowanceSpent(spending);
 }
 
-/** Without the context: a worker has its own. */
+/** Whether a budget is spent; the context is left out, because a worker has its own. */
 export function isAllowanceSpent(spending: Spending): boolean {
-  return Object.values(spent(spending)).some(isSpent);
+  return Object.values(readBudgets(spending)).some(isSpent);
 }
 
 function isSpent({ used, limit }: Usage): boolean {
@@ -666,10 +665,10 @@ function isSpent({ used, limit }: Usage): boolean {
 
 function budget<const Name extends string>(
   name: Name,
-  unit: keyof ReturnType<typeof spent>,
+  unit: keyof ReturnType<typeof readBudgets>,
 ) {
   return rule(name, `Is the budget of ${unit} spent?`, (context) => {
-    const usage = spent(context)[unit];
+    const usage = readBudgets(context)[unit];
     return exhausted(usage, `The budget of ${usage.limit} ${unit} is spent.`);
   });
 }
@@ -677,10 +676,10 @@ function budget<const Name extends string>(
 function counter<const Name extends string>(
   name: Name,
   what: string,
-  look: (context: StopContext) => Usage,
+  readUsage: (context: StopContext) => Usage,
 ) {
   return rule(name, `Is the limit of ${what} reached?`, (context) => {
-    const usage = look(context);
+    const usage = readUsage(context);
     return exhausted(usage, `The limit is reached: ${usage.limit} ${what}.`);
   });
 }

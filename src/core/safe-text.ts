@@ -1,5 +1,5 @@
-// Makes hostile text safe to show: in a terminal, a prompt, a line of JSON or of
-// Markdown, to a human who approves it.
+// Makes hostile text safe to show: in a terminal, a prompt, a line of JSON or Markdown,
+// or to a human who approves it.
 // biome-ignore-all lint/suspicious/noControlCharactersInRegex: control characters are what this removes
 
 const stringSequence =
@@ -10,8 +10,8 @@ const strayControl =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/gu;
 
 /**
- * All but newline and tab. An unterminated string ends with its line: else one stray byte
- * could hide the rest.
+ * Removes all control sequences, but no newline and no tab. An unterminated string ends
+ * with its line, because one stray byte could otherwise hide the rest.
  */
 export function stripTerminalControls(text: string): string {
   return text
@@ -21,10 +21,13 @@ export function stripTerminalControls(text: string): string {
     .replace(strayControl, '');
 }
 
-/** Made on first use: it costs more than the start of a hook may. */
+/** Made when it is first needed: it costs more than the start of a hook may. */
 let segmenter: Intl.Segmenter | null = null;
 
-/** At most `maxLength` UTF-16 units with the closing …; no character is cut in two. */
+/**
+ * The text on one line, with at most `maxLength` UTF-16 units including the closing …; no
+ * character is cut in two.
+ */
 export function oneLine(text: string, maxLength: number): string {
   const spaced = text.replace(/[\r\v\f\u0085]/gu, ' ');
   const line = stripTerminalControls(spaced).replace(/\s+/gu, ' ').trim();
@@ -36,12 +39,12 @@ export function oneLine(text: string, maxLength: number): string {
   return `${line.slice(0, reach?.index ?? 0).trimEnd()}…`;
 }
 
-/** Enough for any honest title, too short for a page of instructions. */
+/** Long enough for any honest title, too short for a page of instructions. */
 const quotedLength = 200;
 
 /**
- * A stranger's text can close neither our tags nor its quotes. What is replaced keeps its
- * look.
+ * Quotes a stranger's text so that it can close neither our tags nor its quotes. The
+ * replacements look like the originals.
  */
 export function quoteForModel(text: string, maxLength: number = quotedLength): string {
   const tame = text
@@ -53,12 +56,11 @@ export function quoteForModel(text: string, maxLength: number = quotedLength): s
 }
 
 /**
- * The same value on one line; DEL, C1, line separators and reordering marks are escaped
- * too.
+ * The same JSON value on one line. DEL, C1, line separators and marks that reorder text
+ * are escaped too.
  */
 export function escapeJsonLine(json: string): string {
-  // Outside strings JSON knows no control character but these three; inside strings it
-  // has none.
+  // Outside strings JSON has only these three control characters, and inside none.
   return json
     .replace(/[\n\r\t]/gu, ' ')
     .replace(/[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, escapeCodeUnit);
@@ -69,8 +71,8 @@ function escapeCodeUnit(character: string): string {
 }
 
 /**
- * A name with a newline could pose as a second result: what is not plain is shown as
- * JSON.
+ * A name that is safe to print. With a newline it could pose as a second result, so a
+ * name that is not plain is shown as JSON.
  */
 export function displayName(name: string): string {
   const plain =
@@ -81,9 +83,9 @@ export function displayName(name: string): string {
 }
 
 /**
- * Inside a line of Markdown: no mark-up, link, HTML or table cell of its own; no `@name`
- * that calls people and no `#1` that closes an issue, which need a letter without width,
- * since escapes do not stop them.
+ * A text inside a line of Markdown: no mark-up, link, HTML or table cell of its own, no
+ * `@name` that calls people and no `#1` that closes an issue. Escapes do not stop the
+ * last two, so they get a letter without width.
  */
 export function markdownText(text: string, maxLength: number): string {
   return oneLine(text.slice(0, maxLength * 16), maxLength)
@@ -95,21 +97,22 @@ export function markdownText(text: string, maxLength: number): string {
 }
 
 /**
- * As code: what stands in it is never read as anything else, whatever quotes it has. A
- * bar would end a table's cell.
+ * A text as Markdown code: it is never read as anything else, whatever quotes it has. In
+ * a table, a bar would end the cell.
  */
 export function markdownCode(text: string, inTable = false): string {
   const line = oneLine(text.slice(0, 4000), quotedLength);
   const longest = Math.max(0, ...[...line.matchAll(/`+/gu)].map(([run]) => run.length));
   const fence = '`'.repeat(longest + 1);
   const pad = line.startsWith('`') || line.endsWith('`') ? ' ' : '';
-  // A backslash before a bar would escape our own, and the bar end the cell.
+  // A backslash before a bar would escape our own backslash, and the bar would end the
+  // cell.
   const inCell = line.replaceAll('\\|', '\\\u200b|').replaceAll('|', '\\|');
   return `${fence}${pad}${inTable ? inCell : line}${pad}${fence}`;
 }
 
 /**
- * Controls, marks that reorder, letters without a shape, odd spaces, halves of
+ * Controls, marks that reorder text, letters without a shape, odd spaces, halves of
  * characters.
  */
 const hidden =
@@ -117,23 +120,30 @@ const hidden =
 const names: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 /**
- * For what a human is asked to approve. Line breaks hide nothing where each line stands
- * on its own.
+ * Whether a text that a human is to approve has hidden characters. Line breaks hide
+ * nothing if each line is shown on its own.
  */
 export function hasHidden(text: string): boolean {
   return visibleLines(text).join('\n') !== text;
 }
 
-/** Nothing is taken away: an escape is `\x1b`, a mark that reorders `\u202e`. */
+/**
+ * Shows hidden characters and takes none away: an escape is `\x1b`, a mark that reorders
+ * is `\u202e`.
+ */
 export function visibleLine(text: string): string {
   return text.replace(hidden, escaped);
 }
 
+/** The lines of a text, each with its hidden characters shown. */
 export function visibleLines(text: string): string[] {
   return text.split('\n').map(visibleLine);
 }
 
-/** Every other letter is named, since a guess would be another command. */
+/**
+ * Shows every character outside ASCII by its code, since a guess would be another
+ * command.
+ */
 export function asciiOnly(text: string): string {
   return text.replace(/[^\p{ASCII}]/gu, escaped);
 }
@@ -149,18 +159,21 @@ function escaped(character: string): string {
 }
 
 /**
- * Question marks of all scripts, and particles that close a question where none is
- * written.
+ * Question marks of all scripts, and particles that close a question where no mark is
+ * usual.
  */
 const questionEnd =
   /(?:[?\uff1f\u061f\u055e\u037e\u2047\u2048]|(?:ます|です|しょう|ません)か[。.]?|[吗嗎][。.]?)$/u;
 const trailing =
   /(?:[\s"'”’»)\]}*_~!！」』）]|\p{Extended_Pictographic}|\u{fe0f}|\u{200d})+$/u;
 
-/** The end decides; reading more would cost time for nothing. */
+/** In UTF-16 units. The end decides, and reading more would only cost time. */
 const tailLength = 500;
 
-/** G11: by punctuation only; a question in code or in the middle is none. */
+/**
+ * Whether a text ends in a question, by punctuation only. A question in code or in the
+ * middle is none (G11).
+ */
 export function endsInQuestion(text: string): boolean {
   const tail = text.slice(-tailLength).trimEnd();
   if (tail.endsWith('```')) return false;

@@ -17,6 +17,7 @@ export function checkIds(
   return [...new Set(names.map((name) => findCheck(checks, name)?.id ?? name))];
 }
 
+/** The check with this name; undefined: the policy does not know it. */
 export function findCheck(
   checks: Checks | undefined,
   name: string,
@@ -31,7 +32,7 @@ export function otherNames(checks: Checks | undefined, id: string): readonly str
   );
 }
 
-/** Each check once. */
+/** Every check once, whichever names it has. */
 export function distinctChecks(checks: Checks | undefined): readonly CheckSpec[] {
   return Object.entries(checks ?? {}).flatMap(([name, spec]) =>
     name === spec.id ? [spec] : [],

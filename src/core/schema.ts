@@ -1,6 +1,6 @@
-// The one schema system: kinds of value, their types (`Infer`), one reader, their JSON
-// Schema. The reader walks the table, never the value: work is bounded by what we know,
-// not by what came in.
+// The one schema system: kinds of values, their types (`Infer`), one reader, and their
+// JSON Schema. The reader walks the table of the kind and never the value, so its work is
+// bounded by what we know and not by what came in.
 import {
   collectProblems,
   didYouMean,
@@ -10,45 +10,50 @@ import {
   type Report,
 } from './problem.ts';
 
+/** A kind of value: how it is read, and the type `T` of the result. */
 export type Kind<T = unknown> = Shape & Traits<T>;
 
+/** What every kind may say besides its shape. */
 export interface Traits<T> {
-  /** Never there: it carries the type. */
+  /** Never set: it only carries the type. */
   readonly holds?: () => T;
   readonly summary?: string;
-  /** As a field of an object it may be missing or null. */
+  /** As a field of an object, the value may be missing or null. */
   readonly optional?: boolean;
-  /** What to say after "must be", where the shape does not. */
+  /** The words after "must be", for a shape that has no good words of its own. */
   readonly expected?: string;
-  /** In a JSON Schema it stands once, under this name. */
+  /** The JSON Schema defines the kind once, under this name, and refers to it. */
   readonly definition?: string;
 }
 
+/** The type of the values of a kind. */
 export type Infer<K> = K extends { readonly holds?: () => infer T } ? T : never;
+/** The fields of an object or a section, by name. */
 export type Fields = Readonly<Record<string, Kind>>;
 
 type Shape = Readonly<
   | { type: 'boolean' }
   | { type: 'integer' | 'number'; minimum: number; maximum: number }
   | { type: 'choice'; values: readonly string[] }
-  /** Length in UTF-16 units. */
+  /** The length is in UTF-16 units. */
   | { type: 'text'; minimum: number; maximum: number; notBlank?: boolean }
   /**
-   * Never blank, without controls and halves of surrogate pairs. Length in code points.
+   * One visible line: not blank, no control characters, no halves of surrogate pairs. The
+   * length is in code points.
    */
   | { type: 'line'; maximum: number }
   | { type: 'list'; of: Kind; maximum: number; unread?: boolean }
   | { type: 'nullable'; of: Kind }
   /**
-   * A line or a list, told apart by the look of the value: a text is never a mistaken
-   * list. `refuses`: what else is wrong with one of the right shape.
+   * A line or a list, told apart by the type of the value, so that a text is never taken
+   * for a wrong list. `refuses` says what else is wrong with a value of the right shape.
    */
   | { type: 'either'; of: readonly Kind[]; refuses?: (value: unknown) => string | null }
   | ObjectShape
   | SectionShape
-  /** Names that people choose, kept in lower case. */
+  /** An object with names that people choose; the names are kept in lower case. */
   | { type: 'named'; of: Kind; maximum: number }
-  /** Objects told apart by the word in one field. */
+  /** Objects of several types; the word in the field `tag` says which. */
   | { type: 'variant'; tag: string; of: Readonly<Record<string, ObjectShape>> }
   | { type: 'taken'; take: (value: unknown) => unknown }
 >;
@@ -59,17 +64,20 @@ type ObjectShape = Readonly<{
   entries: readonly (readonly [string, Kind])[];
 }>;
 
-/** What people write: any of the keys; an unknown one is a mistake. */
+/**
+ * An object that people write: every key may be missing, and an unknown key is a mistake.
+ */
 export type SectionShape = Readonly<{
   type: 'section';
   fields: Fields;
-  /** Its fields make sense only together: a stronger source replaces the whole. */
+  /** The fields make sense only together, so a stronger source replaces all of them. */
   isOneValue?: boolean;
 }>;
 
 type Optional = { readonly optional: true };
 type Flat<T> = { [Name in keyof T]: T[Name] };
 
+/** The type of an object with these fields. */
 export type Values<F> = Flat<
   {
     readonly [Name in keyof F as F[Name] extends Optional ? never : Name]: Infer<F[Name]>;
@@ -80,23 +88,31 @@ export type Values<F> = Flat<
   }
 >;
 
+/** One type of object for each word of the tag. */
 export type Variant<Tag extends string, Table> = {
   [Name in keyof Table]: Flat<{ readonly [T in Tag]: Name } & Values<Table[Name]>>;
 }[keyof Table];
 
+/** The type of a section: every field may be missing. */
 export type Part<F> = { readonly [Name in keyof F]?: Infer<F[Name]> };
 
+/** The maximum of a kind that has no limit. */
 export const unbounded = Number.MAX_SAFE_INTEGER;
+/** True or false. */
 export const flag: Kind<boolean> = { type: 'boolean' };
+/** A whole number between two bounds. */
 export const integer = numeric('integer');
+/** A number between two bounds. */
 export const number = numeric('number');
+/** A text with any number of lines, measured in UTF-16 units. */
 export const text = (maximum = unbounded, minimum = 0): Kind<string> => ({
   type: 'text',
   minimum,
   maximum,
 });
+/** A visible text on one line, measured in code points. */
 export const line = (maximum: number): Kind<string> => ({ type: 'line', maximum });
-/** Hosts' ids are UUIDs, paths or hashes; a longer one is not an id. */
+/** An id. Hosts use UUIDs, paths and hashes as ids, so a longer text is none. */
 export const identifier: Kind<string> = {
   type: 'text',
   minimum: 1,
@@ -112,30 +128,37 @@ function numeric(type: 'integer' | 'number') {
   });
 }
 
+/** One of these words. */
 export function choice<const Words extends readonly string[]>(
   ...values: Words
 ): Kind<Words[number]> {
   return { type: 'choice', values };
 }
 
+/** A list of values of one kind. */
 export function list<T>(of: Kind<T>, maximum = unbounded): Kind<readonly T[]> {
   return { type: 'list', of, maximum };
 }
 
-/** The caller reads them one by one: a bad one must not cost the others. */
+/**
+ * A list whose entries the caller reads one by one, so that a bad entry does not cost the
+ * others.
+ */
 export function unreadList(of: Kind): Kind<readonly unknown[]> {
   return { type: 'list', of, maximum: unbounded, unread: true };
 }
 
-/** As a field of an object: what is missing is null. */
+/** A value or null. A field of an object that is missing reads as null. */
 export function nullable<T>(of: Kind<T>): Kind<T | null> {
   return { type: 'nullable', of };
 }
 
+/** A field that may be missing; if it is null, it is left out too. */
 export function optional<K extends Kind>(kind: K): K & Optional {
   return { ...kind, optional: true };
 }
 
+/** The kind with a sentence that tells people what it means. */
 export function described<K extends Kind>(
   kind: K,
   summary: string,
@@ -143,6 +166,7 @@ export function described<K extends Kind>(
   return { ...kind, summary };
 }
 
+/** A value of one of these kinds, told apart by its type. */
 export function either<const Kinds extends readonly Kind[]>(
   ...of: Kinds
 ): Kind<Infer<Kinds[number]>> {
@@ -150,22 +174,26 @@ export function either<const Kinds extends readonly Kind[]>(
 }
 
 /**
- * Interfaces, so that the declarations of the package name them instead of writing them
- * out.
+ * Interfaces, because the declarations of the package then name them instead of spelling
+ * them out.
  */
 export interface ObjectKind<F extends Fields> extends ObjectShape, Traits<Values<F>> {
   readonly fields: F;
 }
+/** A section, with the type of its values. */
 export interface SectionKind<F extends Fields> extends SectionShape, Traits<Part<F>> {}
 
+/** An object with these fields; unknown keys are left out. */
 export function object<const F extends Fields>(fields: F): ObjectKind<F> {
   return { type: 'object', fields, entries: Object.entries(fields) };
 }
 
+/** A section with these fields; an unknown key is a problem. */
 export function section<const F extends Fields>(fields: F): SectionKind<F> {
   return { type: 'section', fields };
 }
 
+/** An object whose keys are names that people choose. */
 export function named<T>(
   of: Kind<T>,
   maximum: number,
@@ -173,6 +201,7 @@ export function named<T>(
   return { type: 'named', of, maximum };
 }
 
+/** An object whose field `tag` says which of these tables its other fields come from. */
 export function variant<
   const Tag extends string,
   const Table extends Readonly<Record<string, Fields>>,
@@ -183,15 +212,20 @@ export function variant<
   return { type: 'variant', tag, of };
 }
 
+/** A value that `take` turns into another one; nothing is refused. */
 export function taken<T>(take: (value: unknown) => T): Kind<T> {
   return { type: 'taken', take };
 }
 
+/** The value that was read, or every problem that was found. */
 export type Read<T> =
   | Readonly<{ ok: true; value: T }>
   | Readonly<{ ok: false; problems: readonly Problem[] }>;
 
-/** What the kind does not know is left out. */
+/**
+ * Reads a value from outside. Keys that an object of this kind does not know are left
+ * out.
+ */
 export function read<T>(kind: Kind<T>, value: unknown, mostProblems?: number): Read<T> {
   const { report, problems } = collectProblems(mostProblems);
   const found = readInto(kind, value, '', report);
@@ -200,7 +234,7 @@ export function read<T>(kind: Kind<T>, value: unknown, mostProblems?: number): R
     : { ok: false, problems: problems() };
 }
 
-/** Once something was reported the result means nothing. */
+/** Reads a value and reports its problems. After a report the result must not be used. */
 export function readInto<T>(
   kind: Kind<T>,
   value: unknown,
@@ -210,19 +244,19 @@ export function readInto<T>(
   return readKind(kind, value, { path, keys: [], report }) as T;
 }
 
-/** The path is put into words only when there is a problem. */
-type Place = Readonly<{
+/** Where the reader stands. The path is put into words only if there is a problem. */
+type ReadPosition = Readonly<{
   path: string;
   keys: (string | number)[];
   report: Report;
 }>;
 
-function readKind(kind: Kind, value: unknown, place: Place): unknown {
+function readKind(kind: Kind, value: unknown, position: ReadPosition): unknown {
   switch (kind.type) {
     case 'nullable':
       if (value === null) return null;
       if (leaves.includes(kind.of.type) && !fits(kind.of, value)) break;
-      return readKind(kind.of, value, place);
+      return readKind(kind.of, value, position);
     case 'taken':
       return kind.take(value);
     case 'either': {
@@ -230,20 +264,20 @@ function readKind(kind: Kind, value: unknown, place: Place): unknown {
         type === 'list' ? Array.isArray(value) : typeof value === 'string';
       const meant = kind.of.find(isMeant);
       if (meant === undefined) break;
-      const found = readKind(meant, value, place);
+      const found = readKind(meant, value, position);
       const wrong = kind.refuses?.(value) ?? null;
-      if (wrong !== null) report(place, wrong);
+      if (wrong !== null) report(position, wrong);
       return found;
     }
     case 'list':
       if (!Array.isArray(value) || value.length > kind.maximum) break;
       if (kind.unread === true) return value;
       return Array.from({ length: value.length }, (_, at) =>
-        readAt(kind.of, value[at], place, at),
+        readAt(kind.of, value[at], position, at),
       );
     case 'object':
       if (!isObject(value)) break;
-      return readFields(kind, value, {}, place);
+      return readFields(kind, value, {}, position);
     case 'variant': {
       if (!isObject(value)) break;
       const word = ownValue(value, kind.tag);
@@ -252,24 +286,24 @@ function readKind(kind: Kind, value: unknown, place: Place): unknown {
           ? kind.of[word]
           : undefined;
       if (fields !== undefined)
-        return readFields(fields, value, { [kind.tag]: word }, place);
+        return readFields(fields, value, { [kind.tag]: word }, position);
       return readAt(
         { type: 'choice', values: Object.keys(kind.of) },
         word,
-        place,
+        position,
         kind.tag,
       );
     }
     case 'section':
       if (!isObject(value)) break;
-      return readSection(kind, value, place);
+      return readSection(kind, value, position);
     case 'named':
       if (!isObject(value) || Object.keys(value).length > kind.maximum) break;
-      return readNamed(kind.of, value, place);
+      return readNamed(kind.of, value, position);
     default:
       if (fits(kind, value)) return value;
   }
-  report(place, () => {
+  report(position, () => {
     const sentence = `must be ${expectation(kind)}, got ${excerpt(value)}`;
     const { values = [] } = (kind.type === 'nullable' ? kind.of : kind) as {
       values?: readonly string[];
@@ -279,23 +313,32 @@ function readKind(kind: Kind, value: unknown, place: Place): unknown {
   return undefined;
 }
 
-function readAt(kind: Kind, value: unknown, place: Place, key: string | number): unknown {
-  place.keys.push(key);
-  const found = readKind(kind, value, place);
-  place.keys.pop();
+function readAt(
+  kind: Kind,
+  value: unknown,
+  position: ReadPosition,
+  key: string | number,
+): unknown {
+  position.keys.push(key);
+  const found = readKind(kind, value, position);
+  position.keys.pop();
   return found;
 }
 
-function report(place: Place, message: string | (() => string), key?: string): void {
-  place.report(pathIn(place, key), message);
+function report(
+  position: ReadPosition,
+  message: string | (() => string),
+  key?: string,
+): void {
+  position.report(pathIn(position, key), message);
 }
 
-function pathIn(place: Place, key?: string): () => string {
-  const keys = key === undefined ? place.keys : [...place.keys, key];
+function pathIn(position: ReadPosition, key?: string): () => string {
+  const keys = key === undefined ? position.keys : [...position.keys, key];
   return () =>
     keys.reduce<string>(
       (at, part) => (typeof part === 'number' ? `${at}[${part}]` : joinPath(at, part)),
-      place.path,
+      position.path,
     );
 }
 
@@ -303,14 +346,14 @@ function readFields(
   { entries }: ObjectShape,
   value: Record<string, unknown>,
   copy: Record<string, unknown>,
-  place: Place,
+  position: ReadPosition,
 ): unknown {
   for (const [name, kind] of entries) {
     const own = ownValue(value, name);
     const isMissing = own === undefined || own === null;
     if (isMissing && kind.optional === true) continue;
     const found =
-      isMissing && kind.type === 'nullable' ? null : readAt(kind, own, place, name);
+      isMissing && kind.type === 'nullable' ? null : readAt(kind, own, position, name);
     if (found !== undefined) copy[name] = found;
   }
   return copy;
@@ -319,49 +362,56 @@ function readFields(
 function readSection(
   { fields }: SectionShape,
   value: Record<string, unknown>,
-  place: Place,
+  position: ReadPosition,
 ): unknown {
   const entries: [string, unknown][] = [];
   for (const [key, inner] of Object.entries(value)) {
     const kind = Object.hasOwn(fields, key) ? fields[key] : undefined;
     const where =
-      place.path === '' && place.keys.length === 0 ? '' : ' that can be given here';
+      position.path === '' && position.keys.length === 0 ? '' : ' that can be given here';
     if (kind === undefined)
       report(
-        place,
+        position,
         () => didYouMean(`is not a setting${where}`, key, Object.keys(fields)),
         key,
       );
-    else entries.push([key, readAt(kind, inner, place, key)]);
+    else entries.push([key, readAt(kind, inner, position, key)]);
   }
   return Object.fromEntries(entries);
 }
 
 const nameKind = line(100);
 
-/** As keys they would reach an object's prototype. */
+/** As keys, these names would reach the prototype of an object. */
 const reservedNames: readonly string[] = ['__proto__', 'constructor', 'prototype'];
 
-function readNamed(kind: Kind, value: Record<string, unknown>, place: Place): unknown {
+function readNamed(
+  kind: Kind,
+  value: Record<string, unknown>,
+  position: ReadPosition,
+): unknown {
   const spellings = new Map<string, string>();
   const entries: [string, unknown][] = [];
   for (const [name, inner] of Object.entries(value)) {
     const key = name.toLowerCase();
     const earlier = spellings.get(key);
-    if (reservedNames.includes(key)) report(place, 'cannot be used as a name', name);
+    if (reservedNames.includes(key)) report(position, 'cannot be used as a name', name);
     else if (!fits(nameKind, name))
-      report(place, `the name must be ${expectation(nameKind)}`, name);
+      report(position, `the name must be ${expectation(nameKind)}`, name);
     else if (earlier !== undefined)
-      report(place, `is given twice: ${excerpt(earlier)} is the same name`, name);
+      report(position, `is given twice: ${excerpt(earlier)} is the same name`, name);
     else {
       spellings.set(key, name);
-      entries.push([key, readAt(kind, inner, place, name)]);
+      entries.push([key, readAt(kind, inner, position, name)]);
     }
   }
   return Object.fromEntries(entries);
 }
 
-/** Names come from people: `constructor` must not find what every object inherits. */
+/**
+ * The value of a key that the object itself has. People choose names, and `constructor`
+ * must not find what every object inherits.
+ */
 export function ownValue<T>(
   value: Readonly<Record<string, T>>,
   key: string,
@@ -369,8 +419,11 @@ export function ownValue<T>(
   return Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
+/**
+ * Whether the value is an object with fields; dates, maps and the like must not pass for
+ * an empty section.
+ */
 export function isObject(value: unknown): value is Record<string, unknown> {
-  // Dates, maps and the like must not pass for an empty section.
   return Object.prototype.toString.call(value) === '[object Object]';
 }
 
@@ -407,7 +460,7 @@ function fits(kind: Kind, value: unknown): boolean {
         return false;
       return kind.notBlank !== true || value.trim() !== '';
     case 'line':
-      // First the cheap question: a huge text is never split into characters.
+      // The cheap test comes first, so that a huge text is never split into characters.
       if (typeof value !== 'string' || value.length > 2 * kind.maximum) return false;
       return [...value].length <= kind.maximum && isLine.test(value);
     default:
@@ -415,7 +468,7 @@ function fits(kind: Kind, value: unknown): boolean {
   }
 }
 
-/** NaN is between nothing. */
+/** False for NaN. */
 function isBetween(value: number, minimum: number, maximum: number): boolean {
   return value >= minimum && value <= maximum;
 }
@@ -457,9 +510,13 @@ function expectation(kind: Kind): string {
   }
 }
 
+/** A JSON Schema, or a part of one. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
-/** Draft 2020-12, for editors, models and readers of our events. */
+/**
+ * The JSON Schema of a kind (draft 2020-12), for editors, models and readers of our
+ * events.
+ */
 export function jsonSchema(kind: Kind): JsonSchema {
   const { summary, definition } = kind;
   if (definition !== undefined) return { $ref: `#/$defs/${definition}` };
@@ -532,7 +589,10 @@ function propertiesOf(fields: Fields): JsonSchema {
   );
 }
 
-/** `fixed`: what stands in every one of them, as it is. */
+/**
+ * The JSON Schema of an object. `fixed` holds properties that each such object has as
+ * given.
+ */
 export function objectSchema(fields: Fields, fixed: JsonSchema): JsonSchema {
   const required = Object.keys(fields).filter((name) => fields[name]?.optional !== true);
   return {

@@ -1,6 +1,6 @@
 // Every setting, once (C1): types, reader, JSON Schema, environment names, flags and docs
-// come from here. A time has its unit at the end of its name: Seconds, or Minutes for
-// what usually takes minutes. Fractions are fine.
+// come from this table. The name of a time ends with its unit: Seconds, or Minutes for a
+// time that usually takes minutes. Fractions are allowed.
 import { argv, check, todoCheck } from './check-specs.ts';
 import { toastTemplates } from './own-words.ts';
 import { goOnPhrases, stopWords } from './phrases.ts';
@@ -25,18 +25,21 @@ import {
 import { textTemplates } from './texts.ts';
 
 /**
- * Where a setting does something: in hosts that we answer by hooks, in those that load a
- * plugin. `mcp`: in the tools that we serve.
+ * Where a setting acts: `hooks` are hosts that we answer, `plugins` are hosts that load a
+ * plugin of ours, `mcp` are the tools that we serve.
  */
 export const places = ['run', 'hooks', 'plugins', 'enforcer', 'mcp'] as const;
 type Places = readonly (typeof places)[number][];
 /**
- * Others are answered in the moment in which they stop: nothing counts down there, and
- * nothing is sent.
+ * Only these hosts know a countdown and are sent a text. All others get their answer at
+ * the moment when they stop.
  */
 const toldHosts: Places = ['plugins', 'enforcer'];
 const ownAgent: Places = ['run'];
 
+/**
+ * A setting: its kind, its default, whether an agent may override it, and where it acts.
+ */
 export type Setting<T = unknown, Whole = T, PerAgent = boolean> = Kind<T> & {
   readonly default: Whole;
   readonly perAgent: PerAgent;
@@ -62,7 +65,7 @@ function shared<T>(
   return { ...perAgent<T>(kind, byDefault, summary, actsIn), perAgent: false };
 }
 
-/** Of a group: these are all for our own agent. */
+/** A setting inside a group; a group belongs to our own agent. */
 function part<T>(
   kind: Kind<T>,
   byDefault: NoInfer<T>,
@@ -73,7 +76,9 @@ function part<T>(
 
 type Whole<F> = { readonly [Name in keyof F]: Infer<F[Name]> };
 
-/** A file may give any of them; after merging each has a value. */
+/**
+ * A setting with fields. A source may give some of them; after merging each has a value.
+ */
 function group<const F extends Readonly<Record<string, Setting>>>(
   summary: string,
   fields: F,
@@ -92,7 +97,7 @@ function group<const F extends Readonly<Record<string, Setting>>>(
   };
 }
 
-/** What a human can be told of while they look elsewhere. */
+/** The events that a human can be notified of. */
 export const noticeEvents = ['paused', 'permission', 'outcome'] as const;
 
 const hour = 3600;
@@ -105,7 +110,7 @@ const tokens = integer(1000, 100_000_000);
 const pricePerMillion = number(0, 1_000_000);
 const checkNames = list(line(100), 200);
 
-/** Never the keys themselves, only the variables that hold them. */
+/** Holds the names of the variables with keys, never the keys themselves. */
 const modelProvider = section({
   baseUrl: described(
     line(2000),
@@ -136,20 +141,20 @@ const modelPrice = section({
 });
 
 /**
- * How a model is asked: by our own agent and by each worker. The efforts are the words of
- * the AI SDK, which knows the vendors'.
+ * How our own agent and each worker ask a model. The efforts are the words of the AI SDK,
+ * which translates them for each vendor.
  */
-const asked = {
+const modelCall = {
   reasoningEffort: nullable(
     choice('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'),
   ),
-  // OpenAI refuses fewer.
+  // OpenAI refuses smaller numbers.
   maxOutputTokens: nullable(integer(16, 1_000_000)),
   temperature: nullable(number(0, 2)),
 };
 const orRun = 'not given: that of the run; null: left to its provider.';
 
-/** Never more than what its run may do. */
+/** A worker never gets more rights than its run has. */
 const worker = section({
   enabled: described(flag, 'Whether todos may be handed to it; not given: yes.'),
   purpose: described(
@@ -165,15 +170,15 @@ const worker = section({
     'Its model as provider/model; null or not given: that of the run.',
   ),
   reasoningEffort: described(
-    asked.reasoningEffort,
+    modelCall.reasoningEffort,
     `How much its model thinks; ${orRun}`,
   ),
   maxOutputTokens: described(
-    asked.maxOutputTokens,
+    modelCall.maxOutputTokens,
     `Tokens that one answer of it may have; ${orRun}`,
   ),
   temperature: described(
-    asked.temperature,
+    modelCall.temperature,
     `How much its model varies its answers; ${orRun}`,
   ),
   tools: described(
@@ -364,19 +369,19 @@ const ownSettings = {
     ownAgent,
   ),
   reasoningEffort: perAgent(
-    asked.reasoningEffort,
+    modelCall.reasoningEffort,
     null,
     'How much the model of our own agent thinks before it answers; null: left to its provider.',
     ownAgent,
   ),
   maxOutputTokens: perAgent(
-    asked.maxOutputTokens,
+    modelCall.maxOutputTokens,
     null,
     'Tokens that one answer of our own agent may have; null: left to its provider.',
     ownAgent,
   ),
   temperature: perAgent(
-    asked.temperature,
+    modelCall.temperature,
     null,
     'How much the model of our own agent varies its answers; null: left to its provider.',
     ownAgent,
@@ -539,9 +544,14 @@ const agents = shared(
   'Settings for single agents by name; letter case does not count.',
 );
 
-// By their names, so that the declarations of the package say all of this once.
+// A named type, so that the declarations of the package spell this table out only once.
 type Table = typeof ownSettings & { readonly agents: typeof agents };
+/** Every setting by name, `agents` included. */
 export const settingTable: Table = { ...ownSettings, agents };
+/**
+ * The kind of a configuration: any setting may be missing, and an unknown name is
+ * refused.
+ */
 export const configKind: Kind<PartialSettings> & SectionShape = section(settingTable);
 
 /**
@@ -551,24 +561,29 @@ export const configKind: Kind<PartialSettings> & SectionShape = section(settingT
 export type Settings = { readonly [Name in keyof Table]: Table[Name]['default'] };
 /** Settings as `untildone.json` has them: any of them, by name. */
 export type PartialSettings = { readonly [Name in keyof Table]?: Infer<Table[Name]> };
-export type AskedSettings = Pick<Settings, keyof typeof asked>;
+/** The settings that say how a model is asked. */
+export type AskedSettings = Pick<Settings, keyof typeof modelCall>;
+/** The settings that define checks. */
 export type CheckSettings = Pick<
   Settings,
   'checks' | 'goal' | 'todoChecks' | 'protect' | 'allowChecks'
 >;
+/** A provider of models, as the setting `models` describes it. */
 export type ModelProvider = Infer<typeof modelProvider>;
 
-export const askedNames = Object.keys(asked) as readonly (keyof AskedSettings)[];
+/** The names of the settings that say how a model is asked. */
+export const askedNames = Object.keys(modelCall) as readonly (keyof AskedSettings)[];
+/** The names of all settings. */
 export const settingNames = Object.keys(settingTable) as readonly (keyof Settings)[];
 
-/** What holds where nobody says anything else. */
+/** The settings that hold if no source gives any; nobody can change them. */
 export const defaultSettings: Settings = Object.freeze(
   Object.fromEntries(
     settingNames.map((name) => [name, frozen(settingTable[name].default)]),
   ),
 ) as unknown as Settings;
 
-/** A caller that changed a default would change it for all. */
+/** Freezes a default, because a caller that changed it would change it for everyone. */
 function frozen(value: unknown): unknown {
   if (typeof value === 'object' && value !== null) {
     for (const inner of Object.values(value)) frozen(inner);
@@ -577,14 +592,17 @@ function frozen(value: unknown): unknown {
   return value;
 }
 
-/** Letter case does not count: hosts spell the same agent "Build" and "build". */
+/**
+ * The settings with the overrides of one agent. Letter case does not count, because hosts
+ * spell the same agent "Build" and "build".
+ */
 export function settingsForAgent(settings: Settings, agentName: string | null): Settings {
   const wanted = agentName?.toLowerCase();
   const found = Object.entries(settings.agents).find(
     ([name]) => name.toLowerCase() === wanted,
   );
   if (found === undefined) return settings;
-  // An override of a part of a section keeps the rest of it.
+  // If an override gives only a part of a section, the rest of the section stays.
   const overrides = Object.entries(found[1]).map(([name, value]) => {
     const setting = name as keyof Overridable;
     return settingTable[setting].type === 'section'

@@ -1,4 +1,4 @@
-// What a run that answers for its goal may call done (V1, T3, P35, P36, P46).
+// When a run that answers for its goal may end as done (V1, T3, P35, P36, P46).
 import { describe, expect, it } from 'vitest';
 import { ends, own, planned, reports } from '../../test/properties/check-story.ts';
 import {

@@ -1,5 +1,6 @@
 // What is known when nothing is left to do: which checks are due, run or passed, and what
-// the outcome rests on (V1, V2).
+// the outcome rests on (V1, V2). The rules ask; nothing here starts a check or changes
+// the state.
 import { bareCheck, protectedPathsId } from './check-specs.ts';
 import type { StopContext } from './rules.ts';
 import { displayName, oneLine } from './safe-text.ts';
@@ -8,8 +9,8 @@ import { checksOf, isUnstartable } from './todo.ts';
 import { hasWorkspaceMoved } from './work.ts';
 
 /**
- * Always in a run that answers for its goal; in hosts only in a turn that touched the
- * plan or the workspace (V1).
+ * Whether the checks on the goal must answer: always in a run that answers for its goal,
+ * in a host only if the turn touched the plan or the workspace (V1).
  */
 export function goalChecksDue({
   state: { turn, descriptor },
@@ -27,18 +28,20 @@ function goalStates({ state, goalChecks }: StopContext): string[] {
   return goalChecks.map((check) => state.goal[check]?.state ?? 'none');
 }
 
+/** Whether a check on the goal has to answer and has failed. */
 export function goalFailed(context: StopContext): boolean {
   return goalChecksDue(context) && goalStates(context).includes('failed');
 }
 
 /**
- * So many, in any number of writes, make a bulk claim (V4). Two can be an honest
+ * How many ends, in any number of writes, make a bulk claim (V4). Two can be an honest
  * coincidence.
  */
 const bulkSize = 3;
 
 /**
- * Once per human message. An agent whose calls nobody tells of may have worked for hours.
+ * What the agent has to look at again, once per human message; null: nothing. If calls
+ * are not reported, the agent may have worked for hours and is not asked.
  */
 export function dueChallenge({ state, counts }: StopContext): 'claims' | 'ends' | null {
   const { challenged, descriptor, work } = state;
@@ -49,11 +52,12 @@ export function dueChallenge({ state, counts }: StopContext): 'claims' | 'ends' 
   return isBulk(counts.ends) && !challenged.ends ? 'ends' : null;
 }
 
-/** Of tools other than the todo tools. */
+/** Calls of tools other than the todo tools. */
 export function callsSinceMessage({ work, spoken }: State): number {
   return work.calls - spoken.calls;
 }
 
+/** Whether a check is running whose result this stop needs. */
 export function checksRunning(context: StopContext): boolean {
   const { finalRun } = context.state;
   if (context.counts.running > 0 || goalStates(context).includes('running')) return true;
@@ -61,7 +65,8 @@ export function checksRunning(context: StopContext): boolean {
 }
 
 /**
- * Once per stop attempt: what is unverified or stale, and always the goal checks (V2).
+ * Whether this stop attempt still has to start its one run of the checks: those of
+ * unverified and stale todos, and always those on the goal (V2).
  */
 export function finalRunDue(context: StopContext): boolean {
   const { unverified, passed } = context.counts;
@@ -71,8 +76,8 @@ export function finalRunDue(context: StopContext): boolean {
 }
 
 /**
- * While other todos are open: claims whose checks this stop has not seen. `late`: the
- * host's deadline came first.
+ * Claims whose checks this stop has not seen, while other todos are open. `late`: the
+ * host's deadline came first. Null: there are none.
  */
 export function claimsWaitedFor(context: StopContext): 'due' | 'running' | 'late' | null {
   const { counts, settings, state, stop } = context;
@@ -82,7 +87,10 @@ export function claimsWaitedFor(context: StopContext): 'due' | 'running' | 'late
   return state.checksOverdue ? 'late' : 'running';
 }
 
-/** Told to wait, the agent wrote nothing since: what passed meanwhile still counts. */
+/**
+ * Whether this stop takes the last run up. If the agent was told to wait and wrote
+ * nothing since, the checks that passed meanwhile still count.
+ */
 export function isFinalRunTakenUp({
   state: { finalRun, work, descriptor },
 }: StopContext): boolean {
@@ -90,7 +98,10 @@ export function isFinalRunTakenUp({
   return descriptor.seesTools && finalRun.writes === work.writes;
 }
 
-/** Of the goal where they are due, and of claims: there is no such program or file. */
+/**
+ * The checks that cannot start, on the goal if they have to answer, and of claims: there
+ * is no such program or file.
+ */
 export function unstartable(
   context: StopContext,
 ): { check: string; tail: string | null }[] {
@@ -110,8 +121,8 @@ export function unstartable(
 }
 
 /**
- * Those of the failed checks that failed before the first call of the model too (P51).
- * Without a baseline nobody ran them then, and none is named.
+ * The failed checks that failed before the first call of the model too (P51). Without a
+ * baseline nobody ran them then, and none is named.
  */
 export function findFailedBefore(
   { baseline }: Pick<State, 'baseline'>,
@@ -122,7 +133,7 @@ export function findFailedBefore(
 
 /**
  * The failed checks on the goal and of todos, each once. A todo with several checks names
- * none: the record does not say which of them failed.
+ * none, because the record does not say which of them failed.
  */
 function listFailedChecks({ goal, plan }: State): string[] {
   const ofGoal = Object.keys(goal).filter((check) => goal[check]?.state === 'failed');
@@ -136,8 +147,8 @@ function listFailedChecks({ goal, plan }: State): string[] {
 }
 
 /**
- * For people, behind the sentence of the outcome. Empty: no check failed both before the
- * work and last.
+ * For people, after the sentence of the outcome. Empty: no check failed both before the
+ * work and at the end.
  */
 export function failedBeforeSentence(state: State): string {
   const checks = findFailedBefore(state, listFailedChecks(state));
@@ -150,14 +161,15 @@ export function failedBeforeSentence(state: State): string {
   return checks.length === 0 ? '' : `${subject} failed before the work began too.`;
 }
 
+/** Background jobs that no continuation has named to the agent yet. */
 export function unnamedJobs({ state }: StopContext): State['jobs'] {
   return state.jobs.filter(({ id }) => !state.namedJobs.includes(id));
 }
 
 /**
- * Said to the agent once before a stop settles anything: of a run, that a job of its own
- * still runs (P18) and that its first answer was empty (P14); without a plan, that it
- * goes round in circles (P25).
+ * Whether the agent must hear something once before a stop settles: in a run, that a job
+ * of its own still runs (P18) or that its first answer was empty (P14); without a plan,
+ * that it goes round in circles (P25).
  */
 export function isToldFirst(context: StopContext): boolean {
   const { state, stop, counts } = context;
@@ -171,7 +183,7 @@ export function isToldFirst(context: StopContext): boolean {
 }
 
 /**
- * The agent ended by itself with nothing open, and nothing has to be said to it first.
+ * Whether the agent ended by itself, nothing is open, and it has heard all that it must.
  */
 export function settlesStop(context: StopContext): boolean {
   const { counts, stop } = context;
@@ -183,8 +195,8 @@ export function settlesStop(context: StopContext): boolean {
 }
 
 /**
- * Every due check has answered for this stop, and none failed: only the outcome is left
- * to say.
+ * Whether every due check has answered for this stop and none failed, so that the outcome
+ * is clear.
  */
 export function isSettled(context: StopContext): boolean {
   if (!settlesStop(context)) return false;
@@ -193,8 +205,8 @@ export function isSettled(context: StopContext): boolean {
 }
 
 /**
- * What a settled stop rests on; only `checks` is done, and only `word` is what
- * `--accept-claims` accepts (V1).
+ * What a settled stop rests on: its weakest part. Only `checks` is done, and only `word`
+ * is what `--accept-claims` accepts (V1). `record`: the record is damaged.
  */
 export type Rest =
   | 'checks'
@@ -205,6 +217,7 @@ export type Rest =
   | 'unverified'
   | 'record';
 
+/** The weakest part of what the outcome rests on. */
 export function restsOn(context: StopContext): Exclude<Rest, 'record'> {
   const { counts, state, goalChecks } = context;
   if (counts.unexplained > 0) return 'unexplained';
@@ -216,8 +229,8 @@ export function restsOn(context: StopContext): Exclude<Rest, 'record'> {
   const isMissing = isDue && goalStates(context).some((now) => now !== 'passed');
   if (counts.unverified > 0 || isMissing) return 'unverified';
   if (isOnlyCancelled(counts)) return 'word';
-  // Untouched paths prove no work: only another goal check covers todos without a check
-  // (V1, P27).
+  // Protected paths that nobody touched prove no work: only another check on the goal
+  // covers todos without checks (V1, P27).
   const goalProves = isDue && goalChecks.some((check) => check !== protectedPathsId);
   return goalProves || (counts.uncovered === 0 && counts.passed > 0) ? 'checks' : 'word';
 }
@@ -226,6 +239,7 @@ function isOnlyCancelled(counts: PlanCounts): boolean {
   return counts.completed === 0 && counts.cancelled > 0;
 }
 
+/** The sentence for people about what the outcome rests on. */
 export function describeRest(context: StopContext): string {
   const { counts } = context;
   const { unexplained, unproved } = counts;
@@ -239,7 +253,7 @@ export function describeRest(context: StopContext): string {
   if (rests === 'flaky')
     return 'Nothing is open, but a check failed before it passed: it cannot be relied on.';
   const unseen = counts.uncovered + counts.unverified;
-  // Our own agent's end names its next command itself.
+  // Our own agent names its next command itself when it ends.
   const isCheckMissing =
     rests === 'word' &&
     context.goalChecks.length === 0 &&
@@ -255,8 +269,9 @@ export function describeRest(context: StopContext): string {
 }
 
 /**
- * Seen by the system since the goal was given: the files after a call that can write
- * (any, where calls are not seen), or a check that did not pass then and does now (V1).
+ * Whether the system saw a change since the goal was given (V1): other files after a call
+ * that can write (after any, if calls are not reported), or a check that did not pass
+ * then and does now.
  */
 export function hasChanged({ state, goalChecks }: StopContext): boolean {
   const { baseline, work, plan, descriptor } = state;
@@ -271,6 +286,7 @@ export function hasChanged({ state, goalChecks }: StopContext): boolean {
   );
 }
 
+/** An amount of todos in words. */
 export function todos(amount: number): string {
   return amount === 1 ? '1 todo' : `${amount} todos`;
 }

@@ -1,5 +1,5 @@
-// One session with its whole plan, replaced and never mutated. What can be counted from
-// the plan is not kept.
+// The state of one session with its whole plan. A state is replaced and never mutated,
+// and it keeps nothing that can be counted from the plan.
 import type { CheckSpec } from './check-specs.ts';
 import type { Outcome } from './decision.ts';
 import type {
@@ -15,11 +15,17 @@ import type {
 } from './events.ts';
 import { isOpen, priorities, type Todo } from './todo.ts';
 
+/** One turn: from a message of the human until the agent may stop. */
 export type Turn = Readonly<ReturnType<typeof newTurn>>;
-/** Zeroed only by a human message, progress, and first finals or passes (G6). */
+/**
+ * The counters of continuations. Only a human message, progress, first finals and first
+ * passes set them back (G6).
+ */
 export type Counters = Session['counters'];
 
+/** What is known about one check on the goal. */
 export type GoalCheck = Readonly<typeof newGoalCheck>;
+/** A check on the goal before its first result. */
 export const newGoalCheck = {
   state: 'none' as 'none' | 'running' | 'passed' | 'failed' | 'cannot-start',
   passedBefore: false,
@@ -28,9 +34,9 @@ export const newGoalCheck = {
 };
 
 /**
- * Of the checks (V2). `overdue`: the agent was told to wait; its next stop takes it up if
- * nothing was written since. `claimsOnly`: todos were open, so it says nothing about the
- * goal.
+ * The last run of the checks before an outcome (V2). `overdue`: the agent was told to
+ * wait, and its next stop takes the run up if nothing was written since. `claimsOnly`:
+ * todos were open, so the run says nothing about the goal.
  */
 type FinalRun = {
   stop: string;
@@ -40,7 +46,7 @@ type FinalRun = {
   claimsOnly: boolean;
 };
 
-/** Decided again when its cause of waiting ends. */
+/** A stop attempt that waits. It is decided again when the cause of its wait ends. */
 export type ParkedStop = Readonly<{
   eventId: string;
   cause: string;
@@ -56,7 +62,7 @@ type Pause = {
   byCommand?: boolean;
 };
 
-/** Of our own agent, from the question until the call begins. */
+/** A request of our own agent, kept from the question until its call begins. */
 export type PermissionRequest = Readonly<
   PermissionSubject & {
     requestId: string;
@@ -74,23 +80,25 @@ interface SessionPermissions {
   readonly grants: readonly Readonly<
     Permitted & { remembered: 'session' | 'always'; at: number }
   >[];
-  /** Not asked for again before the human speaks. */
+  /** These are not asked for again before the human speaks. */
   readonly refused: readonly Permitted[];
 }
 
 /** The last todo that went to a worker; only one works at a time (S4). */
 export type Delegation = Omit<EventOf<'delegation-started'>, keyof EventBase | 'type'> & {
   readonly startedAt: number;
-  /** null: it is at work, or the process died meanwhile. */
+  /** Null: the worker is at work, or the process died meanwhile. */
   readonly ended: Pick<EventOf<'delegation-ended'>, 'result' | 'sentence' | 'at'> | null;
 };
 
+/** When a parked stop is decided (`due`) or a text is sent again (`resend`). */
 export type SessionTimer = Frozen<{
   purpose: 'due' | 'resend';
   dueAt: number;
   epoch: number;
 }>;
 
+/** How far the text of the last continuation has got. */
 export type Injection = Readonly<{
   epoch: number;
   state: 'intended' | 'sent' | 'observed' | 'unanswered' | 'failed';
@@ -99,19 +107,20 @@ export type Injection = Readonly<{
 }>;
 
 /**
- * The human's last message by the clock that files are stamped by; a session's own times
- * never run backwards.
+ * When the human last spoke, by the clock that files are stamped with. The session's own
+ * times may differ, because they never run backwards.
  */
 export const spokeAt = ({ clock, usage }: Pick<Session, 'clock' | 'usage'>) =>
   clock ?? usage.since;
 
+/** Whether the text has still to arrive: it is intended or sent. */
 export function isOnItsWay(injection: Injection | null): injection is Injection {
   return injection?.state === 'intended' || injection?.state === 'sent';
 }
 
 /**
- * Decided, but nobody has answered with it, and nothing has come since that makes it
- * void.
+ * Whether a continuation was decided that no answer has carried yet, and nothing has made
+ * it void since.
  */
 export function isUnsaid({
   injection,
@@ -121,27 +130,28 @@ export function isUnsaid({
 }
 
 /**
- * The last stop: the hook that decides about it, and when a hook about it was last heard
- * of.
+ * The last stop: the hook that decides about it, and the time at which a hook about it
+ * was last heard of.
  */
 type AnsweredStop = Omit<Asking, 'since'>;
 
-/** Where the turn of a host stands whose hooks are each a process of their own. */
+/** Where the turn stands in a host whose hooks are separate processes. */
 const noTrail = {
   promptId: null as string | null,
-  /** Of the main agent; null: nothing yet. */
+  /** What the main agent did last; null: nothing yet. */
   last: null as SourceKind | null,
-  /** Of the last tool call, if nothing came after it. */
+  /** The error of the last tool call, if nothing came after that call. */
   toolError: null as string | null,
-  /** Since the main agent last called a tool or a prompt came. */
+  /** Stops since the main agent last called a tool or a prompt came. */
   stops: 0,
   stop: null as AnsweredStop | null,
 };
 
+/** A todo in a list of the host, as it was last read. */
 export type HostTodo = Readonly<{
   key: string | null;
   title: string;
-  /** The host's word; `gone`: it has left the list. */
+  /** The host's word; `gone`: the todo has left the list. */
   status: string;
   priority?: string | undefined;
 }>;
@@ -149,13 +159,14 @@ export type HostTodo = Readonly<{
 type Progress = Readonly<{
   weakInRow: number;
   weakCounted: boolean;
-  /** Since the last continuation, like workspaceMoved. */
+  /** Since the last continuation, like `workspaceMoved`. */
   planMoved: boolean;
   workspaceMoved: boolean;
-  /** The last continuation counted as stagnant; no stop since. */
+  /** The last continuation counted as stagnant, and the agent has not stopped since. */
   continuationOpen: boolean;
 }>;
 
+/** The progress of a session whose human has just spoken. */
 export const noProgress: Progress = {
   weakInRow: 0,
   weakCounted: false,
@@ -166,16 +177,16 @@ export const noProgress: Progress = {
 
 /** How the checks stood before the work on the goal began (V1). */
 type Baseline = {
-  /** With what only checks wrote since. */
+  /** The files at that time, with changes that only checks made since. */
   fingerprint: string | null;
-  /** Calls that can write, ended until then. */
+  /** How many calls that can write had ended by then. */
   writes: number;
   checks: Readonly<Record<string, 'passed' | 'failed' | 'cannot-start'>>;
 };
 
 /**
- * Checks that came with plans from other sessions: accepted there, and asked for by no
- * file here (V7).
+ * Checks that came with plans from other sessions: a human accepted them there, and no
+ * file here asks for them (V7).
  */
 type Carried = {
   checks: Readonly<Record<string, CheckSpec>>;
@@ -183,25 +194,29 @@ type Carried = {
 };
 
 type Frozen<T> = { readonly [Name in keyof T]: Frozen<T[Name]> };
+/** A stored session without its plan; newSession() below has its fields. */
 export interface Session extends Frozen<ReturnType<typeof newSession>> {}
 
 /**
  * A stored session (not the `Session` of `openSession`) and its whole plan, as one value.
  */
 export interface State extends Session {
-  /** Ranks rise along it. */
+  /** In the order of their ranks. */
   readonly plan: readonly Todo[];
 }
 
 /**
- * Of a session that only keeps a plan for the next message in the host that is its
- * instance (V7).
+ * The host of a session that only keeps a moved plan. Its `instance` names the host whose
+ * next message takes the plan (V7).
  */
 export const waitingHost = 'moved-plan';
 
-/** Of sessions that programs open; those of `untildone run` are its own. */
+/**
+ * The host of sessions that programs open; a session of `untildone run` has another one.
+ */
 export const libraryHost = 'library';
 
+/** The host of a session about which nothing is known yet. */
 export const unknownHost: SessionDescriptor = {
   host: 'unknown',
   instance: 'unknown',
@@ -216,6 +231,7 @@ export const unknownHost: SessionDescriptor = {
   tools: { pause: null, verify: null },
 };
 
+/** The agent of a session about which nothing is known yet. */
 export const unknownAgent: AgentDescriptor = {
   name: null,
   canWrite: 'unknown',
@@ -224,8 +240,8 @@ export const unknownAgent: AgentDescriptor = {
 };
 
 /**
- * The state before the first event. Without a descriptor a session counts as read-only:
- * unknown is never continued.
+ * The state before the first event. A session without a descriptor counts as read-only,
+ * because an unknown agent is never continued.
  */
 export function createState(id: string, at: number): State {
   return { ...newSession(id, at), plan: [] };
@@ -243,17 +259,17 @@ function newSession(id: string, at: number) {
     policyHash: null as string | null,
     deleted: false,
     closed: false,
-    /** The first words that the human said (V11). */
+    /** The first words of the human (V11). */
     title: null as string | null,
     turn: null as Turn | null,
     /**
-     * Rises at each human message, latch, pause, cancelled countdown and injection: older
-     * timers are void.
+     * Rises at each human message, latch, pause, cancelled countdown and injection. A
+     * timer with an older epoch is void.
      */
     epoch: 0,
     leftOver: null as { planId: string; open: number } | null,
     counters: { stagnant: 0, continuations: 0, total: 0 },
-    /** `movedTo`: by moving its plan there. */
+    /** `movedTo`: the human stopped the session by moving its plan there. */
     latch: null as { how: string; at: number; movedTo?: string } | null,
     pause: null as Pause | null,
     waits: {
@@ -265,27 +281,29 @@ function newSession(id: string, at: number) {
     jobs: [] as readonly Job[],
     namedJobs: [] as readonly string[],
     backgroundSince: null as number | null,
-    /** In a row, without a tool call in between (G11). */
+    /** Questions in a row, without a tool call in between (G11). */
     questions: 0,
     emptyAnswers: 0,
     progress: noProgress,
     work: {
-      /** Of tools other than the todo tools. */
+      /** Calls of tools other than the todo tools. */
       calls: 0,
-      /** Of tools that can write, ended. */
+      /** Calls of tools that can write, when they have ended. */
       writes: 0,
-      /** Of those, begun; more than `writes`: one is running. */
+      /**
+       * The same calls when they begin; if there are more than `writes`, one is running.
+       */
       started: 0,
       writesAtFingerprint: 0,
-      /** Those that the last look at the workspace came after. */
+      /** The number of `writes` at the last look at the workspace. */
       writesSeen: 0,
       fingerprint: null as string | null,
-      /** A call was told of, if only of a todo tool. */
+      /** A tool call was reported, if only of a todo tool. */
       heard: false,
     },
     /**
-     * At the human's last message: claims and work are counted from there (V4). Epoch 0:
-     * nobody has spoken.
+     * The values at the human's last message: claims and work are counted from there
+     * (V4). Epoch 0: nobody has spoken.
      */
     spoken: { epoch: 0, calls: 0, writes: 0, fingerprint: null as string | null },
     challenged: { claims: false, ends: false },
@@ -304,11 +322,11 @@ function newSession(id: string, at: number) {
       contextLimit: null as number | null,
     },
     /**
-     * What the clock showed at the human's last message, where that is not `usage.since`
+     * The time of the clock at the human's last message, if it differs from `usage.since`
      * (P42).
      */
     clock: null as number | null,
-    /** Said while the agent worked. */
+    /** Messages that the human sent while the agent worked. */
     words: [] as readonly Readonly<{ messageId: string; text: string; at: number }>[],
     permissions: {
       hasAsked: false,
@@ -323,38 +341,43 @@ function newSession(id: string, at: number) {
     carried: null as Carried | null,
     goal: {} as Readonly<Record<string, GoalCheck>>,
     finalRun: null as FinalRun | null,
-    /** A damaged record proves nothing until the human speaks (V4). */
+    /** Why the record is damaged. It proves nothing until the human speaks (V4). */
     recordBroken: null as string | null,
     checksOverdue: false,
     /**
-     * Files that are ignored by now and were not at the human's message; they count all
+     * Files that are ignored by now and were not at the human's message. They count all
      * the same (V2).
      */
     hidden: [] as readonly string[],
-    /** Told hosts: a second idle without activity is a duplicate (E4). */
+    /** In told hosts, a second idle without activity in between is a duplicate (E4). */
     activeSinceAnswer: true,
     lastContinuationAt: null as number | null,
-    /** The last few: a known id is an echo and cancels nothing (E2). */
+    /**
+     * The ids of the last few messages: a known id is an echo and cancels nothing (E2).
+     */
     humanMessageIds: [] as readonly string[],
-    /** The last one answered; `resume` takes it up again in a told host. */
+    /** The last stop that was answered; `resume` takes it up again in a told host. */
     lastStop: null as ParkedStop | null,
     parked: null as ParkedStop | null,
     timer: null as SessionTimer | null,
     injection: null as Injection | null,
     settled: null as { outcome: Outcome; reason: string; at: number } | null,
-    /** Hash of the rest, written by the engine with each save. */
+    /** The hash of all other fields, written by the engine with each save. */
     seal: '',
   };
 }
 
+/** Whether a human has spoken in this session. */
 export function hasSpoken({ spoken }: Pick<Session, 'spoken'>): boolean {
   return spoken.epoch > 0;
 }
 
+/** How many todos are open. */
 export function openCount(counts: PlanCounts): number {
   return counts.pending + counts.inProgress;
 }
 
+/** How many todos the plan has. */
 export function planSize(counts: PlanCounts): number {
   return openCount(counts) + counts.completed + counts.cancelled + counts.blocked;
 }
@@ -374,20 +397,26 @@ const noCounts = {
   flaky: 0,
   failed: 0,
   unexplained: 0,
-  /** Cancelled although it has checks. */
+  /** Cancelled todos that have checks. */
   unproved: 0,
   /**
-   * Of the agent since the human's message; its own checks judge a todo that has any
-   * (V4).
+   * Todos without checks that the agent completed since the human's message; the others
+   * are judged by their checks (V4).
    */
   claims: 0,
-  /** Blocked or cancelled with a reason, likewise. */
+  /**
+   * Todos that the agent blocked or cancelled with a reason since the human's message.
+   */
   ends: 0,
 };
 
+/** The figures of a plan that rules and texts ask for. */
 export type PlanCounts = Readonly<typeof noCounts>;
 
-/** @param since the epoch of the human's message */
+/**
+ * Counts a plan.
+ * @param since the epoch of the human's message
+ */
 export function countPlan(plan: readonly Todo[], since = 0): PlanCounts {
   const counts = { ...noCounts };
   for (const todo of plan) {
@@ -408,7 +437,7 @@ export function countPlan(plan: readonly Todo[], since = 0): PlanCounts {
         if (isSaid) counts.claims += 1;
       } else if (verification === 'passed') counts.passed += 1;
       else counts.unverified += 1;
-      // The length first: thousands of calls would cost a third of a decision.
+      // The length is tested first: thousands of calls would cost a third of a decision.
       if (todo.evidence.length > 0 && todo.evidence.some(({ flaky }) => flaky))
         counts.flaky += 1;
     } else {
@@ -424,7 +453,10 @@ export function countPlan(plan: readonly Todo[], since = 0): PlanCounts {
   return counts;
 }
 
-/** T5: by priority, in progress before pending, then in the plan's order. */
+/**
+ * The next open todos: by priority, those in progress before pending ones, then in the
+ * order of the plan (T5).
+ */
 export function nextTodos(plan: readonly Todo[], howMany: number): Todo[] {
   const ranks: Todo[][] = priorities.flatMap(() => [[], []]);
   for (const todo of plan) {
@@ -438,26 +470,27 @@ export function nextTodos(plan: readonly Todo[], howMany: number): Todo[] {
   return ranks.flat().slice(0, howMany);
 }
 
+/** A turn as it begins. */
 export function newTurn(id: string, startedAt: number, number = 1) {
   return {
     id,
     number,
     startedAt,
-    /** A message before that joins the turn (T3). */
+    /** A message that comes before the end joins the turn (T3). */
     ended: false,
     touchedPlan: false,
     touchedWorkspace: false,
     /** The human's message was a go-on phrase: earlier todos count (T3). */
     goesOn: false,
     stopSeen: false,
-    /** It began with a plan that the checks on the goal had proved. */
+    /** The turn began when the checks on the goal had proved the plan. */
     proved: false,
   };
 }
 
 /**
- * A turn that only asks something takes no proof away: nothing has moved since the checks
- * passed.
+ * Whether the checks on the goal have proved the plan. A turn that only asks something
+ * takes no proof away, because nothing has moved since the checks passed.
  */
 export function isGoalProved({
   settled,
@@ -469,16 +502,16 @@ export function isGoalProved({
 }
 
 /**
- * The outcome of such a turn does not change any more (V12). A stop attempt that waits
- * keeps its turn open.
+ * Whether the turn has ended, so that its outcome does not change any more (V12). A stop
+ * attempt that waits keeps its turn open.
  */
 export function isTurnOver({ turn, parked }: Pick<Session, 'turn' | 'parked'>): boolean {
   return turn?.ended === true && parked === null;
 }
 
 /**
- * A stop (`aborted`) or a pause that came after the end of the turn changes nothing of
- * how the turn ended (V12).
+ * Whether the turn had already ended with another outcome. A stop (`aborted`) or a pause
+ * after that changes nothing about how the turn ended (V12).
  */
 export function hadEndedOtherwise(
   session: Pick<Session, 'turn' | 'parked' | 'settled'>,
@@ -487,6 +520,7 @@ export function hadEndedOtherwise(
   return isTurnOver(session) && session.settled?.outcome !== outcome;
 }
 
+/** Marks the turn as ended. */
 export function endTurn(state: State): State {
   return state.turn === null ? state : { ...state, turn: { ...state.turn, ended: true } };
 }
@@ -501,17 +535,22 @@ export function reopenTurn(state: State): State {
   };
 }
 
-/** The epoch rises so that a timer on its way is void. */
+/**
+ * Drops a waiting stop and its timer. The epoch rises, so that a timer on its way is
+ * void.
+ */
 export function cancelParked(state: State): State {
   return { ...state, parked: null, timer: null, epoch: state.epoch + 1 };
 }
 
+/** Does the same as cancelParked(), but only if a stop or a timer waits. */
 export function unpark(state: State): State {
   return state.parked === null && state.timer === null ? state : cancelParked(state);
 }
 
 /**
- * An asked host has the text with our answer; what happens next shows whether it took it.
+ * The injection after a further event. An asked host has the text with our answer, and
+ * only the next event shows whether it took the text.
  */
 export function afterAnswer(
   { injection, descriptor }: State,

@@ -1,5 +1,5 @@
-// Answers a stop attempt: runs down the rules, and if none answers builds the
-// continuation. Hosts, loops and timers all end up here (G1).
+// Answers a stop attempt: asks the rules in order, and builds the continuation if none of
+// them answers. Hosts, loops and timers all come here (G1); nothing is performed here.
 import {
   byEvent,
   type Command,
@@ -49,16 +49,21 @@ import { seeFingerprint, setJobs } from './work.ts';
 
 const upcomingTodos = 4;
 
+/** What stop attempts, timers and news about deliveries do to a session. */
 export const stopReducers = byEvent({
   'stop-attempted'(state, event, policy) {
     const { end, question, toolError } = event;
-    // A told host may idle twice for one stop: the first one's countdown holds (E4). An
-    // asked host has stopped again.
-    const waiting = state.descriptor.mode === 'told' ? state.parked : null;
-    const first = waiting ?? { eventId: event.id, at: event.at, cause: 'stop-attempted' };
+    // A told host may idle twice for one stop: the countdown of the first one holds (E4).
+    // An asked host has stopped again.
+    const waitingStop = state.descriptor.mode === 'told' ? state.parked : null;
+    const first = waitingStop ?? {
+      eventId: event.id,
+      at: event.at,
+      cause: 'stop-attempted',
+    };
     const stop = { ...first, end, question, toolError };
     return decideStop(
-      seeFingerprint(lookAtStop(state, event, waiting), event),
+      seeFingerprint(recordStop(state, event, waitingStop), event),
       stop,
       policy,
       event.at,
@@ -68,7 +73,7 @@ export const stopReducers = byEvent({
     const { timer } = state;
     if (timer === null || timer.epoch !== epoch || state.epoch !== epoch) return state;
     if (isTooOld(timer.dueAt, at, policy))
-      return reconsider(step(expired(state, at)), policy, at);
+      return reconsider(step(pauseForOldTimer(state, at)), policy, at);
     const fired: State = { ...state, timer: null };
     if (timer.purpose === 'resend')
       return step(fired, [{ type: 'inject', epoch, text: null }]);
@@ -79,45 +84,51 @@ export const stopReducers = byEvent({
     if (injection?.epoch !== event.epoch) return state;
     switch (event.news) {
       case 'sent':
-        return injection.state === 'intended' ? moved(state, injection, 'sent') : state;
+        return injection.state === 'intended'
+          ? withDelivery(state, injection, 'sent')
+          : state;
       case 'observed':
-        return injection.state === 'failed' ? state : moved(state, injection, 'observed');
+        return injection.state === 'failed'
+          ? state
+          : withDelivery(state, injection, 'observed');
       case 'failed':
       case 'lost':
         return sendAgain(state, injection, event, policy);
     }
   },
   /**
-   * The host reports success whatever we answered: so the record says what became of the
-   * turn (V8).
+   * The host reports success whatever we answer, so the record must say what became of
+   * the turn (V8).
    */
   'host-cap-reached': (state, { cap, goOn, at }, policy) =>
     answerUndelivered(state, { why: 'cap', cap, goOn }, policy, at),
 });
 
-function lookAtStop(
+function recordStop(
   state: State,
   event: EventOf<'stop-attempted'>,
-  waiting: ParkedStop | null,
+  waitingStop: ParkedStop | null,
 ): State {
   const isRepeated =
-    waiting !== null || (state.descriptor.mode === 'told' && !state.activeSinceAnswer);
+    waitingStop !== null ||
+    (state.descriptor.mode === 'told' && !state.activeSinceAnswer);
   const jobs = event.background === null ? state : setJobs(state, event.background);
-  const looked: State = {
+  const recorded: State = {
     ...jobs,
     turn: { ...(state.turn ?? newTurn(event.id, event.at)), stopSeen: true },
     progress: { ...state.progress, continuationOpen: false },
     injection: afterAnswer(state, 'observed'),
   };
-  if (isRepeated) return looked;
+  if (isRepeated) return recorded;
   return {
-    ...looked,
+    ...recorded,
     questions: event.question ? state.questions + 1 : 0,
     emptyAnswers: event.end === 'empty' ? state.emptyAnswers + 1 : 0,
     toolErrorTodo: event.toolError === null ? null : state.toolErrorTodo,
   };
 }
 
+/** Decides a parked stop attempt again; without one nothing changes. */
 export function reconsider(first: Step, policy: Policy, at: number): Step {
   const { parked, descriptor } = first.state;
   if (parked === null) return first;
@@ -126,7 +137,7 @@ export function reconsider(first: Step, policy: Policy, at: number): Step {
   return joinSteps(first, decideStop(first.state, stop, policy, at));
 }
 
-/** When one of these ends, a new countdown begins (G3). */
+/** When one of these waits ends, a new countdown begins (G3). */
 const waits: ReadonlySet<string> = new Set<Reason>([
   'recovering',
   'compacting',
@@ -135,7 +146,9 @@ const waits: ReadonlySet<string> = new Set<Reason>([
   'subagent-at-work',
 ]);
 
-/** For a continuation that cannot be carried out: see rules.ts. */
+/**
+ * The rules for a continuation that cannot be carried out: `host-cap` and all below it.
+ */
 const deliveryRules = stopRules.slice(
   stopRules.findIndex(({ name }) => name === 'host-cap'),
 );
@@ -151,81 +164,96 @@ function decideStop(
   const counts = countPlan(state.plan, state.spoken.epoch);
   const context = { state, counts, stop, settings, goalChecks, at, undelivered };
   for (const { name, answer } of undelivered === null ? stopRules : deliveryRules) {
-    const given = answer(context);
-    if (given === null) continue;
-    const decision = decisionOf(context, name, given);
-    if (given.answer === 'wait') return waiting(context, given, decision);
+    const ruleAnswer = answer(context);
+    if (ruleAnswer === null) continue;
+    const decision = createDecision(context, name, ruleAnswer);
+    if (ruleAnswer.answer === 'wait') return answerWait(context, ruleAnswer, decision);
     return undelivered === null
-      ? lettingGo(context, decision)
-      : settling(context, decision);
+      ? answerLetGo(context, decision)
+      : settleTurn(context, decision);
   }
-  const blocked = blockFailing(context);
-  if (blocked === null) return continuing(context);
+  const blocked = blockFailingTodo(context);
+  if (blocked === null) return continueAgent(context);
   return joinSteps(
     blocked,
     decideStop(blocked.state, { ...stop, toolError: null }, policy, at),
   );
 }
 
-function decisionOf(context: StopContext, reason: Reason, given: RuleAnswer): Decision {
+function createDecision(
+  context: StopContext,
+  reason: Reason,
+  ruleAnswer: RuleAnswer,
+): Decision {
   const { state, settings, undelivered } = context;
-  const { answer, dueAt } = given;
-  // A continuation that was sent was no mere observation, whatever the mode is now.
+  const { answer, dueAt } = ruleAnswer;
+  // A continuation that was sent was more than observed, whatever the mode is now.
   const observed = settings.mode === 'observe' && undelivered === null;
   const noText = { textKind: null, level: null };
-  const honestly = withHidden(state, withFailedBefore(state, honest(state, given)));
-  return { answer, reason, ...honestly, ...noText, dueAt, observed, epoch: state.epoch };
+  const ending = withHiddenFiles(
+    state,
+    withFailedBefore(state, withDamagedRecord(state, ruleAnswer)),
+  );
+  return { answer, reason, ...ending, ...noText, dueAt, observed, epoch: state.epoch };
 }
 
-/** With any outcome the human reads which checks failed before the work too (P51). */
-function withFailedBefore(state: State, given: ReturnType<typeof honest>) {
-  const before = given.outcome === null ? '' : failedBeforeSentence(state);
+type Ending = Pick<RuleAnswer, 'outcome' | 'sentence' | 'inputs'>;
+
+/**
+ * If there is an outcome, the human also reads which checks failed before the work (P51).
+ */
+function withFailedBefore(state: State, ending: Ending) {
+  const before = ending.outcome === null ? '' : failedBeforeSentence(state);
   return before === ''
-    ? given
-    : { ...given, sentence: `${withFullStop(given.sentence)} ${before}` };
+    ? ending
+    : { ...ending, sentence: `${withFullStop(ending.sentence)} ${before}` };
 }
 
 /**
- * With any outcome the human reads that an agent ignored files which nobody ignored
- * before (V2).
+ * If there is an outcome, the human also reads which files are ignored only since the
+ * message (V2).
  */
-function withHidden({ hidden }: State, given: ReturnType<typeof honest>) {
-  if (hidden.length === 0 || given.outcome === null) return given;
+function withHiddenFiles({ hidden }: State, ending: Ending) {
+  if (hidden.length === 0 || ending.outcome === null) return ending;
   return {
-    ...given,
-    sentence: `${withFullStop(given.sentence)} ${hiddenSentence(hidden)}`,
+    ...ending,
+    sentence: `${withFullStop(ending.sentence)} ${hiddenSentence(hidden)}`,
   };
 }
 
 const namedFiles = 5;
 
+/** Names the files that are ignored only since the human's message, for people. */
 export function hiddenSentence(hidden: readonly string[]): string {
   const named = hidden.slice(0, namedFiles).map((path) => oneLine(visibleLine(path), 80));
   const more = hidden.length > namedFiles ? ' and others' : '';
   return `These files are ignored only since your message, so they count: ${named.join(', ')}${more}.`;
 }
 
-/** A damaged record proves nothing: the best is `claimed` (V4). */
-function honest({ recordBroken }: State, { outcome, sentence, inputs }: RuleAnswer) {
+/** A damaged record proves nothing, so the best outcome is `claimed` (V4). */
+function withDamagedRecord(
+  { recordBroken }: State,
+  { outcome, sentence, inputs }: RuleAnswer,
+) {
   if (recordBroken === null || (outcome !== 'done' && outcome !== 'claimed'))
     return { outcome, sentence, inputs };
-  const told = `The record of the plan was changed from outside: ${recordBroken}. It proves nothing.`;
+  const warning = `The record of the plan was changed from outside: ${recordBroken}. It proves nothing.`;
   const rests: Rest = 'record';
-  return { outcome: 'claimed' as const, sentence: told, inputs: { ...inputs, rests } };
+  return { outcome: 'claimed' as const, sentence: warning, inputs: { ...inputs, rests } };
 }
 
-function waiting(
+function answerWait(
   context: StopContext,
   { runsChecks }: RuleAnswer,
   decision: Decision,
 ): Step {
   const { state, stop, at } = context;
   const { reason: cause, dueAt } = decision;
-  if (cause === 'already-answered') return decided(decision, state);
+  if (cause === 'already-answered') return decidedStep(decision, state);
   if (decision.observed)
-    return decided(decision, state, answerCommands(context, decision, 'let-go'));
+    return decidedStep(decision, state, answerCommands(context, decision, 'let-go'));
   const isTold = state.descriptor.mode === 'told';
-  // An asked host's stop stays parked only while its checks run.
+  // The stop of an asked host stays parked only while its checks run.
   const stays = isTold || cause === 'nothing-open' || cause === 'stagnant';
   const parked: State = {
     ...state,
@@ -239,12 +267,12 @@ function waiting(
       isTold && dueAt !== null ? { purpose: 'due', dueAt, epoch: state.epoch } : null,
   };
   const answer = answerCommands(context, decision, 'wait');
-  if (!runsChecks) return decided(decision, parked, answer);
+  if (!runsChecks) return decidedStep(decision, parked, answer);
   const started = startFinalRun(context, parked);
-  return decided(decision, started.state, [...started.commands, ...answer]);
+  return decidedStep(decision, started.state, [...started.commands, ...answer]);
 }
 
-function decided(
+function decidedStep(
   decision: Decision,
   state: State,
   commands: readonly Command[] = [],
@@ -252,12 +280,12 @@ function decided(
   return { state, commands, decision, ledger: [] };
 }
 
-/** All are marked as running: the first result must not settle the turn. */
+/** Marks every check as running, because the first result must not settle the turn. */
 function startFinalRun(context: StopContext, state: State): Step {
   const { stop, goalChecks, counts } = context;
   const goal = { ...state.goal };
-  // While todos are open only claims are looked at; a run that the agent waited for
-  // leaves out what passed meanwhile.
+  // While todos are open, only claims are checked. A run that the agent waited for leaves
+  // out the checks that passed meanwhile.
   const claimsOnly = openCount(counts) > 0;
   const missing = goalChecks.filter(
     (check) =>
@@ -284,7 +312,9 @@ function startFinalRun(context: StopContext, state: State): Step {
   ]);
 }
 
-/** The plan itself where nothing changes: the same object needs no saving. */
+/**
+ * Returns the same plan if nothing changes, because an unchanged plan needs no saving.
+ */
 function changeSome(
   plan: readonly Todo[],
   fits: (todo: Todo) => boolean,
@@ -293,26 +323,28 @@ function changeSome(
   return plan.some(fits) ? plan.map((todo) => (fits(todo) ? change(todo) : todo)) : plan;
 }
 
-function lettingGo(context: StopContext, decision: Decision): Step {
+function answerLetGo(context: StopContext, decision: Decision): Step {
   if (decision.observed)
-    return decided(
+    return decidedStep(
       decision,
       endTurn(context.state),
       answerCommands(context, decision, 'let-go'),
     );
-  const { state, commands } = settling(context, decision);
-  const rest = {
+  const { state, commands } = settleTurn(context, decision);
+  const stopped = {
     ...state,
     parked: null,
     lastStop: context.stop,
     timer: null,
     activeSinceAnswer: false,
   };
-  return decided(decision, rest, commands);
+  return decidedStep(decision, stopped, commands);
 }
 
-/** A skip settles nothing. */
-function settling(context: StopContext, decision: Decision): Step {
+/**
+ * Ends the turn with the outcome of the decision. A skip has none and settles nothing.
+ */
+function settleTurn(context: StopContext, decision: Decision): Step {
   const { state, at, settings } = context;
   const { outcome, reason, sentence } = decision;
   const settled = outcome === null ? state.settled : { outcome, reason, at };
@@ -322,11 +354,11 @@ function settling(context: StopContext, decision: Decision): Step {
     const level = context.undelivered === null ? 'info' : 'warning';
     const parts = { reason: sentence, outcome: outcome ?? '', ...openTodos(state) };
     const own = ownToast(settings.toasts, 'end', parts);
-    // Our own message says the outcome; the user's words may not.
+    // Our own message names the outcome; the user's words may not.
     const title = own === null ? 'untildone' : `untildone: ${outcome}`;
     commands.push({ type: 'notify', level, title, message: own ?? message });
   }
-  return decided(decision, { ...endTurn(state), settled }, commands);
+  return decidedStep(decision, { ...endTurn(state), settled }, commands);
 }
 
 function answerCommands(
@@ -342,8 +374,11 @@ function answerCommands(
   return [{ type: 'answer', answer, epoch: state.epoch, text: null, message, dueAt }];
 }
 
-/** S6, P12: after two tool errors the todo is blocked and the others go on. */
-function blockFailing({ state, stop, at, settings }: StopContext): Step | null {
+/**
+ * After two tool errors the todo is blocked, and the agent goes on with the others (S6,
+ * P12). Null: there is nothing to block.
+ */
+function blockFailingTodo({ state, stop, at, settings }: StopContext): Step | null {
   if (
     stop.toolError === null ||
     state.toolErrorTodo === null ||
@@ -360,10 +395,10 @@ function blockFailing({ state, stop, at, settings }: StopContext): Step | null {
 }
 
 /**
- * Counted in the same transaction; the epoch rises so that nothing can inject twice (G6,
- * V5).
+ * Counts the continuation in the same transaction. The epoch rises, so that nothing can
+ * inject a second text (G6, V5).
  */
-function continuing(context: StopContext): Step {
+function continueAgent(context: StopContext): Step {
   const { state, settings, counts, stop, at } = context;
   const { counters, finalRun } = state;
   const text = pickText(context);
@@ -390,11 +425,16 @@ function continuing(context: StopContext): Step {
     observed,
     epoch,
   };
-  // C2: only recorded; an asked host is answered as if we were not there.
+  // In observe mode the decision is only recorded, and an asked host is answered as if we
+  // were not there (C2).
   if (observed)
-    return decided(decision, endTurn(state), answerCommands(context, decision, 'let-go'));
-  const said = continuationText(text, { ...context, next, level });
-  const words = { text: said.text, said };
+    return decidedStep(
+      decision,
+      endTurn(state),
+      answerCommands(context, decision, 'let-go'),
+    );
+  const continuation = continuationText(text, { ...context, next, level });
+  const words = { text: continuation.text, said: continuation };
   const command: Command = isTold
     ? { type: 'inject', epoch, ...words }
     : { type: 'answer', answer: 'continue', epoch, ...words, message: null, dueAt: null };
@@ -405,7 +445,7 @@ function continuing(context: StopContext): Step {
     ...state,
     plan:
       kind === 'dropped-todos' ? changeSome(state.plan, isUnnamedDrop, name) : state.plan,
-    // What the human says meanwhile joins this turn (T3).
+    // If the human speaks meanwhile, the words join this turn (T3).
     turn: state.turn === null ? null : { ...state.turn, ended: false },
     epoch,
     counters: counted,
@@ -414,7 +454,7 @@ function continuing(context: StopContext): Step {
         ? state.challenged
         : { ...state.challenged, [challenged]: true },
     loopTold: state.loopTold || kind === 'loop',
-    // Earlier alarms are forgiven with the telling (P25).
+    // The agent is told now, so earlier alarms do not count any more (P25).
     loopAlarms: kind === 'loop' ? 1 : state.loopAlarms,
     namedJobs:
       kind === 'background-job' ? state.jobs.map(({ id }) => id) : state.namedJobs,
@@ -441,12 +481,12 @@ function continuing(context: StopContext): Step {
     settled: null,
     injection: { epoch, state: 'intended', attempts: 0, at },
   };
-  return decided(decision, continued, [command]);
+  return decidedStep(decision, continued, [command]);
 }
 
 /**
- * Checks and provider limits are not the agent's fault, an output limit is no stagnation
- * (G6, G9, P13).
+ * Running checks and limits of the provider are not the agent's fault, and an output
+ * limit is no lack of progress (G6, G9, P13).
  */
 function countContinuation(
   counters: Counters,
@@ -460,15 +500,17 @@ function countContinuation(
   return { total, continuations, stagnant: counters.stagnant + 1 };
 }
 
-// Delivery (see the design): intended, sent, observed. An old epoch is void.
+// Delivery: a text is intended, sent, observed. News with an old epoch is void.
 
-/** Yesterday's countdown must not spend today's tokens (V5). */
+/** A countdown of yesterday must not spend the tokens of today (V5). */
 function isTooOld(since: number, at: number, { settings }: Policy): boolean {
   return at - since > settings.timerMaxAgeMinutes * 60_000;
 }
 
-/** The stop is decided again, so that the record and the human are told. */
-function expired(state: State, at: number): State {
+/**
+ * Pauses the session and parks its stop again, so that the record and the human are told.
+ */
+function pauseForOldTimer(state: State, at: number): State {
   const reason = 'a countdown was found that is too old to act on';
   const { injection } = state;
   return {
@@ -481,12 +523,13 @@ function expired(state: State, at: number): State {
   };
 }
 
-function moved(state: State, injection: Injection, to: Injection['state']): State {
+function withDelivery(state: State, injection: Injection, to: Injection['state']): State {
   return { ...state, injection: { ...injection, state: to } };
 }
 
 /**
- * Under the same epoch: after a failure with backoff (G9), after a restart at once (V5).
+ * Sends the text again under the same epoch: after a failure with a growing delay (G9),
+ * after a restart at once (V5).
  */
 function sendAgain(
   state: State,
@@ -498,15 +541,15 @@ function sendAgain(
   const { sendAttempts, sendBackoffSeconds } = policy.settings;
   const isLost = event.news === 'lost';
   const isOver = isLost ? !isOnItsWay(injection) : injection.state === 'observed';
-  // An asked host is answered at most once: there is nothing to send again.
+  // An asked host is answered at most once, so there is nothing to send again.
   if (state.descriptor.mode === 'asked' || state.epoch !== epoch || isOver) return state;
-  // The agent went on without our help and stopped again: the newer answer holds.
+  // If the agent went on by itself and stopped again, the newer answer holds.
   const isOutdated = state.parked !== null || state.turn?.ended === true;
-  if (isOutdated && !isLost) return moved(state, injection, 'failed');
-  // A planned resend has its own time.
+  if (isOutdated && !isLost) return withDelivery(state, injection, 'failed');
+  // A resend that is planned already keeps its time.
   if (isLost && (isOutdated || state.timer !== null)) return state;
   if (isLost && isTooOld(injection.at, at, policy))
-    return reconsider(step(expired(state, at)), policy, at);
+    return reconsider(step(pauseForOldTimer(state, at)), policy, at);
   const attempts = injection.attempts + 1;
   if (attempts >= sendAttempts) {
     const error = isLost

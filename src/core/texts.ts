@@ -1,6 +1,6 @@
-// The words of a continuation: the first text that applies is sent (E6, V9), in our words
-// or the user's own. What comes from todos or tools is quoted: it can neither pose as an
-// instruction nor close a tag.
+// The texts that send an agent on: the first text that applies is sent (E6, V9), in our
+// words or the user's own. Words of todos and tools are quoted, so that they can neither
+// pose as an instruction nor close a tag.
 import { messageOf } from './error.ts';
 import {
   type CheckFailure,
@@ -25,20 +25,18 @@ import { openCount, type PlanCounts, planSize, type State } from './state.ts';
 import { isOpen, isUnnamedDrop, type Todo } from './todo.ts';
 
 /**
- * Begins each text that sends an agent on, for people and other tools; we never rely on
- * it ourselves (E6).
+ * The first words of each text that sends an agent on. They are for people and other
+ * tools; we never rely on them ourselves (E6).
  */
 export const continuationMarker = 'TODO CONTINUATION';
 
-/** Nobody would read more. */
+/** Nobody would read more titles. */
 const namedTitles = 8;
-/**
- * Lines that are quoted of all failed checks together; more lines cost tokens every time.
- */
+/** Quoted lines of all failed checks together; more lines cost tokens every time. */
 const quotedLines = 15;
-/** Lines that are quoted at least of each check, if several failed. */
+/** Quoted lines of each check at least, if several failed. */
 const fewestLines = 4;
-/** Checks whose output is quoted; the others are only named. */
+/** Checks whose output is quoted; further ones are only named. */
 const quotedChecks = 5;
 const lineLength = 200;
 
@@ -46,11 +44,11 @@ type TextContext = StopContext & Readonly<{ next: readonly Todo[]; level: number
 
 type Words = Readonly<{
   applies: (context: StopContext) => boolean;
-  /** Before the next todo; empty ones are left out. */
+  /** They stand before the next todo; empty ones are left out. */
   lines: (context: TextContext) => string | readonly string[];
 }>;
 
-/** `sentence`: for people, what the agent was told. */
+/** One text. `sentence` tells people what the agent was told. */
 function text<const Kind extends string>(kind: Kind, sentence: string, words: Words) {
   return { kind, sentence, ...words };
 }
@@ -61,6 +59,7 @@ const standard = text('standard', 'Todos are still open: the agent is told to go
     context.level === 1 ? staleListLine(context) : unchangedLine(context),
 });
 
+/** Every text, in the order in which they are tried. */
 export const texts = [
   text(
     'output-limit',
@@ -117,7 +116,7 @@ export const texts = [
     },
   ),
   text('failed-check', 'A check failed: the agent is shown what it printed.', {
-    // While todos are open, a failure is quoted only once its todo comes up.
+    // While todos are open, a failed check on the goal is not quoted yet.
     applies: (context) =>
       context.counts.failed > 0 ||
       (openCount(context.counts) === 0 && goalFailed(context)),
@@ -176,13 +175,15 @@ export const texts = [
 ] as const;
 
 type Text = (typeof texts)[number];
+/** The name of a text. */
 export type TextKind = Text['kind'];
 
+/** The first text that applies; the last one always does. */
 export function pickText(context: StopContext): Text {
   return texts.find(({ applies }) => applies(context)) ?? standard;
 }
 
-/** Of which every text is made; what each one holds, for people. */
+/** The parts that every text is made of, and what each one holds, for people. */
 export const textParts = {
   marker: `the words by which people and tools know such a text, [${continuationMarker}]`,
   progress:
@@ -196,18 +197,21 @@ export const textParts = {
 type PartName = keyof typeof textParts;
 
 /**
- * What is said, part by part; `text` is the whole in our words or those of the settings.
+ * A continuation, part by part; `text` is all of it, in our words or in those of the
+ * settings.
  */
 export type Continuation = Readonly<
   Record<PartName | 'text', string> & { kind: TextKind }
 >;
 
-/** A program's own words. It answers at once and may be asked twice. */
+/**
+ * A program's own words for a text. The function answers at once and may be asked twice.
+ */
 export type OwnTexts = (said: Continuation) => string;
 
 /**
- * Our own words for a text, where the user gave none. @param goOn how the sentence "Do
- * not ask whether to go on" ends
+ * Our own words for a text, if the user gave none.
+ * @param goOn how the sentence "Do not ask whether to go on" ends
  */
 const defaultWords = (goOn: string) => [
   '{marker} {progress}.',
@@ -217,18 +221,20 @@ const defaultWords = (goOn: string) => [
   `Do not ask whether to go on${goOn} {wayOut}`,
 ];
 
-/** What must stay in anyone's words. */
+/** The parts that every template must contain, whoever wrote it. */
 function keptParts(kind: TextKind | 'default'): readonly PartName[] {
   if (kind === 'checks-running') return ['marker'];
   const kept = ['marker', 'next', 'wayOut'] as const;
-  // Only the reason names what was dropped or what failed, and we go by its having been
-  // named (P3, V1).
+  // Only the reason names what was dropped or what failed, and later rules rely on the
+  // agent having been told (P3, V1).
   return ['default', 'dropped-todos', 'failed-check'].includes(kind)
     ? [...kept, 'reason']
     : kept;
 }
 
-/** A text of the settings for each kind; `default` is for all that have none. */
+/**
+ * The user's own words for each kind of text; `default` is for each kind that has none.
+ */
 export const textTemplates = section(
   Object.fromEntries(
     [
@@ -238,12 +244,13 @@ export const textTemplates = section(
   ) as Readonly<Record<TextKind | 'default', ReturnType<typeof template>>>,
 );
 
+/** Builds a text: its parts, and the whole in our words or the user's. */
 export function continuationText(
   { kind, lines }: Text,
   context: TextContext,
 ): Continuation {
   const isReminder = kind === 'standard' || kind === 'failed-check';
-  // While only checks are missing there is nothing to go on with.
+  // While only checks are missing, there is nothing to go on with.
   const goesOn = kind !== 'checks-running';
   const reason = [lines(context)].flat();
   const parts = {
@@ -263,8 +270,8 @@ export function continuationText(
 }
 
 /**
- * A program's function that fails no stop: where it fails itself, the human is told once,
- * and `said.text` is sent.
+ * Wraps a program's own function so that it cannot fail a stop: if it fails, the human is
+ * told once, and our own text is sent.
  */
 export function checkedTexts(own: OwnTexts, tell: (sentence: string) => void): OwnTexts {
   let isTold = false;
@@ -283,7 +290,7 @@ function ask(
 ): Readonly<{ text?: string; wrong?: string }> {
   try {
     const text: unknown = own(said);
-    // Safe: a promise comes too late, and so does its failure.
+    // Safe: a promise comes too late and is refused, so its failure does not matter.
     if (text instanceof Promise) text.catch(() => {});
     if (typeof text !== 'string')
       return { wrong: `the function must return a text, got ${excerpt(text)}` };
@@ -297,6 +304,7 @@ function ask(
   }
 }
 
+/** What the agent was told, in a sentence for people. */
 export function describeText({ kind, sentence }: Text, level: number): string {
   return kind === 'standard'
     ? sentence.replace(/\.$/, ` (reminder ${level} of 3).`)
@@ -313,7 +321,10 @@ function progressPart(context: StopContext): string {
   return `${counts.completed}/${planSize(counts)} completed${cancelled}, ${open} remaining${blocked}`;
 }
 
-/** How the todos ended, if none is open. A cancelled todo does not count as completed. */
+/**
+ * Says how the todos ended, if none is open. A cancelled todo does not count as
+ * completed.
+ */
 function describeEndedTodos({ completed, cancelled, blocked }: PlanCounts): string {
   if (cancelled + blocked === 0) {
     if (completed === 0) return 'No todo is open';
@@ -327,7 +338,7 @@ function describeEndedTodos({ completed, cancelled, blocked }: PlanCounts): stri
   return `No todo is open: ${counted.map(([status, amount]) => `${amount} ${status}`).join(', ')}`;
 }
 
-/** Behind "Do not ask whether to go on": for how long. */
+/** Ends the sentence "Do not ask whether to go on": for how long to go on. */
 function goOnWords(context: StopContext): string {
   if (openCount(context.counts) > 0)
     return '. Mark each todo as soon as it is finished; do not stop until all are done.';
@@ -430,8 +441,8 @@ function goalFailureLines(context: StopContext): string[] {
 const quoteCheck = (check: string) => quoteForModel(check, 80);
 
 /**
- * P51: to mend such a check may not be part of the agent's task, and then only a pause is
- * an honest end.
+ * If a check failed before the work began, mending it may not be part of the agent's
+ * task, and then only a pause is an honest end (P51).
  */
 function failedBeforeWords({ descriptor }: State): string {
   const { pause } = descriptor.tools;
@@ -441,9 +452,9 @@ function failedBeforeWords({ descriptor }: State): string {
 }
 
 /**
- * Of a todo's failed check, or of a check on the goal. Empty: it did not fail before. If a
- * todo has several checks, the record does not say which of them failed now, so all of
- * them must have failed before.
+ * A sentence about a todo's failed check, or about a check on the goal; empty: it did not
+ * fail before. If a todo has several checks, the record does not say which of them failed
+ * now, so all of them must have failed before.
  */
 export function describeFailedBefore(state: State, checks: readonly string[]): string {
   const isFailedBefore =
@@ -452,8 +463,8 @@ export function describeFailedBefore(state: State, checks: readonly string[]): s
 }
 
 /**
- * Words to stand behind the name of each check: what it printed, or which check printed
- * the same. Empty: not known.
+ * Words that follow the name of each check: what it printed, or which check printed the
+ * same. Empty: nothing is known.
  */
 export function describeOutputs(failures: readonly CheckFailure[]): string[] {
   const most = Math.max(fewestLines, Math.floor(quotedLines / failures.length));
@@ -468,8 +479,8 @@ export function describeOutputs(failures: readonly CheckFailure[]): string[] {
 }
 
 /**
- * How a check ended and the lines that say what failed. Each is marked as quoted: no
- * output can speak in our voice.
+ * How a check ended, and the lines that say what failed. Each line is marked as quoted,
+ * so that no output can speak in our voice.
  */
 export function quoteFailure(tail: string, most = quotedLines): string {
   const { sentence, output } = readFailure(tail);
@@ -480,6 +491,7 @@ export function quoteFailure(tail: string, most = quotedLines): string {
     .join('\n');
 }
 
+/** The titles of the first todos in quotes, and how many more there are. */
 export function namedTodos(todos: readonly Todo[]): string {
   const named = todos.slice(0, namedTitles).map((todo) => quoteForModel(todo.title, 120));
   const rest = todos.length - named.length;

@@ -1,6 +1,6 @@
-// Signs of life cancel a countdown (E2) and feed progress (G6, G7): first finals, first
-// passes, and a new state of the workspace; everything else counts at most twice in a
-// row.
+// Tool calls, errors, waits and looks at the workspace. Signs of life cancel a countdown
+// (E2) and count as progress (G6, G7): a first final, a first pass or a new state of the
+// workspace in full, everything else at most twice in a row.
 import { byEvent } from './decision.ts';
 import type { Event, EventOf, PermissionAnswer } from './events.ts';
 import { cancelParked, isTurnOver, reopenTurn, type State, unpark } from './state.ts';
@@ -10,9 +10,13 @@ import { cancelParked, isTurnOver, reopenTurn, type State, unpark } from './stat
  */
 const defaultRetryMs = 30_000;
 
-/** Without stronger evidence in between; more would let a toggler go on for ever. */
+/**
+ * Without a stronger sign in between. More would let an agent that toggles todos go on
+ * for ever.
+ */
 const weakInRowLimit = 2;
 
+/** What signs of life, errors and waits do to a session. */
 export const workReducers = byEvent({
   'activity-seen': markActive,
   'tool-started'(state, event) {
@@ -29,7 +33,7 @@ export const workReducers = byEvent({
       ...markActive(state),
       questions: 0,
       emptyAnswers: 0,
-      // The model answers again; but an open circuit stays open until the human speaks.
+      // The model answers again. Only an open circuit stays open until the human speaks.
       circuit:
         state.circuit !== null && state.circuit.count >= circuitAfter
           ? state.circuit
@@ -62,10 +66,10 @@ export const workReducers = byEvent({
       pause: byCommand ? { ...pause, byCommand } : pause,
     };
   },
-  /** G9: limits are nobody's failure; other errors are counted by signature. */
+  /** Limits are nobody's failure; other errors are counted by signature (G9). */
   'error-occurred'(state, event) {
-    // E2: an error ends a countdown, but not a resend: it may be why the text was not
-    // taken.
+    // An error ends a countdown but not a resend: it may be why the text was not taken
+    // (E2).
     const counts = state.descriptor.mode === 'told' && state.timer?.purpose !== 'resend';
     const active = {
       ...(counts ? unpark(state) : state),
@@ -135,7 +139,7 @@ function showsWork({ updatedAt }: State, event: Event): boolean {
 
 function markActive(state: State): State {
   const { injection, descriptor } = state;
-  // An asked host has the text with the answer, a told one once it was sent.
+  // An asked host takes the text with the answer, a told host once it was sent.
   const isTaken =
     injection?.state === (descriptor.mode === 'asked' ? 'intended' : 'sent');
   const awake: State = {
@@ -148,19 +152,23 @@ function markActive(state: State): State {
 }
 
 /**
- * A limit whose time has come ends when something works: later errors are not its doing
- * (G2, G9).
+ * The rate limit after something worked. If its time has come, it is over: later errors
+ * have another cause (G2, G9).
  */
 export function limitAfter({ rateLimitedUntil }: State, at: number): number | null {
   return rateLimitedUntil !== null && at < rateLimitedUntil ? rateLimitedUntil : null;
 }
 
+/** Whether a call may write; a tool that we do not know may. */
 export function canWrite({ access }: Pick<EventOf<'tool-started'>, 'access'>): boolean {
   return access === 'write' || access === 'unknown';
 }
 
 type ProgressSignal = 'first-final' | 'first-pass' | 'workspace' | 'weak';
 
+/**
+ * Counts a sign of progress. A weak one counts once per continuation and twice in a row.
+ */
 export function countProgress(state: State, signal: ProgressSignal): State {
   const { counters, progress } = state;
   if (signal === 'weak') {
@@ -179,16 +187,20 @@ export function countProgress(state: State, signal: ProgressSignal): State {
   };
 }
 
-type Seen = Pick<EventOf<'stop-attempted'>, 'fingerprint' | 'known'>;
+type FingerprintReport = Pick<EventOf<'stop-attempted'>, 'fingerprint' | 'known'>;
 
 /**
- * A new one counts only after a call that could write: others' edits are no progress.
- * Where calls are not seen, any may have been one. The first is the baseline.
+ * Takes in a look at the workspace. A new fingerprint counts as progress only after a
+ * call that could write, because edits of others are no progress. If calls are not
+ * reported, any call may have written. The first fingerprint is the baseline.
  */
-export function seeFingerprint(state: State, { fingerprint, known }: Seen): State {
+export function seeFingerprint(
+  state: State,
+  { fingerprint, known }: FingerprintReport,
+): State {
   const { work, spoken } = state;
   if (fingerprint === null) {
-    // Without fingerprints, calls of writing tools are weak evidence.
+    // Without fingerprints, calls of writing tools are weak signs of progress.
     if (work.fingerprint !== null || work.writes <= work.writesAtFingerprint)
       return state;
     return countProgress(
@@ -198,7 +210,7 @@ export function seeFingerprint(state: State, { fingerprint, known }: Seen): Stat
   }
   const isKnown = known === true || fingerprint === work.fingerprint;
   const isBaseline = work.fingerprint === null;
-  const seen: State = {
+  const updated: State = {
     ...state,
     work: {
       ...work,
@@ -206,21 +218,22 @@ export function seeFingerprint(state: State, { fingerprint, known }: Seen): Stat
       writesSeen: work.writes,
       writesAtFingerprint: isKnown ? work.writesAtFingerprint : work.writes,
     },
-    // Nothing can have written since: so it stood at the human's message.
+    // Nothing can have written since, so the workspace was the same at the human's
+    // message.
     ...(spoken.fingerprint === null && !mayHaveWritten(state)
       ? { spoken: { ...spoken, fingerprint } }
       : {}),
   };
   const hasWritten =
     !state.descriptor.seesTools || work.writes > work.writesAtFingerprint;
-  if (isKnown || isBaseline || !hasWritten) return seen;
-  const moved = countProgress(seen, 'workspace');
+  if (isKnown || isBaseline || !hasWritten) return updated;
+  const moved = countProgress(updated, 'workspace');
   return { ...moved, progress: { ...moved.progress, workspaceMoved: true } };
 }
 
 /**
- * By calls alone: since the human's message one that can write ended or runs. Who sees no
- * calls must assume one.
+ * Whether a call that can write ended or runs since the human's message. If calls are not
+ * reported, there may be one.
  */
 function mayHaveWritten({ work, descriptor, spoken }: State): boolean {
   return (
@@ -229,8 +242,8 @@ function mayHaveWritten({ work, descriptor, spoken }: State): boolean {
 }
 
 /**
- * Since the human's message. "Unchanged" is known, or nothing could write: a call after
- * the last look counts (V4).
+ * Whether the workspace changed since the human's message. It did not if that is known,
+ * or if nothing could write; a call after the last look may have written (V4).
  */
 export function hasWorkspaceMoved(state: State): boolean {
   const { work, spoken } = state;
@@ -241,11 +254,11 @@ export function hasWorkspaceMoved(state: State): boolean {
   return !isSeen && mayHaveWritten(state);
 }
 
-// Causes of waiting (G3), and what our own agent asked to be allowed (S7).
+// Causes of waiting (G3), and what our own agent asks to be allowed (S7).
 
-/** More than any host shows at once. */
+/** More waits than any host shows at once. */
 const rememberedWaits = 200;
-/** More than anyone answers; what is forgotten is asked for again. */
+/** More requests than anyone answers; a forgotten one is asked for again. */
 const rememberedAnswers = 500;
 
 function waitStarted(state: State, { wait, at }: EventOf<'wait-started'>): State {
@@ -256,13 +269,13 @@ function waitStarted(state: State, { wait, at }: EventOf<'wait-started'>): State
     case 'compaction':
       return { ...state, waits: { ...waits, compacting: true } };
     case 'permission': {
-      const permissions = add(waits.permissions, wait.requestId);
+      const permissions = addId(waits.permissions, wait.requestId);
       return { ...noteRequest(state, wait, at), waits: { ...waits, permissions } };
     }
     case 'question':
       return {
         ...state,
-        waits: { ...waits, questions: add(waits.questions, wait.requestId) },
+        waits: { ...waits, questions: addId(waits.questions, wait.requestId) },
       };
     case 'background':
       return setJobs(state, [
@@ -278,7 +291,7 @@ function waitEnded(state: State, { wait, at }: EventOf<'wait-ended'>): State {
     case 'recovery':
       return { ...state, waits: { ...waits, recovering: false } };
     case 'compaction':
-      // The plan is given again (P23); a context that shrank is no longer an overflow.
+      // The plan is given again (P23). A context that shrank does not overflow any more.
       return {
         ...state,
         waits: { ...waits, compacting: false },
@@ -297,7 +310,7 @@ function waitEnded(state: State, { wait, at }: EventOf<'wait-ended'>): State {
         answer,
         at,
       );
-      // Our own loop tells the model, which goes on with something else; a host has
+      // Our own loop tells the model, which goes on with something else. A host has
       // stopped.
       if (remembered !== undefined || granted) return answered;
       return pauseByRejection(answered, at, 'a permission was rejected');
@@ -316,21 +329,25 @@ function waitEnded(state: State, { wait, at }: EventOf<'wait-ended'>): State {
   }
 }
 
-/** A question like any other; `approve` answers it. */
+/** Waits for a human to approve a check, as for any question; `approve` answers it. */
 export function waitForApproval(state: State, check: string): State {
-  const questions = add(state.waits.questions, approvalRequest(check));
+  const questions = addId(state.waits.questions, approvalRequest(check));
   return { ...state, waits: { ...state.waits, questions } };
 }
 
+/** The id of the question whether a check may run. */
 export function approvalRequest(check: string): string {
   return `approve ${check}`;
 }
 
+/** Whether an id is that of the question whether a check may run. */
 export function isApprovalRequest(requestId: string): boolean {
   return requestId.startsWith(approvalRequest(''));
 }
 
-/** The human's will; the next message lifts it. */
+/**
+ * The human refused something, so the session pauses; the next message ends the pause.
+ */
 function pauseByRejection(state: State, at: number, reason: string): State {
   if (state.pause?.by === 'human') return state;
   return {
@@ -341,7 +358,10 @@ function pauseByRejection(state: State, at: number, reason: string): State {
   };
 }
 
-/** A new subagent is waited for from the start, however long an older one works. */
+/**
+ * Replaces the background jobs. A new subagent is waited for from the start, however long
+ * an older one has worked.
+ */
 export function setJobs(state: State, all: State['jobs']): State {
   const jobs = all.slice(-rememberedWaits);
   const subagents = jobs.filter(({ kind }) => kind === 'subagent');
@@ -354,14 +374,18 @@ export function setJobs(state: State, all: State['jobs']): State {
   };
 }
 
-function add(ids: readonly string[], id: string): readonly string[] {
+function addId(ids: readonly string[], id: string): readonly string[] {
   return ids.includes(id) ? ids : [...ids, id].slice(-rememberedWaits);
 }
 
-type Asked = Extract<EventOf<'wait-started'>['wait'], { kind: 'permission' }>;
+type PermissionWait = Extract<EventOf<'wait-started'>['wait'], { kind: 'permission' }>;
 
-/** A host shows its requests itself: only those of our own agent are kept. */
-function noteRequest(state: State, { requestId, about }: Asked, at: number): State {
+/** Keeps a request of our own agent; a host shows its requests itself. */
+function noteRequest(
+  state: State,
+  { requestId, about }: PermissionWait,
+  at: number,
+): State {
   if (about === undefined) return state;
   const { permissions } = state;
   const request = { requestId, ...about, askedAt: at, answer: null };
@@ -370,7 +394,7 @@ function noteRequest(state: State, { requestId, about }: Asked, at: number): Sta
   return { ...state, permissions: { ...permissions, hasAsked: true, requests } };
 }
 
-/** The first answer counts: two terminals may be asked at once. */
+/** Keeps the first answer, because two terminals may be asked at once. */
 function noteAnswer(
   state: State,
   requestId: string,
@@ -408,7 +432,7 @@ function noteAnswer(
   };
 }
 
-/** The call begins: an answer for once is used up. */
+/** The call begins, so an answer for once is used up. */
 function consumeRequest(state: State, requestId: string | undefined): State {
   const { permissions } = state;
   if (requestId === undefined) return state;
@@ -416,12 +440,12 @@ function consumeRequest(state: State, requestId: string | undefined): State {
   return { ...state, permissions: { ...permissions, requests } };
 }
 
-/** Whoever speaks may have changed their mind. */
+/** A human who speaks may have changed their mind about what was refused. */
 export function forgetRefusals(state: State): State {
   return { ...state, permissions: { ...state.permissions, refused: [] } };
 }
 
-/** Nobody waits for what an earlier turn asked. */
+/** In a new turn nobody waits for the questions of an earlier one. */
 export function dropUnanswered(state: State): State {
   const waits = { ...state.waits, permissions: [], questions: [] };
   const requests = state.permissions.requests.filter(({ answer }) => answer !== null);
@@ -429,8 +453,8 @@ export function dropUnanswered(state: State): State {
 }
 
 /**
- * Could a look at the workspace count as progress (G7)? It costs more than all the rest
- * of a stop.
+ * Whether a look at the workspace could count as progress (G7). The look costs more than
+ * all the rest of a stop.
  */
 export function mayHaveMoved({
   fingerprint,

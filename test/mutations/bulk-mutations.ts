@@ -137,8 +137,8 @@ export const bulkMutations = mutationsOf({
       why: 'blocking everything is a way out',
     },
     'bulk-cancelled-forgotten': {
-      find: "ended(todo, 'cancelled', { outcome, reason, endedIn }, at);",
-      replace: "ended(todo, 'cancelled', { ...unexplained, outcome, reason }, at);",
+      find: "cancelTodo(todo, 'cancelled', { outcome, reason, endedIn }, at);",
+      replace: "cancelTodo(todo, 'cancelled', { ...unexplained, outcome, reason }, at);",
       why: 'cancelling everything is a way out',
     },
     'bulk-taken-back-kept': {

@@ -119,7 +119,7 @@ export const countersMutations = mutationsOf({
       why: 'a duplicate idle is continued',
     },
     'continuation-observed-counts': {
-      find: "  if (observed)\n    return decided(decision, endTurn(state), answerCommands(context, decision, 'let-go'));\n",
+      find: "  if (observed)\n    return decidedStep(\n      decision,\n      endTurn(state),\n      answerCommands(context, decision, 'let-go'),\n    );\n",
       replace: '',
       why: 'observing is not observing',
     },
@@ -183,13 +183,13 @@ export const countersMutations = mutationsOf({
       why: 'starting a todo is no progress at all',
     },
     'progress-tree-known': {
-      find: 'if (isKnown || isBaseline || !hasWritten) return seen;',
-      replace: 'if (isBaseline || !hasWritten) return seen;',
+      find: 'if (isKnown || isBaseline || !hasWritten) return updated;',
+      replace: 'if (isBaseline || !hasWritten) return updated;',
       why: 'switching between two trees goes on for ever',
     },
     'progress-tree-baseline': {
-      find: 'if (isKnown || isBaseline || !hasWritten) return seen;',
-      replace: 'if (isKnown || !hasWritten) return seen;',
+      find: 'if (isKnown || isBaseline || !hasWritten) return updated;',
+      replace: 'if (isKnown || !hasWritten) return updated;',
       why: 'the first look at the workspace is progress',
     },
     'progress-tree-unseen': {
@@ -198,8 +198,8 @@ export const countersMutations = mutationsOf({
       why: 'an agent whose calls nobody sees never makes progress in files',
     },
     'progress-tree-by-others': {
-      find: 'if (isKnown || isBaseline || !hasWritten) return seen;',
-      replace: 'if (isKnown || isBaseline) return seen;',
+      find: 'if (isKnown || isBaseline || !hasWritten) return updated;',
+      replace: 'if (isKnown || isBaseline) return updated;',
       why: 'edits of others are progress of the agent',
     },
     'progress-tree-write-kept': {

@@ -51,12 +51,12 @@ export const deliveryMutations = mutationsOf({
       why: 'a failed send is never tried again',
     },
     'sent-not-noted': {
-      find: "return injection.state === 'intended' ? moved(state, injection, 'sent') : state;",
+      find: "return injection.state === 'intended'\n          ? withDelivery(state, injection, 'sent')\n          : state;",
       replace: 'return state;',
       why: 'a sent text is sent again after a crash',
     },
     'observed-not-noted': {
-      find: "return injection.state === 'failed' ? state : moved(state, injection, 'observed');",
+      find: "return injection.state === 'failed'\n          ? state\n          : withDelivery(state, injection, 'observed');",
       replace: 'return state;',
       why: 'an observed text is sent again after a crash',
     },
@@ -76,7 +76,7 @@ export const deliveryMutations = mutationsOf({
       why: 'a failing host is hammered',
     },
     'send-after-newer-stop': {
-      find: "  if (isOutdated && !isLost) return moved(state, injection, 'failed');\n",
+      find: "  if (isOutdated && !isLost) return withDelivery(state, injection, 'failed');\n",
       replace: '',
       why: 'an old text is sent after a newer answer',
     },
@@ -86,9 +86,9 @@ export const deliveryMutations = mutationsOf({
       why: 'an asked host is answered twice',
     },
     'failed-send-not-settled': {
-      find: 'return undelivered === null\n      ? lettingGo(context, decision)\n      : settling(context, decision);',
+      find: 'return undelivered === null\n      ? answerLetGo(context, decision)\n      : settleTurn(context, decision);',
       replace:
-        'return undelivered === null ? lettingGo(context, decision) : { ...settling(context, decision), state };',
+        'return undelivered === null ? answerLetGo(context, decision) : { ...settleTurn(context, decision), state };',
       why: 'a turn that failed has no outcome',
     },
     'failed-send-keeps-timer': {
@@ -102,7 +102,7 @@ export const deliveryMutations = mutationsOf({
       why: 'a continuation is lost with the process',
     },
     'lost-text-always-young': {
-      find: '  if (isLost && isTooOld(injection.at, at, policy))\n    return reconsider(step(expired(state, at)), policy, at);\n',
+      find: '  if (isLost && isTooOld(injection.at, at, policy))\n    return reconsider(step(pauseForOldTimer(state, at)), policy, at);\n',
       replace: '',
       why: "yesterday's text is sent today",
     },

@@ -35,7 +35,7 @@ export const evidenceMutations = mutationsOf({
       why: 'a todo with two checks has passed after one',
     },
     'evidence-always-calm': {
-      find: 'fingerprint: isCalm(state, event) ? event.fingerprint : null,',
+      find: 'fingerprint: wasQuiet(state, event) ? event.fingerprint : null,',
       replace: 'fingerprint: event.fingerprint,',
       why: 'what was written while a check ran counts as checked',
     },
@@ -55,13 +55,13 @@ export const evidenceMutations = mutationsOf({
       why: 'what passed before a failure still counts',
     },
     'waiting-is-failed': {
-      find: "if (event.result === 'waiting') return checkWaits(state, event);",
+      find: "if (event.result === 'waiting') return waitForHuman(state, event);",
       replace: '',
       why: 'a question to a human counts as a failure',
     },
     'waiting-asks-nobody': {
-      find: 'const asked = waitForApproval(state, check);',
-      replace: 'const asked = state;',
+      find: 'const waiting = waitForApproval(state, check);',
+      replace: 'const waiting = state;',
       why: 'a check that waits for a human is forgotten',
     },
     'verify-in-observe': {
@@ -90,8 +90,8 @@ export const evidenceMutations = mutationsOf({
       why: 'nobody hears that the agent ignored files',
     },
     'record-lost-pass-unnoted': {
-      find: "if (todo.verification !== 'passed') return setVerification(asked, todo, 'claimed');",
-      replace: "return setVerification(asked, todo, 'claimed');",
+      find: "if (todo.verification !== 'passed') return setVerification(waiting, todo, 'claimed');",
+      replace: "return setVerification(waiting, todo, 'claimed');",
       why: 'a pass that a human has to give again is taken for an edit of the store',
     },
   },
@@ -122,8 +122,8 @@ export const evidenceMutations = mutationsOf({
       why: 'a run that was waited for is not taken up again',
     },
     'broken-record-is-done': {
-      find: "return { outcome: 'claimed' as const, sentence: told,",
-      replace: 'return { outcome, sentence: told,',
+      find: "return { outcome: 'claimed' as const, sentence: warning,",
+      replace: 'return { outcome, sentence: warning,',
       why: 'a forged record leads to done',
     },
     'claim-hides-damage': {

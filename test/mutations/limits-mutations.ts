@@ -25,13 +25,13 @@ export const limitsMutations = mutationsOf({
       why: 'the context overflows',
     },
     'rule-budget-silent': {
-      find: 'const usage = spent(context)[unit];',
+      find: 'const usage = readBudgets(context)[unit];',
       replace: 'const usage = { used: 0, limit: null };',
       why: 'budgets are not kept',
     },
     'rule-counter-silent': {
-      find: 'const usage = look(context);',
-      replace: 'const usage = { ...look(context), used: 0 };',
+      find: 'const usage = readUsage(context);',
+      replace: 'const usage = { ...readUsage(context), used: 0 };',
       why: 'the agent goes on past the ceiling',
     },
     'rule-token-budget-wrong-count': {

@@ -14,7 +14,7 @@ export const planMutations = mutationsOf({
       why: 'a todo is given up before anybody was told',
     },
     'drop-never-settles': {
-      find: "return ended(todo, 'cancelled-unexplained', unexplained, at);\n}\n\nconst unexplained",
+      find: "return cancelTodo(todo, 'cancelled-unexplained', unexplained, at);\n}\n\nconst unexplained",
       replace: 'return null;\n}\n\nconst unexplained',
       why: 'a dropped todo is named for ever',
     },
@@ -105,18 +105,18 @@ export const planMutations = mutationsOf({
       why: 'a development server is waited for for ever',
     },
     'observed-wait-acts': {
-      find: "  if (decision.observed)\n    return decided(decision, state, answerCommands(context, decision, 'let-go'));\n",
+      find: "  if (decision.observed)\n    return decidedStep(decision, state, answerCommands(context, decision, 'let-go'));\n",
       replace: '',
       why: 'observing parks sessions',
     },
     'observed-let-go-acts': {
-      find: "  if (decision.observed)\n    return decided(\n      decision,\n      endTurn(context.state),\n      answerCommands(context, decision, 'let-go'),\n    );\n",
+      find: "  if (decision.observed)\n    return decidedStep(\n      decision,\n      endTurn(context.state),\n      answerCommands(context, decision, 'let-go'),\n    );\n",
       replace: '',
       why: 'observing settles turns',
     },
     'let-go-turn-runs': {
-      find: 'return decided(decision, { ...endTurn(state), settled }, commands);',
-      replace: 'return decided(decision, { ...state, settled }, commands);',
+      find: 'return decidedStep(decision, { ...endTurn(state), settled }, commands);',
+      replace: 'return decidedStep(decision, { ...state, settled }, commands);',
       why: 'a new request joins the settled turn',
     },
     'let-go-stays-active': {
@@ -125,8 +125,8 @@ export const planMutations = mutationsOf({
       why: 'a second idle is answered again',
     },
     'let-go-keeps-parked': {
-      find: 'const rest = {\n    ...state,\n    parked: null,\n    lastStop',
-      replace: 'const rest = { ...state, lastStop',
+      find: 'const stopped = {\n    ...state,\n    parked: null,\n    lastStop',
+      replace: 'const stopped = { ...state, lastStop',
       why: 'a settled turn is decided again',
     },
     'let-go-not-settled': {
@@ -191,7 +191,7 @@ export const planMutations = mutationsOf({
       why: 'a wrong id in a todo tool blocks the todo',
     },
     'host-list-undoes': {
-      find: 'text(known) === text(listed)',
+      find: 'serialise(known) === serialise(listed)',
       replace: 'false',
       why: 'a list that has not moved undoes what our tools and checks did',
     },

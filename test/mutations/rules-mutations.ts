@@ -9,8 +9,8 @@ export const rulesMutations = mutationsOf({
       why: 'after a permission was given the text goes out without a countdown',
     },
     'rule-check-cannot-start-silent': {
-      find: 'const named = isSettled(context) ? unstartable(context) : [];',
-      replace: 'const named: ReturnType<typeof unstartable> = [];',
+      find: 'const stuckChecks = isSettled(context) ? unstartable(context) : [];',
+      replace: 'const stuckChecks: ReturnType<typeof unstartable> = [];',
       why: 'a check that cannot start ends as claimed, and nobody is told why',
     },
     'rule-stagnant-ignores-claims': {

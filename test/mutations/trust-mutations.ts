@@ -83,8 +83,8 @@ export const trustMutations = mutationsOf({
       why: '--accept-claims accepts a flaky check',
     },
     'cannot-start-before-the-rest': {
-      find: 'const named = isSettled(context) ? unstartable(context) : [];',
-      replace: 'const named = unstartable(context);',
+      find: 'const stuckChecks = isSettled(context) ? unstartable(context) : [];',
+      replace: 'const stuckChecks = unstartable(context);',
       why: 'a program that is not there yet ends the run while todos are open',
     },
     'looping-beats-finished-work': {

@@ -221,8 +221,8 @@ export const workMutations = mutationsOf({
       why: 'every idle starts the checks again',
     },
     'asked-repeats-share': {
-      find: "const waiting = state.descriptor.mode === 'told' ? state.parked : null;",
-      replace: 'const waiting = state.parked;',
+      find: "const waitingStop = state.descriptor.mode === 'told' ? state.parked : null;",
+      replace: 'const waitingStop = state.parked;',
       why: 'a lost run of checks stops an asked host for ever',
     },
     'questions-not-counted': {
@@ -246,7 +246,7 @@ export const workMutations = mutationsOf({
       why: 'two errors far apart block a todo',
     },
     'duplicate-idle-counted': {
-      find: 'if (isRepeated) return looked;',
+      find: 'if (isRepeated) return recorded;',
       replace: '',
       why: 'an idle that comes twice counts as a second question',
     },
