@@ -146,7 +146,7 @@ type QueueChange<T> = Pick<Additions, 'evidence'> &
     release?: boolean;
   }>;
 
-/** Who has a lease; `until`: when it ends unless it is renewed. */
+/** The holder of a lease; `until`: when the lease ends unless it is renewed. */
 export type LeaseHolder = Readonly<{ holder: string; until: number }>;
 
 type LeaseRequest = Readonly<{

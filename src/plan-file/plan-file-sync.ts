@@ -145,11 +145,9 @@ export function createPlanFileSync(options: PlanFileSyncOptions) {
    */
   function lastReading(hash: string, { planId }: State): KnownFile | null {
     if (known === undefined) {
-      const storedReadings = memory?.load() ?? [];
+      const stored = memory?.load() ?? [];
       known =
-        storedReadings.find((candidate) => candidate.hash === hash) ??
-        storedReadings.at(-1) ??
-        null;
+        stored.find((candidate) => candidate.hash === hash) ?? stored.at(-1) ?? null;
     }
     return known?.planId === planId ? known : null;
   }
