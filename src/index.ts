@@ -1,5 +1,5 @@
-// The library: hold an agent of your own until its work is verifiably done. All else is
-// internal.
+// The library: holds an agent of the caller's until its work is verifiably done. What is
+// not exported here is internal.
 
 export { decide } from './core/decide.ts';
 export { type Decision, exitCodes, type Outcome } from './core/decision.ts';

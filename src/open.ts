@@ -1,6 +1,5 @@
-// Wires the policy of a folder, the checks and all that a runtime is made of over a
-// store. A broken configuration never throws: it switches us off, and the caller tells it
-// (C1).
+// Builds what a runtime needs on top of a store: the policy of a folder and the checks. A
+// broken configuration never throws: it switches us off, and the caller reports it (C1).
 import { isAbsolute } from 'node:path';
 import {
   type CheckerOptions,
@@ -21,24 +20,28 @@ import { createIdentifiers, sha256, systemClock } from './engine/system.ts';
 import { pendingSentence, readTrust } from './engine/trust.ts';
 import { stateDirectory } from './store/state-directory.ts';
 
+/** What callers choose; everything but the store and the environment has a default. */
 export interface OpenOptions
   extends Omit<Partial<RuntimeOptions>, 'hash' | 'policy' | 'checker'> {
   readonly store: RuntimeOptions['store'];
   readonly environment: Environment;
-  /** Null: nobody knows. Absent: the folder of each session. */
+  /** The project's folder; null: nobody knows it. Absent: each session has its own. */
   readonly directory?: string | null;
   readonly flags?: ConfigResult;
-  /** `defaults` for commands that must work all the same. */
+  /**
+   * What a broken configuration does: it switches us off, or the `defaults` hold, for
+   * commands that must work all the same.
+   */
   readonly whenBroken?: 'off' | 'defaults';
-  /** For long-lived processes that do not `renew`. */
+  /** Reads the files at every call: for long-lived processes that never call `renew`. */
   readonly rereads?: boolean;
-  /** Once for each wording. */
+  /** Called when a configuration cannot be used, once for each wording. */
   readonly onProblem?: (sentences: readonly string[]) => void;
-  /** No other process opens this store, so that its checks run in this one. */
+  /** True: no other process opens this store, so checks run in this process. */
   readonly isPrivate?: boolean;
   /**
-   * One of your own, or options of the default one; null: nobody runs checks, so that
-   * there are none.
+   * A checker of the caller's, or options for the default one; null: there is no checker,
+   * and no checks either.
    */
   readonly checker?: Checker | Partial<CheckerOptions> | null;
 }
@@ -50,9 +53,10 @@ export interface Parts extends RuntimeOptions {
   readonly checker: ReturnType<typeof createChecker>;
 }
 
+/** Builds the parts; opens and reads nothing yet. */
 export function partsOver(options: OpenOptions): Parts {
   const { store, clock = systemClock } = options;
-  const place = {
+  const checkerParts = {
     store,
     clock,
     identifiers: options.identifiers ?? createIdentifiers(clock),
@@ -61,51 +65,60 @@ export function partsOver(options: OpenOptions): Parts {
   const configuration = createConfiguration(options);
   return {
     ...options,
-    ...place,
+    ...checkerParts,
     configuration,
     policy({ descriptor: { directory } }) {
-      // What a host calls a folder may be anything.
-      const own = directory !== null && isAbsolute(directory) ? directory : null;
-      return configuration.current(options.directory ?? own);
+      // A host may call anything a folder.
+      const sessionDirectory =
+        directory !== null && isAbsolute(directory) ? directory : null;
+      return configuration.current(options.directory ?? sessionDirectory);
     },
-    checker: createOwnChecker(options, place),
+    checker: createOwnChecker(options, checkerParts),
   };
 }
 
-type Place = Omit<CheckerOptions, 'startRunner' | 'signal'>;
+type CheckerParts = Omit<CheckerOptions, 'startRunner' | 'signal'>;
 
-function createOwnChecker(options: OpenOptions, place: Place): Parts['checker'] {
+function createOwnChecker(
+  options: OpenOptions,
+  checkerParts: CheckerParts,
+): Parts['checker'] {
   const { checker = {}, environment, isPrivate = false } = options;
-  // Made when first asked for: most hooks run no checks. Checks that nobody waits for go
-  // on: others may.
-  let never: AbortSignal | null = null;
-  const own = createChecker({
-    ...place,
+  // Created when it is first needed: most hooks run no checks. It never aborts, since
+  // other askers may wait for the same checks.
+  let neverAborted: AbortSignal | null = null;
+  const defaultChecker = createChecker({
+    ...checkerParts,
     startRunner(directory, holder) {
       if (!isPrivate && startRunner(directory, holder, environment)) return;
-      // In this process. Safe: whoever waits sees that the lease ran out, and starts
-      // another.
-      runQueue({ ...place, directory, holder, environment }).catch(() => {});
+      // In this process. Safe: an asker sees that the lease has run out, and starts
+      // another runner.
+      runQueue({ ...checkerParts, directory, holder, environment }).catch(() => {});
     },
-    signal: () => (never ??= new AbortController().signal),
+    signal: () => (neverAborted ??= new AbortController().signal),
     ...(checker !== null && 'run' in checker ? {} : checker),
   });
-  if (checker === null) return { ...own, run: async () => {} };
-  return 'run' in checker ? { ...own, run: (...asked) => checker.run(...asked) } : own;
+  if (checker === null) return { ...defaultChecker, run: async () => {} };
+  return 'run' in checker
+    ? { ...defaultChecker, run: (...request) => checker.run(...request) }
+    : defaultChecker;
 }
 
-/** Only `renew` needs the store: a host may open it later. */
+/**
+ * Reads a folder's policy and keeps it. Only `renew` needs the store, so a host may open
+ * the store later.
+ */
 export function createConfiguration(options: OpenOptions) {
-  const { environment, flags, onProblem, directory: own = null } = options;
+  const { environment, flags, onProblem, directory: ownDirectory = null } = options;
   const known = new Map<
     string | null,
     { readonly policy: Policy; readonly problem: string | null }
   >();
-  let told = '';
+  let lastProblem = '';
 
-  function unusable(sentences: readonly string[]) {
-    if (told !== sentences.join('\n')) onProblem?.(sentences);
-    told = sentences.join('\n');
+  function reportProblem(sentences: readonly string[]) {
+    if (lastProblem !== sentences.join('\n')) onProblem?.(sentences);
+    lastProblem = sentences.join('\n');
     const mode = options.whenBroken === 'defaults' ? {} : ({ mode: 'off' } as const);
     const policy: Policy = { settings: { ...defaultSettings, ...mode }, goalChecks: [] };
     return { policy, problem: sentences[0] ?? 'it cannot be read' };
@@ -123,53 +136,54 @@ export function createConfiguration(options: OpenOptions) {
 
   function read(directory: string | null) {
     const result = readFiles(directory);
-    if (!result.ok) return unusable(result.problems.map(policyProblemSentence));
+    if (!result.ok) return reportProblem(result.problems.map(policyProblemSentence));
     return {
       policy: options.checker === null ? withoutChecks(result.policy) : result.policy,
       problem: null,
     };
   }
 
-  function look(directory: string | null) {
+  function readOnce(directory: string | null) {
     const found = known.get(directory) ?? read(directory);
     if (options.rereads !== true) known.set(directory, found);
     return found;
   }
 
   return {
-    /** Read when first asked for. */
-    current: (directory = own): Policy => look(directory).policy,
-    /** Why it cannot be used; null: it can. */
-    problem: (): string | null => look(own).problem,
+    /** The policy of a folder, which is read when it is first needed. */
+    current: (directory = ownDirectory): Policy => readOnce(directory).policy,
+    /** Why the configuration cannot be used; null: it can be. */
+    problem: (): string | null => readOnce(ownDirectory).problem,
     /**
-     * What the project's file asks for now and nobody accepted, in a sentence for the
-     * human (V10). Off means off (C2).
+     * A sentence for the human about what the project's file asks for and nobody accepted
+     * (V10); null: nothing, or we are switched off (C2).
      */
-    pending(directory = own): string | null {
-      const { mode, enabled } = look(directory).policy.settings;
+    pending(directory = ownDirectory): string | null {
+      const { mode, enabled } = readOnce(directory).policy.settings;
       if (mode !== 'enforce' || !enabled) return null;
       const { pending } = readFiles(directory).project;
       return pending === null ? null : pendingSentence(pending);
     },
     /**
-     * At a genuine human message, before the snapshot: read anew, with what stands at
-     * protected paths (V2).
+     * Called at a message of a human, before the policy is frozen: reads everything anew,
+     * with the ignore rules and the protected files of this moment (V2).
      */
     async renew(): Promise<void> {
-      const fresh = read(own);
-      if (own === null) return void known.set(own, fresh);
-      const prepared = await freezePolicy(options.store, fresh.policy, own, environment);
+      const fresh = read(ownDirectory);
+      if (ownDirectory === null) return void known.set(ownDirectory, fresh);
+      const { policy } = fresh;
+      const prepared = await freezePolicy(options.store, policy, ownDirectory, environment);
       known.set(
-        own,
-        'error' in prepared ? unusable([prepared.error]) : { ...fresh, ...prepared },
+        ownDirectory,
+        'error' in prepared ? reportProblem([prepared.error]) : { ...fresh, ...prepared },
       );
     },
   };
 }
 
 /**
- * What the files add to a policy that a message of the human is about to freeze: ignore
- * rules, and what stands at protected paths (V2).
+ * Adds what the files say at this moment to a policy that a message of the human is about
+ * to freeze: the ignore rules, and what stands at protected paths (V2).
  */
 export async function freezePolicy(
   store: Store,
@@ -181,7 +195,7 @@ export async function freezePolicy(
   return protectPolicy(store, ruled, directory);
 }
 
-/** A check that nobody can run would fail for ever. */
+/** Checks that nobody can run would fail for ever, so they are dropped. */
 function withoutChecks({ settings }: Policy): Policy {
   return {
     settings: { ...settings, goal: [], todoChecks: [], protect: [] },

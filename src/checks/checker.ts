@@ -1,6 +1,6 @@
-// Has the queue of a folder run the checks that the engine asks for: askers share runs,
-// and one runner, which outlives its starter, tells them all. It decides nothing: results
-// are events (V1, V2).
+// Runs the checks that the engine asks for, through the queue of a folder: askers share
+// runs, and one runner, which outlives the process that started it, reports to all of
+// them. It decides nothing: results are events (V1, V2).
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HumanCheck } from '../core/check-specs.ts';
 import type { EventOf } from '../core/events.ts';
@@ -31,11 +31,11 @@ import { couldNotStart, runCheckTwice } from './run-check.ts';
 type Services = Pick<EngineOptions, 'store' | 'clock' | 'identifiers'>;
 
 export interface CheckerOptions extends Services {
-  /** Works through the queue, as this holder of its lease. */
+  /** Starts a process that works through the queue as this holder of its lease. */
   readonly startRunner: (directory: string, holder: string) => void;
-  /** Ends the waiting, and the runs that nobody else waits for. */
+  /** When it aborts, waiting ends, and so do the runs that nobody else waits for. */
   readonly signal: () => AbortSignal;
-  /** null: nobody is there, and `approve` answers later. */
+  /** Null: no human is there, and `untildone approve` answers later. */
   readonly askHuman?: ((question: string) => Promise<HumanAnswer | null>) | undefined;
   /** `todoId` is null for the goal and for several todos. */
   readonly onStarted?: (check: string, todoId: string | null) => void;
@@ -49,32 +49,36 @@ export interface CheckerOptions extends Services {
 type Session = Readonly<{ sessionId: string; directory: string }>;
 
 /**
- * For a look at the workspace. A folder that takes longer has no fingerprint, and tool
- * calls count instead.
+ * How long a look at the workspace may take. A folder that takes longer has no
+ * fingerprint, and tool calls count instead.
  */
 export const fingerprintMs = 5000;
 const shortestPollMs = 20;
 const longestPollMs = 250;
-/** Later somebody may have written, and the checks of a stop look again. */
+/** A listing is used again for this long; after it, somebody may have written. */
 const freshMs = 2000;
-/** Of the files that are ignored by now: the outcome names a few. */
+/** How many newly ignored files are reported; the outcome names a few of them. */
 const mostTold = 100;
 
+/** Creates the checker of one process. */
 export function createChecker(options: CheckerOptions) {
   const { store, clock, identifiers, onResult } = options;
   const base = () => ({ id: identifiers.next(), at: clock.now() });
-  let kept: (Session & { readonly listed: Listed; readonly at: number }) | null = null;
+  let keptListing: (Session & { readonly listed: Listed; readonly at: number }) | null =
+    null;
 
   async function listingFor(
     isStop: boolean,
     { sessionId, directory }: Session,
     { rules }: Frozen,
   ) {
-    const last = kept;
-    kept = null;
-    const isSame = last?.sessionId === sessionId && last.directory === directory;
-    const isFresh = isStop && isSame && clock.now() - last.at <= freshMs;
-    return isFresh && last.listed.ok ? last.listed : listWorkspace(directory, { rules });
+    const known = keptListing;
+    keptListing = null;
+    const isSame = known?.sessionId === sessionId && known.directory === directory;
+    const isFresh = isStop && isSame && clock.now() - known.at <= freshMs;
+    return isFresh && known.listed.ok
+      ? known.listed
+      : listWorkspace(directory, { rules });
   }
 
   async function ask(directory: string, questions: readonly CheckQuestion[]) {
@@ -83,7 +87,7 @@ export function createChecker(options: CheckerOptions) {
     return runs;
   }
 
-  /** Without a finding: it was cancelled. */
+  /** Waits until the run has ended. A run without a finding was cancelled. */
   async function waitForRun({ sessionId, directory }: Session, id: string) {
     const signal = options.signal();
     for (let wait = shortestPollMs; ; wait = Math.min(wait * 1.5, longestPollMs)) {
@@ -93,9 +97,9 @@ export function createChecker(options: CheckerOptions) {
         await cancelChecks({ ...options, directory }, sessionId);
         return run;
       }
-      // Replaces a runner that died.
+      // A runner may have died, so another one is started.
       if (wait === longestPollMs) await ask(directory, []);
-      // Safe: the next look at the run says how to go on.
+      // Safe: the next look at the run tells how to go on.
       await sleep(wait, undefined, { signal }).catch(() => undefined);
     }
   }
@@ -103,26 +107,26 @@ export function createChecker(options: CheckerOptions) {
   const run: Checker['run'] = async (session, { checks, stop }, report) => {
     const { id: sessionId, work, descriptor } = session;
     const final = stop !== null;
-    // A snapshot edited in the store counts for nothing: all checks fail.
+    // A policy that was edited in the store counts for nothing, so all checks fail.
     const policy: Partial<Policy> = (await frozenPolicy(store, session)) ?? {};
-    const place = { sessionId, directory: descriptor.directory ?? process.cwd() };
+    const folder = { sessionId, directory: descriptor.directory ?? process.cwd() };
     const frozen = frozenBy(policy, spokeAt(session));
-    const listed = await listingFor(final, place, frozen);
+    const listed = await listingFor(final, folder, frozen);
     const fingerprintOf = fingerprintsIn(listed, frozen.exclude);
-    // At a stop, a call that never ended (a refused one) does not run any more.
+    // At a stop, a call that never ended, such as a refused one, does not run any more.
     const writes = final || work.started === work.writes ? work.writes : null;
-    const asked = new Map<string, CheckAsker[]>();
+    const askersByCheck = new Map<string, CheckAsker[]>();
     const stale = final ? staleTodos(session, policy, fingerprintOf) : [];
     for (const { todoId, check } of [...checks, ...stale]) {
-      asked.set(check, [
-        ...(asked.get(check) ?? []),
+      askersByCheck.set(check, [
+        ...(askersByCheck.get(check) ?? []),
         { sessionId, final, writes, todoId },
       ]);
       if (!final)
         await report({ ...base(), sessionId, type: 'check-started', todoId, check });
     }
     const questions: CheckQuestion[] = [];
-    for (const [check, askers] of asked) {
+    for (const [check, askers] of askersByCheck) {
       options.onStarted?.(check, onlyTodo(askers));
       const spec = policy.checks?.[check];
       const fingerprint = spec === undefined ? null : fingerprintOf(spec);
@@ -143,11 +147,11 @@ export function createChecker(options: CheckerOptions) {
     }
     for (const id of questions.length === 0
       ? []
-      : await ask(place.directory, questions)) {
-      const ended = await waitForRun(place, id);
+      : await ask(folder.directory, questions)) {
+      const ended = await waitForRun(folder, id);
       if (!ended?.finding) continue;
       const askers = ended.askers.filter((asker) => asker.sessionId === sessionId);
-      onResult?.(worded(ended.finding), onlyTodo(askers));
+      onResult?.(withStartFailure(ended.finding), onlyTodo(askers));
       for (const event of eventsOf(ended, askers, ended.finding)) await report(event);
     }
     if (!final || options.signal().aborted) return;
@@ -160,8 +164,8 @@ export function createChecker(options: CheckerOptions) {
   return {
     run,
     /**
-     * The fingerprint, or null. The checks of a stop that is attempted with it use the
-     * same listing.
+     * Takes the fingerprint; null: there is none. The checks of a stop that is attempted
+     * right after it use the same listing.
      */
     async look(
       session: Session,
@@ -169,7 +173,7 @@ export function createChecker(options: CheckerOptions) {
       limits?: ListingOptions,
     ) {
       const listed = await listWorkspace(session.directory, { ...limits, rules });
-      kept = { ...session, listed, at: clock.now() };
+      keptListing = { ...session, listed, at: clock.now() };
       return fingerprintsIn(listed, exclude)({ files: [] });
     },
   };
@@ -180,7 +184,10 @@ const onlyTodo = ([first, ...others]: readonly CheckAsker[]) =>
 
 type FingerprintOf = ReturnType<typeof fingerprintsIn>;
 
-/** Passed on another state of the workspace: run again before a turn is done (V2). */
+/**
+ * Completed todos whose checks passed on another state of the files: they run again
+ * before a turn is done (V2).
+ */
 function staleTodos(
   { plan }: State,
   { checks = {} }: Partial<Policy>,
@@ -190,36 +197,42 @@ function staleTodos(
     .filter(
       ({ status, verification }) => status === 'completed' && verification === 'passed',
     )
-    .flatMap(({ id, evidence }) => evidence.map((seen) => ({ ...seen, todoId: id })))
+    .flatMap(({ id, evidence }) => evidence.map((proof) => ({ ...proof, todoId: id })))
     .filter(({ check, fingerprint }) => {
       const spec = checks[check];
       return fingerprint === null || fingerprint !== (spec && fingerprintOf(spec));
     });
 }
 
-/** Ticked boxes of a plan file are no change: we tick them. */
+/**
+ * The files of the policy that changed since the human's message. Ticked boxes of a plan
+ * file are no change: we tick them ourselves.
+ */
 export function editedSources({ sources = [] }: Pick<Policy, 'sources'>) {
   return sources.flatMap(({ path, digest, kind }) =>
     digest === digestFile(path, kind) ? [] : [path],
   );
 }
 
-type Told = EventOf<'check-finished'>;
+type FinishedEvent = EventOf<'check-finished'>;
 type Finding = Omit<EvidenceRow, 'result' | 'sessionId' | 'todoId'> &
-  Pick<Told, 'result'>;
+  Pick<FinishedEvent, 'result'>;
 type AnswerFor = Pick<EvidenceRow, 'sessionId' | 'fingerprint'>;
 export type HumanAnswer = Readonly<{ approved: boolean; reason: string }>;
 
-const remembered = 1000;
+const mostRows = 1000;
 
-/** An answer holds for the state of the files that it was given for. */
+/**
+ * Asks the human, or takes an earlier answer: it holds for the state of the files that it
+ * was given for.
+ */
 export async function humanFinding(
   spec: HumanCheck,
-  asked: AnswerFor,
+  answerFor: AnswerFor,
   { store, clock, askHuman }: Pick<CheckerOptions, 'store' | 'clock' | 'askHuman'>,
 ): Promise<Finding> {
-  const { sessionId, fingerprint } = asked;
-  const rows = await store.evidence(sessionId, remembered);
+  const { sessionId, fingerprint } = answerFor;
+  const rows = await store.evidence(sessionId, mostRows);
   const known = rows.find(
     (row) => row.human && row.check === spec.id && row.fingerprint === fingerprint,
   );
@@ -229,27 +242,28 @@ export async function humanFinding(
     const sentence = `Waits for a human to approve: ${spec.question}`;
     return { ...unrun(spec.id, clock.now()), fingerprint, result: 'waiting', sentence };
   }
-  const row = humanEvidence(spec, asked, answer, clock.now());
+  const row = humanEvidence(spec, answerFor, answer, clock.now());
   await store.record({ evidence: [row] });
   return row;
 }
 
+/** An answer of a human as a row of evidence. */
 export function humanEvidence(
   spec: HumanCheck,
-  asked: AnswerFor,
+  answerFor: AnswerFor,
   answer: HumanAnswer,
   at: number,
 ) {
   const { approved, reason: tail } = answer;
   const sentence = `A human ${approved ? 'approved' : 'said no'}: ${spec.question}`;
-  const said = {
+  const outcome = {
     result: approved ? 'passed' : 'failed',
     sentence,
     tail,
     todoId: null,
     human: true,
   } as const;
-  return { ...unrun(spec.id, at), ...asked, ...said };
+  return { ...unrun(spec.id, at), ...answerFor, ...outcome };
 }
 
 function unrun(check: string, at: number) {
@@ -264,14 +278,17 @@ function unrun(check: string, at: number) {
   };
 }
 
-/** A fingerprint of null is unknown: nobody can share the run. */
+/**
+ * A check to be run and who wants it. A fingerprint of null is unknown, so nobody can
+ * share the run.
+ */
 export type CheckQuestion = Pick<CheckRun, 'spec' | 'askers' | 'exclude' | 'rules'> &
   Pick<EvidenceRow, 'fingerprint'>;
 export type QueuePlace = Services & Pick<Session, 'directory'>;
 type QueueRunner = Omit<QueuePlace, 'identifiers'> &
   Readonly<{ holder: string; environment: Environment }>;
 
-/** After this silence another runner takes over and begins its run again. */
+/** A runner that is silent for this long is replaced, and its run starts again. */
 const runnerLeaseMs = 15_000;
 
 function leaseOf({ clock, directory, holder }: Omit<QueueRunner, 'environment'>) {
@@ -280,8 +297,9 @@ function leaseOf({ clock, directory, holder }: Omit<QueueRunner, 'environment'>)
 }
 
 /**
- * A stop shares no run of a claim, whose agent may still write (V2); a claim shares both
- * (M8).
+ * Puts checks into the queue; returns the runs, and the holder of a runner that has to be
+ * started (null: one is at work). A stop does not share the run of a claim, whose agent
+ * may still write (V2); a claim shares both kinds (M8).
  */
 export function askForChecks(place: QueuePlace, questions: readonly CheckQuestion[]) {
   const { store, clock, identifiers, directory } = place;
@@ -299,8 +317,8 @@ export function askForChecks(place: QueuePlace, questions: readonly CheckQuestio
           const key = askers.some(({ final }) => final) ? finalKey : keyOf(false);
           const shared = active.find((run) => run.key === key || run.key === finalKey);
           if (shared !== undefined)
-            return { ...shared, askers: joined(shared.askers, askers) };
-          const asked = {
+            return { ...shared, askers: joinAskers(shared.askers, askers) };
+          const runFacts = {
             id: identifiers.next(),
             key,
             directory,
@@ -310,8 +328,8 @@ export function askForChecks(place: QueuePlace, questions: readonly CheckQuestio
             before,
             askers,
           };
-          const open = { startedAt: null, endedAt: null, finding: null };
-          return { ...asked, state: 'asked', askedAt: clock.now(), ...open };
+          const notEnded = { startedAt: null, endedAt: null, finding: null };
+          return { ...runFacts, state: 'asked', askedAt: clock.now(), ...notEnded };
         },
       );
       return {
@@ -322,8 +340,11 @@ export function askForChecks(place: QueuePlace, questions: readonly CheckQuestio
   );
 }
 
-/** Who asked at a stop and asks again in between still counts as stopped. */
-function joined(known: readonly CheckAsker[], more: readonly CheckAsker[]) {
+/**
+ * An asker that asked at a stop and asks again before the run ends still counts as
+ * stopped.
+ */
+function joinAskers(known: readonly CheckAsker[], more: readonly CheckAsker[]) {
   const all = new Map<string, CheckAsker>();
   for (const asker of [...known, ...more]) {
     const key = JSON.stringify([asker.sessionId, asker.todoId]);
@@ -332,7 +353,10 @@ function joined(known: readonly CheckAsker[], more: readonly CheckAsker[]) {
   return [...all.values()];
 }
 
-/** What nobody else waits for is cancelled, even while it runs. */
+/**
+ * Removes a session from its runs. A run that nobody else waits for is cancelled, even
+ * while it runs.
+ */
 export function cancelChecks({ store, clock, directory }: QueuePlace, sessionId: string) {
   return store.changeChecks(directory, null, ({ active }) => {
     const runs = active.flatMap((run): CheckRun[] => {
@@ -345,20 +369,22 @@ export function cancelChecks({ store, clock, directory }: QueuePlace, sessionId:
   });
 }
 
-/** False: its file is not here. */
+/** Starts a runner; false: its program does not exist here. */
 export function startRunner(
   directory: string,
   holder: string,
   source: Environment,
   file = findRunner(),
 ) {
-  // It serves all who asked: what ends with the agent that asked first must not end it.
+  // The runner serves all askers: it must not end together with the agent that asked
+  // first.
   const {
     [sessionVariable]: _session,
     [processVariable]: _process,
     ...environment
   } = source;
-  // Who waits sees that nobody took the lease, and starts another.
+  // If the program is missing, an asker sees that nobody took the lease, and starts
+  // another runner.
   if (file !== null) startProgram(file, [directory, holder], environment, directory);
   return file !== null;
 }
@@ -375,10 +401,13 @@ function findRunner() {
   ]);
 }
 
+/**
+ * Runs the folder's checks one after the other, until none is left or the lease is lost.
+ */
 export async function runQueue(runner: QueueRunner) {
   const { store, clock, directory } = runner;
   for (;;) {
-    // The lease is released in the same transaction, so that later askers start a runner.
+    // The same transaction releases the lease, so that a later asker starts a new runner.
     const run = await store.changeChecks(
       directory,
       leaseOf(runner),
@@ -395,12 +424,12 @@ export async function runQueue(runner: QueueRunner) {
 
 const watchMs = 500;
 
-/** It is not finished when it was cancelled or the lease was lost. */
+/** Runs one check. It stays unfinished if it was cancelled or the lease was lost. */
 async function performRun(runner: QueueRunner, run: CheckRun) {
   const { store, clock, directory, environment } = runner;
   const ending = new AbortController();
   const { signal } = ending;
-  const look = async () => {
+  const renewLease = async () => {
     const isWanted = await store.changeChecks(
       directory,
       leaseOf(runner),
@@ -411,8 +440,9 @@ async function performRun(runner: QueueRunner, run: CheckRun) {
     if (!isWanted) ending.abort();
   };
   // Safe: a busy store is asked again; the lease is long enough.
-  const watch = setInterval(() => void look().catch(() => {}), watchMs);
-  // Not the mark of its agent, whose processes end when it is resumed.
+  const watch = setInterval(() => void renewLease().catch(() => {}), watchMs);
+  // The runner has a mark of its own: when the agent's session is resumed, processes with
+  // the agent's mark are ended.
   const session = `check of ${run.askers[0]?.sessionId ?? 'nobody'}`;
   const readBaseline = (key: string) => store.policy(key);
   const context = {
@@ -424,17 +454,21 @@ async function performRun(runner: QueueRunner, run: CheckRun) {
     readBaseline,
   };
   try {
-    const seen = await runCheckTwice(run.spec, context);
+    const checkResult = await runCheckTwice(run.spec, context);
     if (signal.aborted) return;
     const fingerprintOf = await lookAtFiles(directory, run);
-    const found = { after: fingerprintOf(run.spec), tree: fingerprintOf({ files: [] }) };
-    if (!signal.aborted) await finish(runner, run.id, { ...seen, ...found });
+    const fingerprints = {
+      after: fingerprintOf(run.spec),
+      tree: fingerprintOf({ files: [] }),
+    };
+    if (!signal.aborted)
+      await finishRun(runner, run.id, { ...checkResult, ...fingerprints });
   } finally {
     clearInterval(watch);
   }
 }
 
-function finish(
+function finishRun(
   { store, clock, directory }: QueueRunner,
   id: string,
   finding: CheckFinding,
@@ -449,9 +483,9 @@ function finish(
       finding,
     };
     const events = eventsOf(run, run.askers, finding);
-    const { after: _, tree: __, ...seen } = finding;
-    const rowOf = ({ sessionId, todoId, fingerprint }: Told) => ({
-      ...seen,
+    const { after: _, tree: __, ...checkResult } = finding;
+    const rowOf = ({ sessionId, todoId, fingerprint }: FinishedEvent) => ({
+      ...checkResult,
       sessionId,
       todoId,
       fingerprint,
@@ -461,36 +495,40 @@ function finish(
   });
 }
 
-/** Always the same, whether the runner or an asker tells them first. */
+/**
+ * The events of a run. They are always the same, whether the runner or an asker reports
+ * them first.
+ */
 function eventsOf(
   { id, before }: CheckRun,
   askers: CheckRun['askers'],
   finding: CheckFinding,
 ) {
   return askers.map((asker) => {
-    // After a stop only the check can have written, which does not void it. Else only an
-    // unchanged workspace counts.
+    // After a stop, only the check itself can have written, and that does not void its
+    // result. Otherwise a result counts only if the files did not change.
     const fingerprint = asker.final || before === finding.after ? finding.after : null;
     const eventId = `${id} ${asker.todoId ?? 'goal'} ${asker.sessionId}`;
     return {
-      ...finishedEvent(eventId, asker, { ...worded(finding), fingerprint }),
+      ...finishedEvent(eventId, asker, { ...withStartFailure(finding), fingerprint }),
       tree: finding.tree,
     };
   });
 }
 
 /**
- * Rows of evidence know passed and failed; sessions and people are told of a third case.
+ * Rows of evidence know passed and failed. Sessions and people hear of a third case: the
+ * check could not start.
  */
-function worded(finding: CheckFinding): Omit<Finding, 'fingerprint'> {
+function withStartFailure(finding: CheckFinding): Omit<Finding, 'fingerprint'> {
   return couldNotStart(finding) ? { ...finding, result: 'cannot-start' } : finding;
 }
 
-function finishedEvent(id: string, asker: CheckAsker, seen: Finding): Told {
-  const { check, result, flaky, fingerprint, at } = seen;
+function finishedEvent(id: string, asker: CheckAsker, finding: Finding): FinishedEvent {
+  const { check, result, flaky, fingerprint, at } = finding;
   const tail =
     result === 'failed' || result === 'cannot-start'
-      ? `${seen.sentence}\n${seen.tail}`.trim()
+      ? `${finding.sentence}\n${finding.tail}`.trim()
       : null;
   return {
     ...asker,

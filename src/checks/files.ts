@@ -1,5 +1,5 @@
-// Paths that a model or a human gave: resolved inside the workspace, opened without
-// following a new link.
+// Paths that a model or a human gave: resolved inside the workspace, and opened without
+// following a link that is new. A path that leads out is refused.
 import { constants, existsSync, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
@@ -7,22 +7,26 @@ import { refuse } from '../core/error.ts';
 import { displayName } from '../core/safe-text.ts';
 import { errorCode } from '../engine/system.ts';
 
+/** A path inside the workspace. */
 export type Place = Readonly<{
   root: string;
-  /** The deepest part that exists, without symbolic links. */
+  /** The deepest part of the path that exists, without symbolic links. */
   existing: string;
   missing: readonly string[];
-  /** Relative to the root, quoted if it is not plain. */
+  /** The path relative to the root, quoted if it is not plain. */
   shown: string;
 }>;
 
 const hint = 'Give a path relative to the workspace root, such as "src/index.ts".';
 
-/** The tree can change before the answer is used: `withDirectory` closes that gap. */
+/**
+ * Resolves a path inside `root`, or says why not. The tree can change before the result
+ * is used; `withDirectory` closes that gap.
+ */
 export async function resolveInside(root: string, given: string) {
   if (given.includes('\0'))
     return refuse(`A path must not contain NUL characters. ${hint}`);
-  // Safe: whoever asked is told.
+  // Safe: the caller gets the reason.
   const real = await realpath(root).catch((error) =>
     refuse(explainFileError(error, 'The workspace root')),
   );
@@ -53,10 +57,11 @@ async function findDeepest(root: string, names: readonly string[], shown: string
         place: { root, existing, missing: names.slice(count), shown },
       };
     } catch (error) {
-      // Missing: its parent is next. Anything else is the answer.
+      // If the candidate is missing, its parent is next. Any other error is the answer.
       if (!isMissing(error)) return refuse(explainFileError(error, shown));
     }
-    // Either a link that leads nowhere, or it was made just now: then we look again.
+    // Either it is a link that leads nowhere, or it was made just now; then we look
+    // again.
     const stats = await lstat(candidate).catch(() => null);
     if (stats?.isSymbolicLink())
       return refuse(`${shown} is a symbolic link to something that does not exist.`);
@@ -65,19 +70,22 @@ async function findDeepest(root: string, names: readonly string[], shown: string
   return refuse('The workspace root does not exist any more.');
 }
 
+/** Tells whether `path` is `root` or lies below it; both must be real paths. */
 export const isInside = (root: string, path: string) =>
   path === root || path.startsWith(root.endsWith(sep) ? root : root + sep);
+/** The names from the root down to the path. */
 export const realNames = ({ root, existing, missing }: Place) =>
   [...relative(root, existing).split(sep), ...missing].filter((name) => name !== '');
 
-/** Held open: what is done in it is done in exactly that folder. */
+/** A directory that is held open: what is done in it happens in exactly that folder. */
 export type PinnedDirectory = Readonly<{ self: string; at: (name: string) => string }>;
 
 const byDescriptor = process.platform === 'linux' && existsSync('/proc/self/fd');
 
 /**
- * ELOOP if a part of `real` became a link. Off Linux a gap of microseconds stays; a new
- * hard link goes unnoticed.
+ * Opens a directory, calls `use` and closes it. Throws ELOOP if a part of `real` has
+ * become a link. On other systems than Linux a gap of microseconds stays. A new hard link
+ * goes unnoticed.
  */
 export async function withDirectory<Result>(
   real: string,
@@ -112,7 +120,8 @@ async function isStillAt(handle: FileHandle, real: string) {
 }
 
 /**
- * Never opens a FIFO, a socket or a device: those would hang or act. `real` has no links.
+ * Opens a regular file, calls `use` and closes it. Never opens a FIFO, a socket or a
+ * device, which would hang or act. `real` must have no links.
  */
 export async function withRegularFile<Result>(
   real: string,
@@ -122,7 +131,7 @@ export async function withRegularFile<Result>(
     const path = directory.at(basename(real));
     const before = await lstat(path);
     if (!before.isFile()) return { kind: 'other' as const, stats: before };
-    // A FIFO may have taken its place just now.
+    // A FIFO may have taken the file's place just now.
     const handle = await open(
       path,
       constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
@@ -137,7 +146,7 @@ export async function withRegularFile<Result>(
   });
 }
 
-/** null: it holds more. */
+/** Null: the file holds more than `maxBytes`. */
 export async function readAtMost(handle: FileHandle, maxBytes: number) {
   const chunks: Buffer[] = [];
   for (let total = 0; total <= maxBytes; ) {
@@ -154,6 +163,7 @@ export async function readAtMost(handle: FileHandle, maxBytes: number) {
   return null;
 }
 
+/** Tells whether the error means that the path does not exist. */
 export const isMissing = (error: unknown) =>
   ['ENOENT', 'ENOTDIR'].includes(errorCode(error));
 
@@ -171,6 +181,7 @@ const sentences: Readonly<Record<string, string>> = {
   EMFILE: 'could not be opened: too many open files; try again',
 };
 
+/** The error as a sentence about the path, for models and people. */
 export function explainFileError(error: unknown, shown: string) {
   const code = errorCode(error);
   return `${shown} ${sentences[code] ?? `could not be used (${code})`}.`;

@@ -1,8 +1,8 @@
-// The fingerprint of a workspace (G7, V2): equal content, equal fingerprint, committed or
-// not. Takes no lock, writes nothing, runs nothing that the workspace names. Files that
-// were ignored at the human's message, empty folders, times and owners do not count. Who
-// writes git's index by hand, or sets a file's time back at once, hides a change until
-// git next reads that file.
+// The fingerprint of a workspace (G7, V2): equal content gives an equal fingerprint,
+// committed or not. It takes no lock, writes nothing and runs nothing that the workspace
+// names. Files that were ignored at the human's message, empty folders, times and owners
+// do not count. A change can be hidden only by writing git's index by hand, or by setting
+// a file's time back at once, and only until git next reads that file.
 import { createHash } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
 import { lstat, readlink, realpath } from 'node:fs/promises';
@@ -28,11 +28,12 @@ import { type WalkWays, walk } from './walk.ts';
 type Algorithm = Repository['algorithm'];
 
 /**
- * Path → mode and id (`100644 0123…`). One character a byte, since names need not be
- * UTF-8.
+ * Path → mode and id (`100644 0123…`). A key has one character for each byte of the path,
+ * since names need not be UTF-8.
  */
 export type Listing = ReadonlyMap<string, string>;
 
+/** The key of a path in a listing, and back. */
 export const keyOfPath = (path: string) => Buffer.from(path, 'utf8').toString('latin1');
 export const pathOfKey = (key: string) => Buffer.from(key, 'latin1').toString('utf8');
 
@@ -40,15 +41,15 @@ export type ListingOptions = Readonly<{
   signal?: AbortSignal;
   timeoutMs?: number;
   environment?: Environment;
-  /** Absent: those of now. */
+  /** Absent: the ignore rules of this moment. */
   rules?: IgnoreRules | undefined;
 }>;
 
 export type Listed = Awaited<ReturnType<typeof listWorkspace>>;
 
 /**
- * `hidden`: files that are ignored by now and were not at the human's message. They are
- * listed all the same.
+ * Lists the workspace, or says why it cannot be looked through. `hidden`: files that are
+ * ignored now but were not at the human's message; they are listed all the same.
  */
 export async function listWorkspace(directory: string, options: ListingOptions = {}) {
   const { environment = process.env, rules } = options;
@@ -62,7 +63,10 @@ export async function listWorkspace(directory: string, options: ListingOptions =
   return { ...listed, hidden: hidden.map((key) => pathOfKey(key).slice(prefix.length)) };
 }
 
-/** null: unknown (V2). */
+/**
+ * Returns a function from a check to the fingerprint of its files; null: it is unknown
+ * (V2).
+ */
 export function fingerprintsIn(
   listed: Awaited<ReturnType<typeof lookThrough>>,
   exclude: readonly string[] = [],
@@ -84,6 +88,7 @@ export function fingerprintsIn(
   };
 }
 
+/** Lists the workspace now, for `fingerprintsIn`. */
 export async function lookAtFiles(
   directory: string,
   { exclude, rules }: Partial<Frozen> = {},
@@ -92,30 +97,34 @@ export async function lookAtFiles(
 }
 
 /**
- * `files`: patterns of what counts, none: all. `exclude`: paths that do not, with all
- * below them.
+ * `files`: patterns of the files that count; none: all files. `exclude`: paths that do
+ * not count, with everything below them.
  */
 export type FingerprintChoice = Partial<
   Readonly<Record<'files' | 'exclude', readonly string[]>>
 >;
 
+/** Hashes the chosen files of a listing, or says which pattern is wrong. */
 export function fingerprintListing(
   listing: Listing,
   { files = [], exclude = [] }: FingerprintChoice = {},
 ) {
   const set = createPathSet(files);
   if (!set.ok) return set;
-  const left = exclude.map((path) => keyOfPath(path.replace(/^\.\/|\/+$/gu, '')));
-  const isLeft = (key: string) =>
-    left.some((path) => key === path || key.startsWith(`${path}/`));
+  const excludedKeys = exclude.map((path) => keyOfPath(path.replace(/^\.\/|\/+$/gu, '')));
+  const isExcluded = (key: string) =>
+    excludedKeys.some((path) => key === path || key.startsWith(`${path}/`));
   const isNamed = (key: string) =>
     files.length === 0 || set.paths.has(pathOfKey(key).split('/'));
-  const chosen = [...listing.keys()].filter((key) => !isLeft(key) && isNamed(key)).sort();
+  const chosen = [...listing.keys()]
+    .filter((key) => !isExcluded(key) && isNamed(key))
+    .sort();
   const text = chosen.map((key) => `H ${listing.get(key)} 0\t${key}\0`).join('');
   const fingerprint = createHash('sha256').update(text, 'latin1').digest('hex');
   return { ok: true as const, fingerprint, files: chosen.length };
 }
 
+/** The paths that differ between two listings. */
 export function compareListings(before: Listing, after: Listing) {
   const paths = (from: Listing, differs: (key: string) => boolean) =>
     [...from.keys()].filter(differs).map(pathOfKey).sort();
@@ -126,7 +135,10 @@ export function compareListings(before: Listing, after: Listing) {
   };
 }
 
-/** `list` gets the real path, and answers null when it gives up. */
+/**
+ * Lists a folder within the time limit, or says why not. `list` gets the real path, and
+ * returns null if it gives up.
+ */
 export async function lookThrough(
   what: 'workspace' | 'protected paths',
   directory: string,
@@ -135,7 +147,7 @@ export async function lookThrough(
 ) {
   const time = AbortSignal.timeout(timeoutMs);
   const over = AbortSignal.any(signal ? [time, signal] : [time]);
-  // Safe: the caller is told.
+  // Safe: the sentence goes to the caller.
   const root = await realpath(directory).catch((error) =>
     refuse(explainFileError(error, 'The workspace')),
   );
@@ -151,9 +163,10 @@ export async function lookThrough(
 }
 
 /**
- * `depth`: how many repositories lie around this one. `hidden` is added to: whole paths.
+ * What one look through the workspace carries along. `depth`: how many repositories lie
+ * around this one. `hidden`: the look adds whole paths to it.
  */
-type Look = Pick<ListingOptions, 'rules'> &
+type WorkspaceLook = Pick<ListingOptions, 'rules'> &
   Readonly<{
     signal: AbortSignal;
     environment: Environment;
@@ -161,7 +174,7 @@ type Look = Pick<ListingOptions, 'rules'> &
     hidden: string[];
   }>;
 
-async function listFolder(real: string, look: Look): Promise<Listing | null> {
+async function listFolder(real: string, look: WorkspaceLook): Promise<Listing | null> {
   const byGit = await listByGit(real, look);
   return byGit === null && !look.signal.aborted ? listByRules(real, look) : byGit;
 }
@@ -176,15 +189,15 @@ const changedArguments =
     ' ',
   );
 
-async function listByGit(directory: string, look: Look) {
+async function listByGit(directory: string, look: WorkspaceLook) {
   const { environment, signal, rules } = look;
   const repository = await openRepository(directory, environment, signal);
-  // A submodule without its own .git is the outer repository to git.
+  // A submodule without its own .git belongs to the outer repository, as git sees it.
   if (repository === null || (look.depth > 0 && repository.top !== directory))
     return null;
   const { ask, isSmall } = repository;
-  // In a large repository git needs threads for the second question; in a small one a
-  // second process costs more.
+  // In a large repository, git answers the second question with threads; in a small one,
+  // a second process costs more.
   const [listed, changed, excludesFile] = await Promise.all([
     ask([...listArguments, ...excludeArguments, ...(isSmall ? ['--modified'] : [])]),
     isSmall ? '' : ask(changedArguments),
@@ -192,13 +205,15 @@ async function listByGit(directory: string, look: Look) {
   ]);
   if (listed === null || changed === null) return null;
   const known = readGitFiles(listed, changed);
-  const then =
+  const formerRules =
     rules && excludesThen(repository, excludesFile, ruleFilesIn(known, directory), rules);
-  if (then && !(await addHidden(known, repository, then, look.hidden))) return null;
-  // The folder is empty, or ignored by a repository further up: not git's to judge.
+  if (formerRules && !(await addHidden(known, repository, formerRules, look.hidden)))
+    return null;
+  // The folder is empty, or a repository further up ignores it: git does not judge its
+  // files.
   if (known.files.size + known.unsettled.size + known.repositories.size === 0)
     return null;
-  if (!(await settle(known, repository, signal))) return null;
+  if (!(await addUnsettled(known, repository, signal))) return null;
   const { files, repositories } = known;
   for (const path of repositories) {
     const key = `${keyOfPath(directory)}/${path}`;
@@ -221,7 +236,10 @@ type GitFiles = ReturnType<typeof readGitFiles>;
 
 function readGitFiles(listed: string, changed: string) {
   const files = new Map<string, string>();
-  /** Changed, untracked, unmerged or not looked at by git: path → git's mode. */
+  /**
+   * Files that are changed, untracked, unmerged or not examined by git: path → git's
+   * mode.
+   */
   const unsettled = new Map<string, string | null>();
   const repositories = new Set<string>();
   for (const line of listed.split('\0').slice(0, -1)) {
@@ -230,15 +248,16 @@ function readGitFiles(listed: string, changed: string) {
       else unsettled.set(line.slice(2), null);
       continue;
     }
-    // `H 100644 0123…cdef 0<tab>path`. h: assumed unchanged. S: not checked out. C:
-    // changed, listed as H before.
+    // A line is `H 100644 0123…cdef 0<tab>path`. Letters: h is assumed unchanged, S is
+    // not checked out, C is changed and was listed as H before.
     const tab = line.indexOf('\t');
     const path = line.slice(tab + 1);
     const mode = line.slice(2, 8);
     const isRepository = mode === gitlinkMode;
     if (isRepository) repositories.add(path);
     else if (!line.startsWith('H')) unsettled.set(path, mode);
-    // What was never checked out is as git has it, unless something else is there.
+    // A file that was never checked out counts as git has it, unless something else
+    // stands there.
     if (isRepository || 'HSs'.includes(line.charAt(0)))
       files.set(path, line.slice(2, tab - 2));
     else files.delete(path);
@@ -253,8 +272,8 @@ function readGitFiles(listed: string, changed: string) {
 }
 
 /**
- * Agents ignore whole environments that they made: more files than these are known by
- * their stat.
+ * Agents ignore whole environments that they made. If more files than these are hidden,
+ * their stat stands for their content.
  */
 const mostHiddenRead = 1000;
 
@@ -264,19 +283,19 @@ function ruleFilesIn({ files, unsettled }: GitFiles, directory: string) {
   return found.map((key) => join(directory, pathOfKey(key)));
 }
 
-/** What is listed only by the rules of then. False: git fails. */
+/** Adds files that only the former rules list. False: git failed. */
 async function addHidden(
   known: GitFiles,
   repository: Repository,
-  then: readonly string[],
-  told: string[],
+  formerRules: readonly string[],
+  hiddenPaths: string[],
 ) {
   const { unsettled, repositories, stamped } = known;
   const listed = await repository.ask([
     'ls-files',
     '-z',
     '--others',
-    ...then,
+    ...formerRules,
     ...excludeArguments,
   ]);
   const isNew = (key: string) =>
@@ -286,37 +305,43 @@ async function addHidden(
     if (key.endsWith('/')) repositories.add(key.slice(0, -1));
     else unsettled.set(key, null);
     if (hidden.length > mostHiddenRead) stamped.add(key);
-    told.push(`${keyOfPath(repository.directory)}/${key}`);
+    hiddenPaths.push(`${keyOfPath(repository.directory)}/${key}`);
   }
   return listed !== null;
 }
 
 /**
- * Each costs processes, and an agent can make any number. Further in they are walked like
- * other folders.
+ * Each repository costs processes, and an agent can make any number of them. Deeper ones
+ * are walked like other folders.
  */
 const deepestRepository = 5;
 
-/** By the rest of the path; null: given up. `known`: as the outer repository has it. */
+/**
+ * The files of an inner repository, by the rest of their paths; null: the look gave up.
+ * `known`: the entry that the outer repository has for it.
+ */
 async function lookIntoRepository(
   key: string,
   known: string | undefined,
   algorithm: Algorithm,
-  look: Look,
+  look: WorkspaceLook,
 ) {
-  const whole = (value: string | null = null) =>
+  const onlyItself = (value: string | null = null) =>
     new Map(value === null ? [] : [['', value]]);
   if (!(await lookAt(key))?.isDirectory())
-    return whole(await contentValue(key, algorithm));
+    return onlyItself(await contentValue(key, algorithm));
   const list = look.depth < deepestRepository ? listFolder : listByRules;
   const inner = await list(pathOfKey(key), { ...look, depth: look.depth + 1 });
-  // A submodule that was not fetched.
-  if (inner?.size === 0) return whole(known);
+  // An empty folder is a submodule that was not fetched.
+  if (inner?.size === 0) return onlyItself(known);
   return inner && new Map([...inner].map(([path, value]) => [`/${path}`, value]));
 }
 
-/** Adds what is there, with git's ids. False: interrupted. */
-async function settle(
+/**
+ * Adds the unsettled files that exist, with the ids that git would give them. False: the
+ * look was interrupted.
+ */
+async function addUnsettled(
   { files, unsettled, stamped }: GitFiles,
   repository: Repository,
   signal: AbortSignal,
@@ -340,14 +365,14 @@ async function settle(
   });
   if (signal.aborted) return false;
   const prefix = directory === top ? '' : keyOfPath(`${relative(top, directory)}/`);
-  // By git, which converts line ends and encodings. Writes nothing.
+  // git computes the ids, since it converts line ends and encodings. It writes nothing.
   const input = unread.map(({ path }) => quotedLine(prefix + path)).join('');
   const output = input === '' ? '' : await ask(['hash-object', '--stdin-paths'], input);
   if (signal.aborted) return false;
   const ids = output?.split('\n') ?? [];
   for (const [index, { path, key, mode, stats }] of unread.entries()) {
     const id = ids[index];
-    // git gave up on one of them, so we read each one ourselves.
+    // git gave up at one of the files, so we read each one ourselves.
     const value = id ? `${mode} ${id}` : await contentValue(key, algorithm);
     if (value !== null) files.set(path, value);
     if (id) rememberId(`git ${key}`, stats, id, since);
@@ -366,9 +391,10 @@ function quotedLine(path: string) {
 const mostEntries = 1_000_000;
 
 /**
- * The walk by the rules of then; where they changed, one more says what is hidden now.
+ * Walks by the former ignore rules. If the rules have changed, a second walk by those of
+ * now tells which files are hidden now.
  */
-async function listByRules(root: string, { signal, rules, hidden }: Look) {
+async function listByRules(root: string, { signal, rules, hidden }: WorkspaceLook) {
   if (rules === undefined) return listByWalk(root, signal);
   let isChanged = false;
   const ignoreText = async (_: string, names: readonly string[]) => {
@@ -388,25 +414,26 @@ async function listByRules(root: string, { signal, rules, hidden }: Look) {
 }
 
 /**
- * null: interrupted, or too many names. A file whose name is not UTF-8 cannot be read.
+ * Lists by walking; null: it was interrupted, or there are too many names. A file whose
+ * name is not UTF-8 cannot be read.
  */
 export async function listByWalk(root: string, signal: AbortSignal, ways?: WalkWays) {
-  const { found, left } = await walkNames(root, signal, ways);
+  const { found, left: walkEnd } = await walkNames(root, signal, ways);
   const files = new Map<string, string>();
   await inBatches(found, signal, async (names) => {
     const value = await contentValue(keyOfPath(join(root, ...names)), 'sha256');
     if (value !== null) files.set(keyOfPath(names.join('/')), value);
   });
-  if (left.isCut || signal.aborted) return null;
-  // Nobody knows what is in those folders: that is a difference too.
-  if (left.unreadableFolders > 0)
-    files.set('/unreadable', String(left.unreadableFolders));
+  if (walkEnd.isCut || signal.aborted) return null;
+  // Nobody knows what is in those folders, and that is a difference too.
+  if (walkEnd.unreadableFolders > 0)
+    files.set('/unreadable', String(walkEnd.unreadableFolders));
   return files;
 }
 
 async function walkNames(root: string, signal: AbortSignal, ways?: WalkWays) {
-  const place = { root, existing: root, missing: [], shown: '.' };
-  const { files, left } = walk(place, mostEntries, signal, ways);
+  const start = { root, existing: root, missing: [], shown: '.' };
+  const { files, left } = walk(start, mostEntries, signal, ways);
   const found: (readonly string[])[] = [];
   for await (const { names } of files) found.push(names);
   return { found, left };
@@ -419,23 +446,24 @@ async function inBatches<T>(
   signal: AbortSignal,
   work: (entry: T) => Promise<void>,
 ) {
-  const left = entries.values();
+  const remaining = entries.values();
   const worker = async () => {
-    for (const entry of left) if (!signal.aborted) await work(entry);
+    for (const entry of remaining) if (!signal.aborted) await work(entry);
   };
   await Promise.all(Array.from({ length: atOnce }, worker));
 }
 
 /**
- * Reading a disk image at every stop would take minutes: larger files are known by their
- * stat.
+ * Reading a disk image at every stop would take minutes, so the stat of a larger file
+ * stands for its content.
  */
 const hugeBytes = 256n * 1024n * 1024n;
 /** A file that changed so recently may change again within one tick of its clock. */
 const settledMs = 2000;
 const mostRemembered = 200_000;
 /**
- * By who made the id (git converts line ends, each algorithm has its own) and the path.
+ * The key names the maker of the id (git converts line ends, and each algorithm has ids
+ * of its own) and the path.
  */
 const remembered = new Map<string, { readonly stamp: string; readonly id: string }>();
 
@@ -449,14 +477,21 @@ function modeOf(stats: BigIntStats) {
 }
 
 const statsOf = (key: string) => lstat(Buffer.from(key, 'latin1'), { bigint: true });
-// Safe: what is gone is not part of the workspace.
+// Safe: a file that is gone is not part of the workspace.
 const lookAt = (key: string) => statsOf(key).catch(() => null);
 
+/**
+ * The id that was remembered for a file with exactly these times and this size; null:
+ * none.
+ */
 export function rememberedId(memory: string, stats: BigIntStats) {
   const known = remembered.get(memory);
   return known?.stamp === stampOf(stats) ? known.id : null;
 }
 
+/**
+ * Remembers an id, unless the file changed so recently that it may change again unseen.
+ */
 export function rememberId(
   memory: string,
   stats: BigIntStats,
@@ -484,7 +519,10 @@ async function idWithoutReading(key: string, stats: BigIntStats, algorithm: Algo
   return stats.size > hugeBytes ? `huge ${stampOf(stats)}` : null;
 }
 
-/** The id is git's, for a file in which git converts nothing. null: there is nothing. */
+/**
+ * Mode and id of a file; the id is git's if git converts nothing in the file. Null: there
+ * is no file.
+ */
 export async function contentValue(key: string, algorithm: Algorithm) {
   try {
     const since = Date.now();
@@ -502,7 +540,7 @@ export async function contentValue(key: string, algorithm: Algorithm) {
     if (opened.kind === 'file') rememberId(memory, stats, opened.result, since);
     return `${modeOf(stats)} ${opened.kind === 'file' ? opened.result : 'special'}`;
   } catch (error) {
-    // Gone is not there; unreadable is there, with content that nobody knows.
+    // A missing file is not there; an unreadable one is, with content that nobody knows.
     return isMissing(error) ? null : `unreadable ${errorCode(error)}`;
   }
 }

@@ -1,6 +1,6 @@
-// Runs git where an agent can write: no lock, no write, no program that the repository
-// names (hooks, filters). And what it overlooks: the ignore rules of the human's last
-// message (V2), so that whoever ignores a file later does not hide it.
+// Runs git where an agent can write: with no lock, no write, and no program that the
+// repository names (hooks, filters). It also remembers the ignore rules of the human's
+// last message (V2), so that a file that is ignored later is still seen.
 import { spawn } from 'node:child_process';
 import { lstatSync, realpathSync } from 'node:fs';
 import {
@@ -20,8 +20,8 @@ import { isInside } from './files.ts';
 export type Repository = NonNullable<Awaited<ReturnType<typeof openRepository>>>;
 
 /**
- * null: none, one of another user (git would not obey its configuration either), or git
- * fails.
+ * Opens the repository around a folder. Null: there is none, it belongs to another user
+ * (git would not obey its configuration either), or git fails.
  */
 export async function openRepository(
   directory: string,
@@ -30,19 +30,22 @@ export async function openRepository(
 ) {
   const top = findTop(directory);
   if (top === null) return null;
-  const place = { top, environment: gitEnvironment(top, environment), signal };
+  const context = { top, environment: gitEnvironment(top, environment), signal };
   const listSettings = ['config', '--list', '--show-scope', '--null'];
-  const listed = hasPlainSettings(top) ? '' : await runGit(place, listSettings, top);
+  const listed = hasPlainSettings(top) ? '' : await runGit(context, listSettings, top);
   if (listed === null) return null;
   const { withoutFilters, ...settings } = readSettings(listed);
-  const safe = { ...place, environment: { ...place.environment, ...withoutFilters } };
-  /** One character a byte, `input` too. */
+  const safe = { ...context, environment: { ...context.environment, ...withoutFilters } };
+  /**
+   * Runs git and returns its output, with one character for each byte; `input` is written
+   * the same way. Null: git failed.
+   */
   const ask = (words: readonly string[], input?: string) =>
     runGit(safe, words, directory, input);
   return { directory, top, isSmall: hasSmallIndex(top), ...settings, ask };
 }
 
-/** Null also where it is another user's. */
+/** Null also if the repository belongs to another user. */
 function findTop(realDirectory: string) {
   const top = findRepository(realDirectory)?.root ?? null;
   const owner = top === null ? undefined : statsOf(join(top, '.git'))?.uid;
@@ -52,7 +55,10 @@ function findTop(realDirectory: string) {
     : null;
 }
 
-/** No GIT_… from outside, and no `git` from a folder that the agent writes to. */
+/**
+ * The environment for git: no GIT_… variable from outside, and no `git` from a folder
+ * that the agent writes to.
+ */
 export function gitEnvironment(top: string, source: Environment) {
   const path = (source['PATH'] ?? '/usr/local/bin:/usr/bin:/bin')
     .split(delimiter)
@@ -72,13 +78,19 @@ export function gitEnvironment(top: string, source: Environment) {
   };
 }
 
-/** Against the repository's programs and settings that hide a changed file. */
+/**
+ * These settings switch off the repository's programs, and settings that would hide a
+ * changed file.
+ */
 const safeSettings = [
   '-c core.fsmonitor=false -c core.hooksPath=/dev/null -c core.pager=cat -c core.trustctime=true',
   '-c core.checkStat=default -c core.ignoreStat=false -c core.untrackedCache=false',
 ].flatMap((words) => words.split(' '));
 
-/** The repository is named: git would also find plain files that pose as a bare one. */
+/**
+ * Names the repository explicitly: git would also find plain files that pose as a bare
+ * one.
+ */
 export function gitWords(top: string, words: readonly string[]): string[] {
   const switches = ['--no-optional-locks', '--no-pager', '--literal-pathspecs'];
   return [
@@ -92,16 +104,25 @@ export function gitWords(top: string, words: readonly string[]): string[] {
 
 const mostOutputBytes = 256 * 1024 * 1024;
 
-type Place = Readonly<{ top: string; environment: Environment; signal: AbortSignal }>;
+type GitContext = Readonly<{
+  top: string;
+  environment: Environment;
+  signal: AbortSignal;
+}>;
 
-async function runGit(place: Place, words: readonly string[], cwd: string, input = '') {
-  const { top, environment: env, signal } = place;
+async function runGit(
+  context: GitContext,
+  words: readonly string[],
+  cwd: string,
+  input = '',
+) {
+  const { top, environment: env, signal } = context;
   if (signal.aborted) return null;
   const child = spawn('git', gitWords(top, words), {
     cwd,
     env,
     stdio: ['pipe', 'pipe', 'ignore'],
-    // So that a filter of the user's configuration ends with it.
+    // In a group of its own, so that a filter of the user's configuration ends with it.
     detached: true,
   });
   const chunks: Buffer[] = [];
@@ -112,7 +133,7 @@ async function runGit(place: Place, words: readonly string[], cwd: string, input
     try {
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
     } catch {
-      // Safe: it ended by itself.
+      // Safe: git has ended by itself.
     }
   };
   signal.addEventListener('abort', kill);
@@ -121,7 +142,7 @@ async function runGit(place: Place, words: readonly string[], cwd: string, input
     if (size > mostOutputBytes) kill();
     else chunks.push(chunk);
   });
-  // Safe: git may end before it has read everything; its exit status tells.
+  // Safe: git may end before it has read everything; its exit code tells.
   child.stdin.on('error', () => undefined);
   child.stdin.end(input, 'latin1');
   const exitCode = await new Promise((resolve) =>
@@ -133,10 +154,10 @@ async function runGit(place: Place, words: readonly string[], cwd: string, input
 
 function readSettings(listed: string) {
   let algorithm: 'sha1' | 'sha256' = 'sha1';
-  /** False where the file system knows no executable files. */
+  /** False if the file system does not know executable files. */
   let trustsMode = true;
   const filters = new Set<string>();
-  // `scope<nul>key<line end>value<nul>`
+  // An entry is `scope<nul>key<line end>value<nul>`.
   for (const [, scope, key = '', value] of listed.matchAll(
     /([^\0]*)\0([^\n\0]*)\n?([^\0]*)\0/gu,
   )) {
@@ -145,7 +166,8 @@ function readSettings(listed: string) {
     if (key.startsWith('filter.') && (scope === 'local' || scope === 'worktree'))
       filters.add(key.slice(0, key.lastIndexOf('.')));
   }
-  // The repository's own filters. Not as `-c`: their names may hold any character.
+  // Switches off the repository's own filters. Not with `-c`, since their names may hold
+  // any character.
   const off = Object.entries({ clean: '', smudge: '', process: '', required: 'false' });
   const pairs = [...filters].flatMap((filter) =>
     off.map(([key, value]) => [`${filter}.${key}`, value]),
@@ -163,21 +185,27 @@ function readSettings(listed: string) {
 
 const mostTextBytes = 100_000;
 
-/** null: too long, or it cannot be read. */
+/** The text of a file, '' if it is missing; null: it is too long, or cannot be read. */
 function readText(path: string) {
   const read = readBytes(path, mostTextBytes);
   if (read.ok) return Buffer.from(read.bytes).toString('utf8');
   return read.isMissing ? '' : null;
 }
 
-/** Most repositories name no filter: reading the file saves a process. */
+/**
+ * True if the repository's settings need no look by git: most name no filter, and reading
+ * the file saves a process.
+ */
 function hasPlainSettings(top: string) {
   const mayNameOne = /filter|include|extensions|worktree|filemode\s*=\s*(?!\s|true\s)/iu;
-  // In a linked work tree, or where something is odd, git is asked.
+  // In a linked work tree, or if something is odd, git is asked.
   return !mayNameOne.test(readText(join(top, '.git/config')) || 'worktree');
 }
 
-/** The user's own ignore rules: git is asked where its settings may name another file. */
+/**
+ * The file with the user's own ignore rules. git is asked if the settings may name
+ * another file than the usual one.
+ */
 export async function findExcludesFile(top: string | null, environment: Environment) {
   const { HOME: home = '/', XDG_CONFIG_HOME: xdg } = environment;
   const own = join(xdg || join(home, '.config'), 'git');
@@ -195,13 +223,13 @@ export async function findExcludesFile(top: string | null, environment: Environm
     )
   )
     return usual;
-  const place = {
+  const context = {
     top,
     environment: gitEnvironment(top, environment),
     signal: AbortSignal.timeout(2000),
   };
   const named = await runGit(
-    place,
+    context,
     ['config', '--null', '--type=path', '--get', 'core.excludesFile'],
     top,
   );
@@ -210,25 +238,28 @@ export async function findExcludesFile(top: string | null, environment: Environm
     : usual;
 }
 
-/** About five thousand files, which git looks at while one more process would start. */
+/**
+ * About five thousand files: git examines these in the time that one more process needs
+ * to start.
+ */
 const smallIndexBytes = 524_288;
 
-/** False in a linked work tree, whose .git is a file and whose index is elsewhere. */
+/** False in a linked work tree: its .git is a file, and its index lies elsewhere. */
 function hasSmallIndex(top: string) {
   const { size = 0 } = statsOf(join(top, '.git/index')) ?? {};
   return statsOf(join(top, '.git'))?.isDirectory() === true && size < smallIndexBytes;
 }
 
 /**
- * A file whose text was not remembered counts as it stands if it is older than the
- * message, and not at all if it is newer.
+ * The ignore rules of the human's last message. A file whose text was not remembered
+ * counts as it is if it is older than the message, and not at all if it is newer.
  */
 export type IgnoreRules = NonNullable<Policy['ignoreRules']> &
   Readonly<{ since: number }>;
 
 /**
- * For the policy, before it is snapshotted at a human's message. Starts no process where
- * git's settings are plain.
+ * Adds the ignore rules of now to a policy, before it is frozen at a human's message.
+ * Starts no process if git's settings are plain.
  */
 export async function withIgnoreRules(
   policy: Policy,
@@ -243,11 +274,13 @@ export async function withIgnoreRules(
     const texts = Object.fromEntries(paths.map((path) => [path, textNow(path)]));
     return { ...policy, ignoreRules: { excludesFile, texts } };
   } catch {
-    // Safe: such a folder has no files to hide; whoever looks through it is told.
+    // Safe: such a folder has no files to hide, and a look through it fails with a
+    // reason.
     return policy;
   }
 }
 
+/** What a look at the files needs from the frozen policy. */
 export type Frozen = ReturnType<typeof frozenBy>;
 
 export function frozenBy({ exclude = [], ignoreRules }: Partial<Policy>, since: number) {
@@ -256,7 +289,8 @@ export function frozenBy({ exclude = [], ignoreRules }: Partial<Policy>, since: 
 }
 
 /**
- * Those that lie above the workspace or outside it, the weakest first. Below it are more.
+ * The rule files above the workspace or outside it, the weakest first. More of them lie
+ * below it.
  */
 function ruleFiles(directory: string, top: string | null, excludesFile: string) {
   const names = relative(top ?? directory, directory)
@@ -273,24 +307,25 @@ function ruleFiles(directory: string, top: string | null, excludesFile: string) 
 }
 
 function textNow(path: string) {
-  // git reads no link of this name. The other is how a user names no file.
-  const isNone =
+  // git does not read a link of this name. /dev/null is how a user says that there is no
+  // such file.
+  const isUnread =
     basename(path) === '.gitignore' ? !linkStatsOf(path)?.isFile() : path === '/dev/null';
-  return isNone ? '' : readText(path);
+  return isUnread ? '' : readText(path);
 }
 
 function linkStatsOf(path: string) {
   try {
     return lstatSync(path);
   } catch {
-    // Safe: gone, or in a folder that nobody may enter: no rule of it holds, and the look
-    // itself tells the folder.
+    // Safe: the file is gone, or lies in a folder that nobody may enter. It holds no rule
+    // then, and the look itself reports the folder.
     return;
   }
 }
 
 /**
- * Kernels stamp files with the time of their last tick, which may lie so many
+ * Kernels stamp a file with the time of their last tick, which may lie this many
  * milliseconds back.
  */
 const tickMs = 10;
@@ -301,12 +336,16 @@ function isNew(path: string, since: number) {
   return stats !== undefined && stats.ctimeMs > since - tickMs;
 }
 
-/** Without rules that nobody could read, too much is seen rather than too little. */
+/**
+ * The text of a rule file at the human's message. If it cannot be read, its rules are
+ * left out: seeing too much is better than seeing too little.
+ */
 export function textThen(path: string, { texts, since }: IgnoreRules) {
   if (path in texts) return texts[path] ?? '';
   return isNew(path, since) ? '' : (textNow(path) ?? '');
 }
 
+/** Tells whether the rule file differs from its text at the human's message. */
 export function hasRuleChanged(path: string, { texts, since }: IgnoreRules) {
   const known = texts[path];
   return known === undefined
@@ -318,9 +357,10 @@ export function hasRuleChanged(path: string, { texts, since }: IgnoreRules) {
 const mostPatternBytes = 1_000_000;
 
 /**
- * `--exclude=…` for git, the strongest last; null: the rules are those of then.
- * @param excludesFile what the settings name by now
- * @param below the rule files of the workspace
+ * The former ignore rules as `--exclude=…` arguments for git, the strongest last; null:
+ * the rules have not changed.
+ * @param excludesFile the file that the settings name now
+ * @param below the rule files inside the workspace
  */
 export function excludesThen(
   { directory, top }: Repository,
@@ -340,23 +380,24 @@ export function excludesThen(
   const words = paths.flatMap((path) => {
     const folder = basename(path) === '.gitignore' ? relative(top, dirname(path)) : '';
     return linesOf(textThen(path, rules)).map(
-      (line) => `--exclude=${placed(line, folder)}`,
+      (line) => `--exclude=${rewriteRule(line, folder)}`,
     );
   });
-  // Without any of them too much is seen rather than too little.
+  // With too many rules all of them are left out: seeing too much is better than seeing
+  // too little.
   return Buffer.byteLength(words.join(' ')) > mostPatternBytes ? [] : words;
 }
 
 function linesOf(text: string) {
   const lines = text.replace(/^\uFEFF/u, '').split(/\r?\n/u);
-  // A blank at the end counts only behind a backslash.
+  // A blank at the end of a line counts only behind a backslash.
   return lines
     .map((line) => line.replace(/(\\ )? *$/u, '$1'))
     .filter((line) => /^[^#]/u.test(line));
 }
 
-/** As the line would be written at the top of the repository. */
-function placed(line: string, folder: string) {
+/** Rewrites a rule of a folder as it would be written at the top of the repository. */
+function rewriteRule(line: string, folder: string) {
   if (folder === '') return line;
   const [sign, pattern] = line.startsWith('!') ? ['!', line.slice(1)] : ['', line];
   const isAnchored = pattern.slice(0, -1).includes('/');

@@ -1,5 +1,5 @@
-// An HTTP answer as a check. Asks this machine only, unless a human says otherwise. It
-// follows no redirect.
+// An HTTP answer as a check. It asks only this machine, unless a human says otherwise,
+// and follows no redirect.
 import { lookup as resolveName } from 'node:dns';
 import {
   Agent as HttpAgent,
@@ -15,6 +15,7 @@ import { evidenceOf } from './output.ts';
 
 const mostBytes = 1024 * 1024;
 
+/** Asks the address and judges the answer; no answer is a failed check. */
 export async function runHttpCheck(spec: HttpCheck, looking: Looking) {
   const { quote } = looking;
   if (!URL.canParse(spec.url)) return failed(`${quote(spec.url)} is not an address.`);
@@ -30,13 +31,13 @@ export async function runHttpCheck(spec: HttpCheck, looking: Looking) {
   try {
     answer = await ask(url, spec.anyHost, AbortSignal.any([time, looking.signal]));
   } catch (error) {
-    // Safe: that nothing answered is the result.
+    // Safe: no answer is the result.
     if (time.aborted)
       return {
         ...failed(`${shown} did not answer within ${spec.timeoutMs / 1000} s.`),
         timedOut: true,
       };
-    // When all of several addresses refused there is a code and no message.
+    // If each of several addresses refused, the error has a code and no message.
     const message = (error instanceof Error && error.message) || errorCode(error);
     const reason = looking.signal.aborted ? 'it was interrupted' : quote(message);
     return failed(`${shown} did not answer: ${reason}.`);
@@ -87,6 +88,7 @@ loopback.addAddress('::1', 'ipv6');
 const notOnThisMachine =
   'it is not on this machine; a check of another host needs anyHost: true';
 
+/** Tells whether an address is one of this machine's own. */
 export function isLoopback(address: string) {
   const plain = address.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/iu, '');
   const family = isIP(plain);
@@ -94,8 +96,8 @@ export function isLoopback(address: string) {
 }
 
 /**
- * Refuses a name if one of its addresses is elsewhere; the connection goes to the address
- * looked at.
+ * Resolves a name, and refuses it if one of its addresses is on another machine. The
+ * connection goes to the address that was examined.
  */
 export function createLoopbackLookup(resolve: typeof resolveName): LookupFunction {
   return (name, options, callback) => {

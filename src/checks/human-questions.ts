@@ -1,5 +1,5 @@
-// The questions that only a human can answer, of one session: those of its policy
-// snapshot, which of them wait, what they are asked for, and what an answer is to the
+// The questions of one session that only a human can answer: which there are in its
+// frozen policy, which of them wait, what they cover, and what an answer means to the
 // record (V1). It only reads; the engine decides what follows.
 import type { HumanCheck } from '../core/check-specs.ts';
 import type { Event } from '../core/events.ts';
@@ -14,23 +14,26 @@ import { snapshotOf } from './verify.ts';
 
 export type HumanQuestion = Readonly<{
   check: string;
-  /** null: the question waits, but the human's last message has taken the check away. */
+  /** Null: the question waits, but the human's last message has removed the check. */
   spec: HumanCheck | null;
   waits: boolean;
   forGoal: boolean;
-  /** Claimed todos that this check has not proved. */
+  /** Completed todos that have this check and no proof from it. */
   todos: readonly Todo[];
 }>;
 
 const requestPrefix = approvalRequest('');
 
+/** The ids of the checks for which the session waits. */
 export function waitingChecks({ waits }: Session): string[] {
   return waits.questions
     .filter((request) => request.startsWith(requestPrefix))
     .map((request) => request.slice(requestPrefix.length));
 }
 
-/** `frozen`: what the session's files are looked at by. */
+/**
+ * Reads the questions. `frozen`: the rules by which the session's files are looked at.
+ */
 export async function readQuestions(
   store: Store,
   session: State,
@@ -61,12 +64,13 @@ function isUnproved({ status, checks, evidence }: Todo, check: string): boolean 
   );
 }
 
-type Told<Type extends Event['type']> = Omit<
+type EventDraft<Type extends Event['type']> = Omit<
   Extract<Event, { type: Type }>,
   'id' | 'sessionId' | 'at'
 >;
 
-export function closeQuestion({ check }: HumanQuestion): Told<'wait-ended'> {
+/** The event that ends the wait for a question. */
+export function closeQuestion({ check }: HumanQuestion): EventDraft<'wait-ended'> {
   const wait = {
     kind: 'question',
     requestId: approvalRequest(check),
@@ -76,14 +80,14 @@ export function closeQuestion({ check }: HumanQuestion): Told<'wait-ended'> {
 }
 
 /**
- * Before the question ends: a stop attempt that waited for it is then decided by the
- * answer itself.
+ * The events of an answer. They go before the end of the question, so that a stop attempt
+ * that waited for it is decided by the answer itself.
  */
 export function answerResults(
   { work }: State,
   { forGoal, todos }: HumanQuestion,
   { check, result, sentence, tail, fingerprint }: EvidenceRow,
-): Told<'check-finished'>[] {
+): EventDraft<'check-finished'>[] {
   const subjects = [...(forGoal ? [null] : []), ...todos.map(({ id }) => id)];
   return subjects.map((todoId) => ({
     type: 'check-finished',
@@ -94,8 +98,8 @@ export function answerResults(
     flaky: false,
     final: false,
     tail: result === 'passed' ? null : `${sentence}\n${tail}`.trim(),
-    // While the agent writes, the state that was looked at may be gone: then it is
-    // compared again at its stop.
+    // While the agent writes, the state of the files that was examined may be gone. It is
+    // compared again at the agent's stop.
     writes: work.started === work.writes ? work.writes : null,
   }));
 }

@@ -1,25 +1,30 @@
-// What every kind of check is run with and answers, and the one way to match a human's
-// pattern.
+// What every kind of check gets and returns, and the one way to match a pattern of a
+// human.
 import { on } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { type CheckResult, compileExpression } from '../core/check-specs.ts';
 import type { Environment } from '../engine/policy.ts';
 
+/** What a check is run with. */
 export type CheckContext = Readonly<{
   directory: string;
-  /** The answer is no evidence once it has come. */
+  /** A result that ends after the signal is no evidence. */
   signal: AbortSignal;
   environment: Environment;
   now: () => number;
-  /** Marks a command's processes, so that none can approve anything. */
+  /** Marks the processes of a command, so that none of them can approve anything. */
   session?: string;
   readBaseline?: (key: string) => Promise<string | null>;
 }>;
 
+/**
+ * A check's context, with the secrets that must not be shown and a way to quote text
+ * without them.
+ */
 export type Looking = CheckContext &
   Readonly<{ secrets: readonly string[]; quote(text: string): string }>;
 
-/** Sentence and tail are plain text without secrets. */
+/** What a check found. Sentence and tail are plain text without secrets. */
 export type Observation = Readonly<{ passed: boolean }> &
   Pick<CheckResult, 'sentence' | 'tail'> &
   Partial<Pick<CheckResult, 'exitCode' | 'timedOut'>>;
@@ -35,7 +40,10 @@ export const failed = (sentence: string, tail = ''): Observation => ({
   tail,
 });
 
-/** Text and not a file: it starts alike from sources and from a bundle. */
+/**
+ * Source text and no file, so that it starts in the same way from sources and from a
+ * bundle.
+ */
 const threadSource = `
 const { parentPort, workerData } = require('node:worker_threads');
 const expression = new RegExp(workerData.source, workerData.flags);
@@ -56,8 +64,8 @@ parentPort.on('message', ({ texts, most, by }) => {
 type PatternMatch = Readonly<Record<'line' | 'column', number>>;
 
 /**
- * In a thread: nothing else stops a pair such as (a+)+b and many a. The signal must not
- * be aborted yet.
+ * Searches texts for a pattern in a thread, which can be ended: a pattern such as (a+)+b
+ * can run for years over many a. The signal must not be aborted yet.
  */
 export function openPatternSearch(
   { source, flags }: RegExp,
@@ -74,7 +82,10 @@ export function openPatternSearch(
   const isOver = AbortSignal.any([signal, AbortSignal.timeout(milliseconds)]);
   const answers = on(thread, 'message', { signal: isOver });
   return {
-    /** At most `most` of each text. The first text without an answer took too long. */
+    /**
+     * Finds at most `most` matches in each text. The first text without an answer took
+     * too long.
+     */
     async find(
       texts: readonly string[],
       most: number,
@@ -85,7 +96,8 @@ export function openPatternSearch(
         thread.postMessage({ texts, most, by });
         while (found.length < texts.length) found.push((await answers.next()).value?.[0]);
       } catch {
-        // Out of time or memory, or interrupted: the missing answers tell it.
+        // Safe: the time or the memory ran out, or the search was interrupted; missing
+        // answers tell so.
       }
       return found;
     },
@@ -97,7 +109,7 @@ export function openPatternSearch(
 const plainSource = /^[\w \t:,;@#%&=<>'"!~`/-]*$/u;
 const mostMatchMs = 2000;
 
-/** `isMatch` is null where time ran out. */
+/** Matches a human's pattern. `isMatch` is null if the time ran out. */
 export async function matchText(
   source: string,
   text: string,

@@ -1,11 +1,14 @@
-// Makes printed text fit to be kept: no terminal controls, bounded, secrets masked (not
-// encoded ones). The lines that say what failed are kept wherever they stood in the
-// output.
+// Makes printed text fit to be kept: without terminal controls, bounded, and with secrets
+// masked (but not encoded ones). Lines that say what failed are kept, wherever they stood
+// in the output.
 import { findFailedLines } from '../core/failed-lines.ts';
 import { oneLine, stripTerminalControls } from '../core/safe-text.ts';
 import type { Environment } from '../engine/policy.ts';
 
-/** A carriage return becomes a line end, so that nothing before it is hidden. */
+/**
+ * Removes terminal controls. A carriage return becomes a line end, so that it hides
+ * nothing before it.
+ */
 function plainText(text: string) {
   const unbroken = text.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '');
   return stripTerminalControls(unbroken.replace(/\r\n?/gu, '\n'));
@@ -15,8 +18,9 @@ type Secrets = readonly string[];
 type Cut = { readonly atStart?: boolean; readonly atEnd?: boolean };
 
 /**
- * Keeps both ends of a stream, the last one longer by a secret, so that none is cut in
- * two. The part between them is dropped; its lines that say what failed are kept, masked.
+ * Keeps both ends of a stream. The last one is longer by one secret, so that no secret is
+ * cut in two. The part between them is dropped, but its lines that say what failed are
+ * kept, masked.
  */
 export class BoundedOutput {
   #head = '';
@@ -39,7 +43,7 @@ export class BoundedOutput {
     this.#head += chunk.slice(0, room);
     this.#tail += chunk.slice(room);
     const limit = this.#half + longestSecret(this.#secrets);
-    // Only when it has doubled: cutting at every chunk would copy it each time.
+    // Only when it has doubled in size: cutting at every chunk would copy it each time.
     if (this.#tail.length > 2 * limit) this.#dropFromTail(this.#tail.length - limit);
   }
 
@@ -71,6 +75,7 @@ export class BoundedOutput {
     return this.#total > this.#head.length + this.#tail.length;
   }
 
+  /** Returns the output so far, unmasked, and starts again empty. */
   take() {
     const head = this.#head;
     const tail = this.#tail.slice(-this.#half);
@@ -82,11 +87,12 @@ export class BoundedOutput {
     return `${plainText(head)}\n… ${leftOut} characters left out …\n${plainText(tail)}`;
   }
 
-  /** With secrets: for the pattern that the output must match. */
+  /** The output with its secrets, for the pattern that it must match. */
   searched() {
     return plainText(`${this.#head}${this.isCut ? '\n' : ''}${this.#tail}`);
   }
 
+  /** The output as it may be kept: masked and shortened. */
   end() {
     if (!this.isCut) return evidenceOf(this.#head + this.#tail, this.#secrets);
     const head = maskSecrets(plainText(this.#head), this.#secrets, { atEnd: true });
@@ -95,15 +101,19 @@ export class BoundedOutput {
   }
 }
 
-/** The end of a test report, little enough for a prompt. */
+/** Enough for the end of a test report, and little enough for a prompt. */
 const tailLength = 8192;
 /**
- * Half is for the lines that say what failed and stood further up; the other half is the
- * end itself.
+ * Half of it is for the lines that say what failed and stood further up; the other half
+ * is the end itself.
  */
 const failedLinesLength = tailLength / 2;
 const longestFailedLine = 500;
 
+/**
+ * Text as it may be kept as evidence: masked and shortened. `cut` says at which ends it
+ * was cut off.
+ */
 export function evidenceOf(text: string, secrets: Secrets, cut: Cut = {}) {
   return shortenOutput(maskSecrets(plainText(text), secrets, cut));
 }
@@ -120,7 +130,7 @@ function shortenOutput(masked: string) {
   return `${joinFittingLines(failedLinesLength - 3, failed)}\n…\n${text.slice(lineEnd + 1)}`;
 }
 
-/** The first lines, as many as fit into `length` characters; long lines are cut. */
+/** The first lines that fit into `length` characters; long lines are cut. */
 function joinFittingLines(length: number, lines: readonly string[]) {
   let text = '';
   for (const line of lines) {
@@ -134,11 +144,17 @@ function joinFittingLines(length: number, lines: readonly string[]) {
 
 const secretName =
   /KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|PRIVATE|COOKIE|(?:^|_)(?:PASS|PAT|AUTH|DSN)(?:_|$)/iu;
-/** Shorter values stand in every text by chance. */
+/** Shorter values occur in any text by chance. */
 const shortestSecret = 6;
-/** Keys of several lines are printed with prefixes, so lines count too. */
+/**
+ * Keys of several lines are printed with prefixes, so each line counts as a secret too.
+ */
 const shortestLine = 12;
 
+/**
+ * The values of an environment that must not be shown: those of variables with a telling
+ * name, and passwords in addresses.
+ */
 export function secretValues(environment: Environment) {
   const values = Object.entries(environment).flatMap(([name, value = '']) => {
     const password = /^[a-z][\w+.-]*:\/\/[^/\s@]*:([^/\s@]+)@/iu.exec(value)?.[1] ?? '';
@@ -158,7 +174,9 @@ export function secretValues(environment: Environment) {
 const longestSecret = (secrets: Secrets) =>
   Math.max(0, ...secrets.map(({ length }) => length));
 
-/** At a cut, whatever could belong to a secret is left out. */
+/**
+ * Masks the secrets. At a cut end, everything that could belong to a secret is left out.
+ */
 export function maskSecrets(
   text: string,
   secrets: Secrets,
@@ -184,6 +202,9 @@ export function maskSecrets(
   return masked;
 }
 
-/** Masked before it is shortened, so that no part of a secret stays. */
+/**
+ * A quotation for a sentence. It is masked before it is shortened, so that no part of a
+ * secret stays.
+ */
 export const quoteMasked = (text: string, secrets: Secrets) =>
   oneLine(maskSecrets(plainText(text), secrets), 200);

@@ -1,4 +1,5 @@
-// The processes above this one, nearest first: from /proc on Linux, from ps elsewhere.
+// The processes above this one, nearest first: from /proc on Linux, from ps elsewhere. It
+// ends no process.
 import { readFileSync } from 'node:fs';
 import { askPs, processFields } from '../engine/system.ts';
 
@@ -7,14 +8,15 @@ export interface AncestorProcess {
   readonly parentId: number;
   readonly argv: readonly string[];
   /**
-   * Those with a value, as they were when the program started; empty where that cannot be
-   * read.
+   * Variables with a value, as they were when the program started; empty if they cannot
+   * be read.
    */
   readonly variables: ReadonlyMap<string, string>;
 }
 
 type ReadProcess = (id: number) => AncestorProcess | null;
 
+/** Yields the ancestors up to the first one that cannot be read. */
 export function* ancestorsOf(
   id: number,
   read: ReadProcess = readProcess,
@@ -49,13 +51,13 @@ function readProcFile(id: number, file: string): string | null {
   try {
     return readFileSync(`/proc/${id}/${file}`, 'utf8');
   } catch {
-    // Safe: the process ended, or belongs to another user. What cannot be read cannot be
-    // held against anyone.
+    // Safe: the process ended, or belongs to another user. A variable that cannot be read
+    // counts against nobody.
     return null;
   }
 }
 
-/** Where nothing is told, the other signs of an agent are still looked at. */
+/** Without variables: the other signs of an agent are still examined. */
 export function readFromPs(id: number): AncestorProcess | null {
   const line = askPs(id, '-ww', '-o', 'ppid=,args=');
   if (line === null) return null;

@@ -1,5 +1,5 @@
-// Commands with all their processes: how they start, are ended as a whole, and are found
-// again. It judges no command.
+// Commands with all their processes: how they start, how they are ended as a whole, and
+// how they are found again. It judges no command.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { accessSync, constants, readdirSync, readFileSync, statSync } from 'node:fs';
@@ -18,10 +18,10 @@ interface CommandSettings extends CommandPlace {
   /** A line for /bin/sh, or words that no shell ever sees. */
   readonly command: string | readonly string[];
   readonly endGraceMs: number;
-  /** For standard input, which is closed behind it; absent: there is none. */
+  /** Written to standard input, which is then closed; absent: there is no input. */
   readonly input?: string | undefined;
   onOutput(text: string): void;
-  /** Absent: what it writes there is output too. */
+  /** Absent: error output goes to `onOutput` too. */
   onErrors?(text: string): void;
 }
 
@@ -29,7 +29,7 @@ const notRun = {
   exitCode: null as number | null,
   signal: null as string | null,
   startError: null as string | null,
-  /** Outlived the command and were ended. */
+  /** How many processes outlived the command and were ended. */
   leftRunning: 0,
   notEnded: 0,
 };
@@ -42,8 +42,8 @@ type Running = ReturnType<typeof startCommand>;
 const nobody = { end() {}, signal() {} };
 
 /**
- * `end` ends the whole tree; `ended` settles soon after. `signal` goes to its group
- * alone.
+ * Starts a command. `end` ends its whole tree; `ended` resolves soon afterwards and never
+ * rejects. `signal` goes to the command's process group alone.
  */
 export function startCommand(settings: CommandSettings) {
   const {
@@ -61,7 +61,8 @@ export function startCommand(settings: CommandSettings) {
   let child: ChildProcess;
   try {
     const env = { ...environment, [processVariable]: id };
-    // So that it can be ended as a whole, and Ctrl-C reaches only us.
+    // In a group of its own, so that it can be ended as a whole, and Ctrl-C reaches only
+    // us.
     const stdin = input === undefined ? 'ignore' : 'pipe';
     child = spawn(program, programArguments, {
       cwd,
@@ -70,7 +71,7 @@ export function startCommand(settings: CommandSettings) {
       stdio: [stdin, 'pipe', 'pipe'],
     });
   } catch (error) {
-    // A command with NUL in it, for example: a result like any other.
+    // A command with a NUL in it, for example, is a result like any other.
     return {
       ...nobody,
       ended: Promise.resolve({ ...notRun, startError: (error as Error).message }),
@@ -83,12 +84,12 @@ export function startCommand(settings: CommandSettings) {
   if (group === undefined) return { ...nobody, ended: refused };
   stdout?.setEncoding('utf8').on('data', onOutput);
   stderr?.setEncoding('utf8').on('data', onErrors);
-  // Safe: who ends before it has read its input says so by its end.
+  // Safe: a command that ends before it has read its input shows that by its end.
   child.stdin?.on('error', () => {}).end(input);
   const tree = { group, mark: `${processVariable}=${id}` };
   const guardian = startGuardian(group);
   const closed = new Promise((settle) => child.once('close', settle));
-  // The guardian keeps us alive, not this timer.
+  // The guardian keeps this process alive, not the timer.
   const drain = () => Promise.race([closed, sleep(drainMs, undefined, { ref: false })]);
   let ending: Promise<void> | null = null;
   let giveUp = () => {};
@@ -96,7 +97,7 @@ export function startCommand(settings: CommandSettings) {
     child.once('exit', (exitCode, signal) => settle({ exitCode, signal }));
     giveUp = () => settle(notRun);
   });
-  const follow = async () => {
+  const waitForEnd = async () => {
     const exit = await exited;
     await ending;
     await drain();
@@ -109,17 +110,20 @@ export function startCommand(settings: CommandSettings) {
     return { ...notRun, ...exit, leftRunning: found, notEnded: left };
   };
   return {
-    ended: follow(),
+    ended: waitForEnd(),
     signal: (name: NodeJS.Signals) => sendSignal({ ...tree, group: -1 }, [-group], name),
     end() {
       ending ??= endProcessTree(tree, endGraceMs).then(({ left }) => {
-        // Another user's (sudo) cannot be ended by us, so nobody waits for it.
+        // We cannot end another user's process (sudo), so we do not wait for it.
         if (left > 0) giveUp();
       });
     },
   };
 }
 
+/**
+ * Waits for the command's end, and ends it when the time is over or the signal aborts.
+ */
 export async function endInTime(
   { end, ended }: Running,
   milliseconds: number,
@@ -139,25 +143,28 @@ export async function endInTime(
   return { ...result, cause };
 }
 
-/** Ends the group if we are killed: its input is a pipe that closes with us. */
+/**
+ * Starts a process that ends the group if we are killed: its input is a pipe that closes
+ * together with us.
+ */
 function startGuardian(group: number) {
   const script =
     'while read -r line; do :; done; kill -s TERM -- "-$1"; sleep 2; kill -s KILL -- "-$1"';
-  const place = { env: { PATH: '/usr/bin:/bin' }, cwd: '/', detached: true };
+  const spawnOptions = { env: { PATH: '/usr/bin:/bin' }, cwd: '/', detached: true };
   const words = ['-c', script, 'sh', String(group)];
   const guardian = spawn('/bin/sh', words, {
-    ...place,
+    ...spawnOptions,
     stdio: ['pipe', 'ignore', 'ignore'],
   });
-  // Safe: without it the command runs all the same.
+  // Safe: the command runs without the guardian too.
   guardian.on('error', () => undefined);
   guardian.stdin.on('error', () => undefined);
   return guardian;
 }
 
 /**
- * Keys of the human's shell stay away from what a model chose, unless it looks in /proc
- * or files.
+ * The variables that commands get. Keys in the human's shell stay hidden from a command
+ * that a model chose, unless it reads /proc or files.
  */
 const passedOn = [
   'PATH HOME USER LOGNAME SHELL TMPDIR TZ LANG LANGUAGE',
@@ -167,7 +174,7 @@ const passedOn = [
 const proxies = 'HTTP_PROXY HTTPS_PROXY ALL_PROXY http_proxy https_proxy all_proxy'.split(
   ' ',
 );
-/** There is no terminal: nothing may wait for a key or paint. */
+/** There is no terminal, so nothing may wait for a key or draw. */
 const fixed = {
   TERM: 'dumb',
   NO_COLOR: '1',
@@ -181,12 +188,13 @@ export const agentSessionVariable = ownVariables.agentSession;
 export const processVariable = ownVariables.process;
 
 /**
- * Every command gets these, whether a check names them or not; a proxy only if its
- * address holds no password.
+ * Tells whether every command gets this variable, even if its check does not name it. A
+ * proxy is passed on only if its address holds no password.
  */
 export const isPassedOn = (name: string) =>
   passedOn.includes(name) || proxies.includes(name) || name.startsWith('LC_');
 
+/** The environment of a command; `session` marks its processes. */
 export function commandEnvironment(
   source: Environment,
   session: string,
@@ -206,18 +214,21 @@ export function commandEnvironment(
   } as Record<string, string>;
 }
 
-// Hard limits without meaning to Linux since 2004, on file locks and on resident memory:
-// inherited, and only root can raise them again. Two, because containers and systemd may
-// set the one, and an agent may lower the other.
+// Two hard limits that have had no meaning to Linux since 2004, on file locks and on
+// resident memory. They are inherited, and only root can raise them again. There are two
+// because containers and systemd may set one of them, and an agent may lower the other.
 const lockMark = '4611686018427387903';
 const memoryMarkKiB = 4_503_599_627_370_495n;
 /**
- * For locks dash says -w, bash -x; elsewhere there is no mark, and nothing relies on it
- * alone.
+ * dash sets the limit on locks with -w, bash with -x. Elsewhere there is no mark, and
+ * nothing relies on the mark alone.
  */
 const markingScript = `{ ulimit -w ${lockMark} || ulimit -x ${lockMark}; ulimit -m ${memoryMarkKiB}; } 2>/dev/null; exec "$@"`;
 
-/** The words are arguments of the shell, never part of its script. */
+/**
+ * Wraps a command so that its processes carry the mark. The words are arguments of the
+ * shell, never part of its script.
+ */
 export function markedCommand(
   command: readonly string[],
   { directory, environment }: CommandPlace,
@@ -229,24 +240,26 @@ export function markedCommand(
   const isStartable = folders.some((folder) =>
     isExecutable(resolve(directory, folder, program)),
   );
-  // So that the system says why it cannot be started, and not the shell.
+  // A program that cannot be started is not wrapped, so that the system gives the reason
+  // and not the shell.
   if (process.platform !== 'linux' || !isStartable) return command;
   return ['/bin/sh', '-c', markingScript, 'sh', ...command];
 }
 
+/** Tells whether the path is a file that we may run. */
 export function isExecutable(path: string) {
   try {
     accessSync(path, constants.X_OK);
     return statSync(path).isFile();
   } catch {
-    // Safe: what cannot be looked at cannot be started.
+    // Safe: a file that cannot be examined cannot be started.
     return false;
   }
 }
 
 /**
- * True: we descend from a command of ours. One limit with another value is the system's;
- * both were lowered.
+ * Tells whether this process descends from a command of ours. If only one limit has
+ * another value, the system set it; if both have one, somebody lowered them.
  */
 export function hasLimitMark(limits = readOfSystem('/proc/self/limits')) {
   const hard = ['file locks', 'resident set'].map(
@@ -262,14 +275,14 @@ function readOfSystem(path: string) {
   try {
     return readFileSync(path, 'latin1');
   } catch {
-    // Safe: not Linux, or a process that is gone or another user's.
+    // Safe: this is not Linux, or the process is gone or belongs to another user.
     return '';
   }
 }
 
 /**
- * The mark is NAME=value in every environment of the tree; group -1: only the mark
- * counts.
+ * The processes of a command. `mark` is NAME=value in each of their environments; group
+ * -1: only the mark counts.
  */
 type ProcessTree = Readonly<{ group: number; mark: string }>;
 
@@ -277,8 +290,9 @@ const pollMs = 25;
 const killRounds = 40;
 
 /**
- * What changed its family (setsid) and its environment gets away, and what another
- * service started.
+ * Ends all processes of the tree, and counts those that it found and those that stay. A
+ * process gets away if it changed both its group (setsid) and its environment, or if
+ * another service started it.
  */
 async function endProcessTree(tree: ProcessTree, graceMs: number) {
   let members = findProcessTree(tree);
@@ -296,6 +310,7 @@ async function endProcessTree(tree: ProcessTree, graceMs: number) {
   return { found, left: members.length };
 }
 
+/** Ends all processes with this mark. */
 export const endMarkedProcesses = (mark: string, graceMs: number) =>
   endProcessTree({ group: -1, mark }, graceMs);
 
@@ -304,19 +319,19 @@ function sendSignal(
   members: readonly number[],
   signal: NodeJS.Signals,
 ) {
-  // The group first: between two single calls it could fork.
+  // The group goes first: between two single calls a process could fork.
   for (const target of members.length > 0 && group > 1 ? [-group, ...members] : members) {
     try {
       process.kill(target, signal);
     } catch {
-      // Gone, or not ours to end; what stays is counted.
+      // Safe: the process is gone, or not ours to end; those that stay are counted.
     }
   }
 }
 
 /**
- * On Linux the group, its descendants and who carries the mark, orphans too; elsewhere
- * the group alone.
+ * On Linux: the group, its descendants, and every process with the mark, orphans too.
+ * Elsewhere: the group alone.
  */
 export function findProcessTree({ group, mark }: ProcessTree): number[] {
   if (process.platform !== 'linux')
@@ -326,20 +341,20 @@ export function findProcessTree({ group, mark }: ProcessTree): number[] {
   const sought = `\0${Buffer.from(mark, 'utf8').toString('latin1')}\0`;
   for (const id of readdirSync('/proc').map(Number)) {
     if (!Number.isInteger(id) || id === process.pid) continue;
-    const text = readOfSystem(`/proc/${id}/stat`);
-    // The name may hold parentheses: fields start after the last one.
-    const [state = '', itsParent, itsGroup] = text
-      .slice(text.lastIndexOf(')') + 2)
+    const stat = readOfSystem(`/proc/${id}/stat`);
+    // The name may hold parentheses, so the fields start after the last one.
+    const [state = '', parentId, groupId] = stat
+      .slice(stat.lastIndexOf(')') + 2)
       .split(' ');
     if (['', 'Z', 'X'].includes(state)) continue;
-    parents.set(id, Number(itsParent));
+    parents.set(id, Number(parentId));
     if (
-      Number(itsGroup) === group ||
+      Number(groupId) === group ||
       `\0${readOfSystem(`/proc/${id}/environ`)}`.includes(sought)
     )
       members.add(id);
   }
-  // Children that dropped the mark but kept their parent.
+  // Adds children that dropped the mark but kept their parent.
   for (let before = -1; before !== members.size; ) {
     before = members.size;
     for (const [id, parent] of parents) if (members.has(parent)) members.add(id);

@@ -1,5 +1,5 @@
-// Protected paths (V2): what differs from the human's message. Ignore rules are those of
-// then: a new one hides nothing.
+// Protected paths (V2): how they differ from their state at the human's message. The
+// ignore rules of that message hold: a new rule hides nothing.
 import { type CheckSpec, protectedPathsId } from '../core/check-specs.ts';
 import { refuse } from '../core/error.ts';
 import { createPathSet } from '../core/glob.ts';
@@ -16,29 +16,37 @@ import { readIgnoreText } from './walk.ts';
 
 type Texts = Readonly<Record<string, string>>;
 
-/** `ignored`: folder → its .gitignore, where there is one. */
+/**
+ * The state of the protected paths. `ignored`: folder → its .gitignore, if it has one.
+ */
 export type ProtectedBaseline = Readonly<{
   patterns: readonly string[];
   files: Texts;
   ignored: Texts;
 }>;
 
-/** A text that does not fit its key was edited in the store (V4). */
+/**
+ * The key of a baseline in the store. If a text does not fit its key, someone edited it
+ * (V4).
+ */
 export const baselineKey = (text: string) => `baseline ${sha256(text)}`;
 
-/** `was`: the .gitignore files of then; not given: those of now. */
+/**
+ * Reads the state of the protected paths. `formerIgnored`: the .gitignore files of an
+ * earlier baseline; absent: those of now.
+ */
 export async function takeBaseline(
   directory: string,
   patterns: readonly string[],
   options: ListingOptions = {},
-  was?: Texts,
+  formerIgnored?: Texts,
 ) {
   const set = createPathSet(patterns);
   if (!set.ok) return set;
-  const ignored = new Map(Object.entries(was ?? {}));
+  const ignored = new Map(Object.entries(formerIgnored ?? {}));
   const ignoreText = async (root: string, names: readonly string[]) => {
     const folder = names.join('/');
-    const text = was === undefined ? await readIgnoreText(root, names) : '';
+    const text = formerIgnored === undefined ? await readIgnoreText(root, names) : '';
     if (text !== '') ignored.set(folder, text);
     return ignored.get(folder) ?? '';
   };
@@ -58,6 +66,7 @@ export async function takeBaseline(
   return { ok: true as const, baseline };
 }
 
+/** The protected paths that changed since the baseline, or why they cannot be read. */
 export async function changedSince(
   was: ProtectedBaseline,
   directory: string,
@@ -72,8 +81,8 @@ export async function changedSince(
 const timeoutMs = 60_000;
 
 /**
- * Adds a goal check that compares with now (P27), unless there is one already; call it
- * before the policy is snapshotted.
+ * Adds a goal check that compares the protected paths with their state of now (P27),
+ * unless there is one already. Call it before the policy is frozen.
  */
 export async function protectPolicy(store: Store, policy: Policy, directory: string) {
   const id = protectedPathsId;

@@ -1,4 +1,4 @@
-// Runs one check once and says what was seen (V1). It never throws, shows no secret and
+// Runs one check once and says what was found (V1). It never throws, shows no secret and
 // leaves no process behind.
 import { stat } from 'node:fs/promises';
 import type {
@@ -28,6 +28,7 @@ import {
 } from './process.ts';
 import { baselineKey, changedSince, type ProtectedBaseline } from './protected-paths.ts';
 
+/** Runs the check. A check that cannot be run is a failed one, with the reason. */
 export async function runCheck(
   spec: CheckSpec,
   context: CheckContext,
@@ -43,14 +44,14 @@ export async function runCheck(
     passed,
     exitCode = null,
     timedOut = false,
-    ...seen
+    ...observation
   } = await observe(spec, looking);
   const milliseconds = Math.round(performance.now() - started);
   const result = passed ? 'passed' : 'failed';
   return {
     check: spec.id,
     result,
-    ...seen,
+    ...observation,
     exitCode,
     milliseconds,
     timedOut,
@@ -59,8 +60,8 @@ export async function runCheck(
 }
 
 /**
- * A failed check is run once more: a pass then is flaky. After `context.signal` the
- * result is no evidence.
+ * Runs the check, and once more if it failed: if it passes then, it is flaky. If
+ * `context.signal` aborts, the result is no evidence.
  */
 export async function runCheckTwice(
   spec: CheckSpec,
@@ -76,13 +77,13 @@ export async function runCheckTwice(
 }
 
 /**
- * What a shell says of a program that it cannot find or may not run. We say so of a
- * folder that is missing, too.
+ * The exit codes of a shell for a program that it may not run or cannot find. We use them
+ * for a missing folder too.
  */
 const notExecutable = 126;
 const notFound = 127;
 
-/** Failed in a way that says nothing about the work (V1, P44). */
+/** Tells whether the check failed in a way that says nothing about the work (V1, P44). */
 export function couldNotStart({
   result,
   exitCode,
@@ -97,7 +98,7 @@ function observe(spec: CheckSpec, looking: Looking): Promise<Observation> | Obse
     case 'file':
       return runFileCheck(spec, looking);
     case 'http':
-      // The slowest part of Node to load, and most checks are commands.
+      // node:http is the slowest part of Node to load, and most checks are commands.
       return import('./http-check.ts').then(({ runHttpCheck }) =>
         runHttpCheck(spec, looking),
       );
@@ -109,7 +110,7 @@ function observe(spec: CheckSpec, looking: Looking): Promise<Observation> | Obse
 }
 
 const endGraceMs = 2000;
-/** Half from the beginning of the output, half from its end. */
+/** Half of this from the beginning of the output, half from its end. */
 const searchedLength = 262_144;
 
 async function runCommandCheck(spec: CommandCheck, looking: Looking) {
@@ -122,15 +123,15 @@ async function runCommandCheck(spec: CommandCheck, looking: Looking) {
   } = looking;
   const command = 'shell' in spec.command ? spec.command.shell : spec.command;
   // Word by word: quotes around an odd word would hide a secret from the mask.
-  const word = (one: string) => displayName(maskSecrets(one, secrets));
+  const showWord = (one: string) => displayName(maskSecrets(one, secrets));
   const shown =
     typeof command === 'string'
       ? quote(command)
-      : oneLine(command.map(word).join(' '), 200);
-  const place = await findDirectory(spec, looking.directory);
-  if (!place.ok)
+      : oneLine(command.map(showWord).join(' '), 200);
+  const folder = await findDirectory(spec, looking.directory);
+  if (!folder.ok)
     return {
-      ...failed(`${shown} was not started: ${quote(place.error)}`),
+      ...failed(`${shown} was not started: ${quote(folder.error)}`),
       exitCode: notFound,
     };
   if (signal.aborted) return failed(`${shown} was not started: it was interrupted.`);
@@ -138,7 +139,7 @@ async function runCommandCheck(spec: CommandCheck, looking: Looking) {
   const started = performance.now();
   const running = startCommand({
     command,
-    directory: place.existing,
+    directory: folder.existing,
     endGraceMs,
     environment: commandEnvironment(environment, session, spec.environment),
     onOutput: (text) => output.append(text),
@@ -149,9 +150,9 @@ async function runCommandCheck(spec: CommandCheck, looking: Looking) {
   const { cause, leftRunning, notEnded } = ended;
   const exitCode = ended.startError === null ? ended.exitCode : notFound;
   const left = leftRunning === 1 ? '1 process' : `${leftRunning} processes`;
-  const rest =
+  const fate =
     notEnded === 0 ? 'which were stopped' : `of which ${notEnded} could not be stopped`;
-  const more = leftRunning === 0 ? '' : ` It left ${left} running, ${rest}.`;
+  const more = leftRunning === 0 ? '' : ` It left ${left} running, ${fate}.`;
   const sentence = `${shown} ${judged.sentence}.${more}`;
   return {
     ...judged,
@@ -196,11 +197,11 @@ async function judge(
 }
 
 async function findDirectory({ directory }: CommandCheck, workspace: string) {
-  const resolved = await resolveInside(workspace, directory ?? '.');
-  if (!resolved.ok) return resolved;
-  const { existing, missing, shown } = resolved.place;
+  const target = await resolveInside(workspace, directory ?? '.');
+  if (!target.ok) return target;
+  const { existing, missing, shown } = target.place;
   if (missing.length > 0) return refuse(`the folder ${shown} does not exist.`);
-  // Safe: what vanished is no folder.
+  // Safe: a path that vanished is no folder.
   const stats = await stat(existing).catch(() => null);
   return stats?.isDirectory()
     ? { ok: true as const, existing }
@@ -209,12 +210,12 @@ async function findDirectory({ directory }: CommandCheck, workspace: string) {
 
 const mostFileBytes = 8 * 1024 * 1024;
 
-/** Never leaves the workspace, waits at a FIFO or reads without end. */
+/** Checks a file. It never leaves the workspace, waits at a FIFO or reads without end. */
 async function runFileCheck({ path, expect }: FileCheck, looking: Looking) {
-  const resolved = await resolveInside(looking.directory, path);
-  if (!resolved.ok) return failed(looking.quote(resolved.error));
-  const { existing, missing } = resolved.place;
-  const shown = looking.quote(resolved.place.shown);
+  const target = await resolveInside(looking.directory, path);
+  if (!target.ok) return failed(looking.quote(target.error));
+  const { existing, missing } = target.place;
+  const shown = looking.quote(target.place.shown);
   if (missing.length > 0)
     return {
       passed: expect === 'absent',
@@ -237,14 +238,14 @@ async function runFileCheck({ path, expect }: FileCheck, looking: Looking) {
     if (isMatch) return passed(`${shown} ${words}.`);
     return failed(`${shown} ${words}.`, evidenceOf(text, looking.secrets));
   } catch (error) {
-    // An error with this path is the answer.
+    // The error for this path is the answer.
     return failed(explainFileError(error, shown));
   }
 }
 
 const namedPaths = 20;
 
-/** V2, P27. */
+/** Compares the protected paths with their baseline (V2, P27). */
 async function runProtectedCheck(spec: ProtectedCheck, looking: Looking) {
   const text = (await looking.readBaseline?.(spec.baseline)) ?? null;
   if (text === null || baselineKey(text) !== spec.baseline)

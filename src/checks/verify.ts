@@ -1,6 +1,6 @@
-// Runs checks because a human asked now: each distinct one once, one after another, in
-// this process. What it sees of a session's checks is kept as evidence; the plan is not
-// touched. A check that was broken off says nothing.
+// Runs checks because a human asks for it now: each distinct check once, one after
+// another, in this process. Results of a session's checks are kept as evidence; the plan
+// is not touched. A check that was interrupted says nothing.
 import type { CheckResult, CheckSpec } from '../core/check-specs.ts';
 import { UntildoneError } from '../core/error.ts';
 import type { Policy } from '../core/policy.ts';
@@ -13,30 +13,34 @@ import { listWorkspace, lookAtFiles } from './fingerprint.ts';
 import { type Frozen, frozenBy } from './git.ts';
 import { runCheckTwice } from './run-check.ts';
 
-/** Of a todo of a file the id is null: it has none. */
+/** A todo that a check covers. A todo of a plan file has no id. */
 type CheckedTodo = Readonly<{ id: string | null; title: string }>;
 
+/** A check that is to be run, with what it covers. */
 export type WantedCheck = Readonly<{
   id: string;
-  /** null: the policy knows nothing under this name. */
+  /** Null: the policy has no check of this name. */
   spec: CheckSpec | null;
   forGoal: boolean;
   todos: readonly CheckedTodo[];
 }>;
 
+/** What is verified: a session, a plan file or the configuration of a folder. */
 export type VerifyTarget = Readonly<{
   source: 'session' | 'plan-file' | 'configuration';
-  /** null: no session, and so no store either. */
+  /** Null: there is no session, and so no store either. */
   session: Session | null;
-  /** The plan file as it was named. */
+  /** The name of the plan file as the human gave it. */
   file: string | null;
   directory: string;
   wanted: readonly WantedCheck[];
-  /** What its files are looked at by. */
+  /** The rules by which its files are looked at. */
   frozen: Partial<Frozen>;
-  /** Todos that neither a check of their own nor one on the goal covers. */
+  /**
+   * How many todos are covered neither by a check of their own nor by one on the goal.
+   */
   uncovered: number;
-  /** Files that say what is checked, changed since the human's message. */
+  /** Files that define checks and changed since the human's message. */
   edited: readonly string[];
   /** Files that are ignored since the human's message. */
   hidden: readonly string[];
@@ -49,8 +53,8 @@ type NamedChecks = Readonly<{
 }>;
 
 /**
- * Each check once: those on the goal first, then those of todos, in the order of the
- * plan.
+ * Collects each check once: those on the goal first, then those of todos in the order of
+ * the plan.
  */
 export function collectChecks({ goalChecks, todos, specOf }: NamedChecks) {
   const idsOf = (names: readonly string[]) =>
@@ -69,8 +73,8 @@ export function collectChecks({ goalChecks, todos, specOf }: NamedChecks) {
 }
 
 /**
- * What a session goes by; empty where nothing was recorded for it. One that was edited in
- * the store is refused.
+ * The policy that a session is judged by; without checks if nothing was recorded for it.
+ * Throws `store-corrupt` if it was edited in the store.
  */
 export async function snapshotOf(
   store: Store,
@@ -88,8 +92,8 @@ export async function snapshotOf(
 }
 
 /**
- * As the human's last message froze them (V2). Cancelled todos prove nothing and are left
- * out.
+ * The checks of a session as the human's last message froze them (V2). Cancelled todos
+ * prove nothing and are left out.
  */
 export async function sessionTarget(
   store: Store,
@@ -123,51 +127,55 @@ export async function sessionTarget(
 export interface VerifiedCheck extends Omit<CheckResult, 'check' | 'result'> {
   readonly wanted: WantedCheck;
   /**
-   * `flaky`: it failed and passed when it was run once more. `waiting`: only a human can
+   * `flaky`: it failed, and passed when it was run once more. `waiting`: only a human can
    * answer it.
    */
   readonly result: 'passed' | 'failed' | 'flaky' | 'waiting';
 }
 
+/** What `runWanted` needs, and the callbacks that it calls. */
 export type VerifyPlace = Readonly<{
   clock: Clock;
   environment: Environment;
-  /** null: there is no session, and nothing is recorded. */
+  /** Null: there is no session, and nothing is recorded. */
   store: Store | null;
   signal: AbortSignal;
   onStarted: (wanted: WantedCheck, index: number) => void;
-  /** It failed, and is run once more. */
+  /** The check failed, and is run once more. */
   onRepeated: (wanted: WantedCheck, index: number) => void;
   onEnded: (verified: VerifiedCheck, index: number) => void;
 }>;
 
-/** Fewer results than checks: it was interrupted. */
+/**
+ * Runs the checks in their order. If it returns fewer results than there are checks, it
+ * was interrupted.
+ */
 export async function runWanted(
   target: VerifyTarget,
-  place: VerifyPlace,
+  context: VerifyPlace,
 ): Promise<VerifiedCheck[]> {
   const results: VerifiedCheck[] = [];
   for (const [index, wanted] of target.wanted.entries()) {
-    if (place.signal.aborted) break;
-    place.onStarted(wanted, index);
-    const verified = await verifyOne(target, wanted, place, () =>
-      place.onRepeated(wanted, index),
+    if (context.signal.aborted) break;
+    context.onStarted(wanted, index);
+    const verified = await verifyOne(target, wanted, context, () =>
+      context.onRepeated(wanted, index),
     );
     if (verified === null) break;
     results.push(verified);
-    place.onEnded(verified, index);
+    context.onEnded(verified, index);
   }
   return results;
 }
 
-const nothingSeen = {
+const noFacts = {
   exitCode: null,
   milliseconds: 0,
   tail: '',
   timedOut: false,
 } as const;
 
-/** null: it was interrupted. */
+/** Null: the check was interrupted. */
 async function verifyOne(
   { session, directory, frozen }: VerifyTarget,
   wanted: WantedCheck,
@@ -175,38 +183,39 @@ async function verifyOne(
   onRepeat: () => void,
 ): Promise<VerifiedCheck | null> {
   const { spec, forGoal, todos } = wanted;
-  const unseen = { ...nothingSeen, wanted, at: clock.now() };
+  const notRun = { ...noFacts, wanted, at: clock.now() };
   if (spec === null) {
     const hint = wanted.id.startsWith('$ ')
       ? ' `untildone verify --plan FILE` runs those of a plan file.'
       : '';
     const sentence = `The session's snapshot of the configuration has no check with this name.${hint}`;
-    return { ...unseen, result: 'failed', sentence };
+    return { ...notRun, result: 'failed', sentence };
   }
-  const look = async () =>
+  const takeFingerprint = async () =>
     session === null ? null : (await lookAtFiles(directory, frozen))(spec);
   if (spec.kind === 'human') {
-    // Nobody is asked here, and a missing answer is not recorded: it would count as a no.
+    // Nobody is asked here. A missing answer is not recorded, since it would count as a
+    // no.
     if (store === null || session === null)
       return {
-        ...unseen,
+        ...notRun,
         result: 'waiting',
         sentence: `Waits for a human to approve: ${spec.question}`,
       };
-    const asked = { sessionId: session.id, fingerprint: await look() };
-    const { result, sentence, tail, at } = await humanFinding(spec, asked, {
+    const answerFor = { sessionId: session.id, fingerprint: await takeFingerprint() };
+    const { result, sentence, tail, at } = await humanFinding(spec, answerFor, {
       store,
       clock,
     });
     return {
-      ...unseen,
+      ...notRun,
       result: result === 'cannot-start' ? 'failed' : result,
       sentence,
       tail,
       at,
     };
   }
-  const before = await look();
+  const before = await takeFingerprint();
   const context = {
     directory,
     signal,
@@ -215,15 +224,20 @@ async function verifyOne(
     ...(session === null ? {} : { session: `check of ${session.id}` }),
     ...(store === null ? {} : { readBaseline: (key: string) => store.policy(key) }),
   };
-  const { flaky, ...seen } = await runCheckTwice(spec, context, onRepeat);
+  const { flaky, ...checkResult } = await runCheckTwice(spec, context, onRepeat);
   if (signal.aborted) return null;
   if (store !== null && session !== null) {
-    const after = await look();
-    // One row for each check, however many todos have it; it names the todo where there
-    // is only one.
+    const after = await takeFingerprint();
+    // One row for each check, however many todos have it; it names the todo if there is
+    // only one.
     const todoId = forGoal || todos.length !== 1 ? null : (todos[0]?.id ?? null);
-    const row = { ...seen, flaky, fingerprint: before === after ? after : null, todoId };
+    const row = {
+      ...checkResult,
+      flaky,
+      fingerprint: before === after ? after : null,
+      todoId,
+    };
     await store.record({ evidence: [{ ...row, sessionId: session.id }] });
   }
-  return { ...seen, wanted, result: flaky ? 'flaky' : seen.result };
+  return { ...checkResult, wanted, result: flaky ? 'flaky' : checkResult.result };
 }

@@ -1,5 +1,5 @@
-// Every file below a folder, sorted, without what .gitignore names. It follows no link:
-// it neither leaves nor circles.
+// Every file below a folder, sorted, without those that .gitignore names. It follows no
+// link, so it neither leaves the folder nor runs in circles.
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compileNames, matchesNames, type PathSet } from '../core/glob.ts';
@@ -14,9 +14,13 @@ import {
 type Names = readonly string[];
 export type WalkedFile = Readonly<{ names: Names; isLink: boolean }>;
 export type Walk = ReturnType<typeof walk>;
-/** Without `ignoreText`: what stands there now. */
+/** Without `ignoreText`, the .gitignore files of now hold. */
 export type WalkWays = Readonly<{ ignoreText?: typeof readIgnoreText; paths?: PathSet }>;
 
+/**
+ * Walks down from `start` and yields files. `left` counts the folders that could not be
+ * read, and says whether the walk was cut short by `maxEntries` or the signal.
+ */
 export function walk(
   start: Place,
   maxEntries: number,
@@ -25,7 +29,7 @@ export function walk(
 ) {
   const { ignoreText = readIgnoreText, paths } = ways;
   const left = { unreadableFolders: 0, isCut: false };
-  let budget = maxEntries;
+  let entriesLeft = maxEntries;
 
   const rulesIn = async (names: Names) =>
     readIgnoreRules(await ignoreText(start.root, names), names.length);
@@ -40,9 +44,9 @@ export function walk(
       ways.ignoreText !== undefined || entries?.some(({ name }) => name === '.gitignore');
     const rules = hasRules ? [...inherited, ...(await rulesIn(names))] : inherited;
     for (const entry of entries ?? []) {
-      left.isCut ||= budget <= 0 || signal.aborted;
+      left.isCut ||= entriesLeft <= 0 || signal.aborted;
       if (left.isCut) return;
-      budget -= 1;
+      entriesLeft -= 1;
       const path = [...names, entry.name];
       const isLink = entry.isSymbolicLink();
       if (isIgnored(rules, path, entry.isDirectory())) continue;
@@ -69,13 +73,14 @@ async function listFolder(root: string, names: Names) {
     const entries = await withDirectory(join(root, ...names), ({ self }) => list(self));
     return entries.sort((left, right) => (left.name < right.name ? -1 : 1));
   } catch {
-    // Safe: gone or unreadable; the walk counts it and goes on.
+    // Safe: the folder is gone or unreadable; the walk counts it and goes on.
     return null;
   }
 }
 
 const ignoreFileBytes = 100_000;
 
+/** The text of the folder's .gitignore; '' if it has none that can be read. */
 export async function readIgnoreText(root: string, names: Names) {
   try {
     const path = join(root, ...names, '.gitignore');
@@ -84,7 +89,8 @@ export async function readIgnoreText(root: string, names: Names) {
     );
     return (opened.kind === 'file' && opened.result?.toString('utf8')) || '';
   } catch {
-    // Safe: none that can be read, so too much is seen rather than too little.
+    // Safe: rules that cannot be read are left out. Seeing too much is better than seeing
+    // too little.
     return '';
   }
 }
@@ -92,8 +98,8 @@ export async function readIgnoreText(root: string, names: Names) {
 type IgnoreRules = ReturnType<typeof readIgnoreRules>;
 
 /**
- * Roughly: .git/info/exclude and the user's own file are not read, so a little too much
- * is shown.
+ * Reads ignore rules roughly: .git/info/exclude and the user's own file are not read, so
+ * a little too much is shown.
  */
 function readIgnoreRules(text: string, depth: number) {
   return text.split(/\r?\n/u).flatMap((line) => {
@@ -112,7 +118,7 @@ function readIgnoreRules(text: string, depth: number) {
 
 const alwaysIgnored = new Set(['.git', 'node_modules']);
 
-/** `names` lead from the root; the last rule that fits wins. */
+/** `names` lead from the root; the last rule that fits decides. */
 function isIgnored(rules: IgnoreRules, names: Names, isFolder: boolean) {
   if (alwaysIgnored.has(names.at(-1) ?? '')) return true;
   const last = rules.findLast(

@@ -1,6 +1,6 @@
-// The idle enforcer, `untildone/enforcer`, for any program with an event bus: counts an
-// idle session with open todos down and sends it back to work; any sign of life stops
-// that (E1–E6). It never throws into the bus.
+// The idle enforcer, `untildone/enforcer`, for any program with an event bus: it counts
+// an idle session with open todos down and sends it back to work; any sign of life stops
+// the countdown (E1–E6). It never throws into the bus.
 import { validateConfig } from '../core/config.ts';
 import type { Decision } from '../core/decision.ts';
 import { UntildoneError } from '../core/error.ts';
@@ -47,13 +47,13 @@ function createMemory() {
     errored: false,
     aborted: false,
     asked: null as EnforcerMessage | null,
-    /** Messages were read: an unknown one is new. */
+    /** True: the messages were read once, so an unknown message is new. */
     looked: false,
   };
 }
 type OwnMemory = ReturnType<typeof createMemory>;
 
-/** It is part of every id that we keep. */
+/** The name is part of every id that we store. */
 const longestName = 60;
 const backgroundMs = 2000;
 const backgroundJob = {
@@ -61,23 +61,26 @@ const backgroundJob = {
   kind: 'subagent',
   description: 'background work',
 } as const;
-/** Null: the program does not say. */
+/** The background jobs for a count; null: the program does not say. */
 function jobsOf(count: number | null) {
   if (count === null) return null;
   return count > 0 ? [backgroundJob] : [];
 }
 /**
- * How many of a conversation's messages are remembered as known: more would push other
- * entries out of the memory.
+ * How many messages of a conversation are remembered: more would push other entries out
+ * of the memory.
  */
 const mostEchoed = 200;
 /** Stands for assistant messages without an id, which count once between two idles. */
 const nameless = 'assistant';
 const holdsBack = /^(session\.(error|deleted)|(permission|question)\.asked)$/;
 
-/** What `createEnforcer` gives. */
+/** What `createEnforcer` returns. */
 export type Enforcer = ReturnType<typeof createEnforcer>;
-/** Counts an idle session with open todos down and sends it back to work. */
+/**
+ * Creates an enforcer, which counts an idle session with open todos down and sends it
+ * back to work. Throws `invalid-config` for a wrong option.
+ */
 export function createEnforcer(options: EnforcerOptions) {
   const {
     name = 'untildone-enforcer',
@@ -85,10 +88,10 @@ export function createEnforcer(options: EnforcerOptions) {
     environment = process.env,
   } = options;
   const { checker = null, directory = null } = options;
-  // Safe: what the program's own callbacks throw is theirs, and must not stop the queue
-  // of a session.
+  // Safe: an error of the program's own callbacks is the program's, and must not stop the
+  // queue of a session.
   const onError = (error: unknown) =>
-    void attempt(() => options.onError?.(error)).catch(() => {});
+    void callNow(() => options.onError?.(error)).catch(() => {});
   if (translate.readId(name) === null || name.length > longestName)
     throw new UntildoneError(
       'invalid-config',
@@ -100,7 +103,7 @@ export function createEnforcer(options: EnforcerOptions) {
       'invalid-config',
       flags.problems.map(problemSentence).join('; '),
     );
-  const told: Told<OwnMemory> = createTold({
+  const connection: Told<OwnMemory> = createTold({
     name,
     prefix: `${name}:`,
     instance: name,
@@ -115,63 +118,67 @@ export function createEnforcer(options: EnforcerOptions) {
     flags,
     rereads: true,
     own: createMemory,
-    adapter: ({ id }) => of(id),
+    adapter: ({ id }) => sessionOf(id),
     ...(options.texts && {
       texts: checkedTexts(options.texts, (why) =>
         onError(new UntildoneError('usage', why)),
       ),
     }),
-    // It switches the enforcer off, and is told once (C1).
+    // A broken configuration switches the enforcer off, and is reported once (C1).
     onProblem: (sentences) =>
       onError(new UntildoneError('invalid-config', sentences.join('; '))),
   });
   const waiting = new Set<string>();
-  let cancelLook: (() => void) | null = null;
+  let cancelCheck: (() => void) | null = null;
 
-  const of = (id: string) => follow({ options, told, clock, onError }, id);
+  const sessionOf = (id: string) =>
+    enforcerSession({ options, connection, clock, onError }, id);
 
   function watch(session: Session, _events: unknown, decisions: readonly Decision[]) {
-    const { id } = told.ofStored(session.id);
+    const { id } = connection.ofStored(session.id);
     for (const { answer, reason, sentence, outcome, dueAt, observed } of decisions) {
       const decision = { answer, reason, sentence, outcome, dueAt, observed };
-      attempt(() => options.onDecision?.(id, decision)).catch(onError);
+      callNow(() => options.onDecision?.(id, decision)).catch(onError);
     }
-    followBackground(session);
+    watchBackground(session);
   }
 
   /**
-   * No event says that background work ended, so we look every two seconds while a stop
+   * No event says that background work ended, so we ask every two seconds while a stop
    * waits for it (G3).
    */
-  function followBackground({ id, parked }: Session) {
+  function watchBackground({ id, parked }: Session) {
     if (parked?.cause === 'subagent-at-work') waiting.add(id);
     else waiting.delete(id);
     if (waiting.size > 0)
-      cancelLook ??= clock.wake(clock.now() + backgroundMs, lookAtAll);
+      cancelCheck ??= clock.wake(clock.now() + backgroundMs, checkBackgrounds);
   }
 
-  async function lookAtAll() {
+  async function checkBackgrounds() {
     for (const id of waiting)
-      await of(told.ofStored(id).id).lookAtBackground().catch(onError);
-    cancelLook =
-      waiting.size === 0 ? null : clock.wake(clock.now() + backgroundMs, lookAtAll);
+      await sessionOf(connection.ofStored(id).id).lookAtBackground().catch(onError);
+    cancelCheck =
+      waiting.size === 0
+        ? null
+        : clock.wake(clock.now() + backgroundMs, checkBackgrounds);
   }
 
-  async function resumeLooking() {
-    if (!(await told.ready)) return;
-    const { due } = await told
+  async function resumeWatching() {
+    if (!(await connection.ready)) return;
+    const { due } = await connection
       .store()
-      .timers(told.opened().instance, Number.MAX_SAFE_INTEGER, 1000);
+      .timers(connection.opened().instance, Number.MAX_SAFE_INTEGER, 1000);
     for (const { sessionId } of due) {
-      const session = await told.store().state(sessionId);
-      if (session !== null) followBackground(session);
+      const session = await connection.store().state(sessionId);
+      if (session !== null) watchBackground(session);
     }
   }
-  resumeLooking().catch(onError);
+  resumeWatching().catch(onError);
 
   async function mark(sessionId: string, type: 'wait-started' | 'wait-ended') {
-    if (translate.readId(sessionId) === null) onError(broken('a mark needs a session'));
-    else await told.follow(sessionId).later({ type, wait: { kind: 'recovery' } });
+    if (translate.readId(sessionId) === null)
+      onError(invalidEvent('a mark needs a session'));
+    else await connection.follow(sessionId).later({ type, wait: { kind: 'recovery' } });
   }
 
   return {
@@ -181,43 +188,46 @@ export function createEnforcer(options: EnforcerOptions) {
       'Sends an idle agent back to its open todos until they are done.',
     priority: options.priority ?? 40,
     events: translate.enforcerEvents,
-    /** In order within a session. Never rejects. */
+    /** Handles one event; the events of a session in their order. Never rejects. */
     async handler(given: EnforcerEvent): Promise<void> {
       const read = translate.readEnforcerEvent(given);
-      if (read.read === 'broken') onError(broken(read.sentence));
+      if (read.read === 'broken') onError(invalidEvent(read.sentence));
       if (read.read !== 'event') return;
       const { event } = read;
       const isHuman = 'message' in event && event.message.role === 'user';
       const hold = isHuman || holdsBack.test(event.type) ? happened : undefined;
-      const { after, perform } = of(event.sessionId);
+      const { after, perform } = sessionOf(event.sessionId);
       await after(() => perform[event.type](event as never), hold);
     },
-    /** Nothing is sent while the program mends the session (E3). */
+    /** Nothing is sent while the program repairs the session (E3). */
     markRecovering: (sessionId: string) => mark(sessionId, 'wait-started'),
     markRecoveryComplete: (sessionId: string) => mark(sessionId, 'wait-ended'),
     /** Cancels countdowns. Never rejects. */
     dispose(): Promise<void> {
       waiting.clear();
-      cancelLook?.();
-      return told.end();
+      cancelCheck?.();
+      return connection.end();
     },
   };
 }
 
-/** At once; a callback that throws rejects. */
-const attempt = async (callback: () => unknown) => callback();
-const broken = (sentence: string) => new UntildoneError('invalid-event', sentence);
+/** Calls at once; if the callback throws, the promise rejects. */
+const callNow = async (callback: () => unknown) => callback();
+const invalidEvent = (sentence: string) => new UntildoneError('invalid-event', sentence);
 
 type Perform = {
   readonly [Name in EnforcerEvent['type']]: (event: EventOf<Name>) => Promise<unknown>;
 };
 
-function follow(parts: Parts & { readonly told: Told<OwnMemory> }, id: string) {
-  const { options, told, clock, onError } = parts;
+function enforcerSession(
+  parts: Parts & { readonly connection: Told<OwnMemory> },
+  id: string,
+) {
+  const { options, connection, clock, onError } = parts;
   const program = translate.createProgram(parts, id);
   const { memory, record, tell, open, observed, takeList, isNews, ...rest } =
-    told.follow(id);
-  const outbox = () => told.store().outbox({ sessionId: memory.stored });
+    connection.follow(id);
+  const outbox = () => connection.store().outbox({ sessionId: memory.stored });
 
   const perform: Perform = {
     'session.idle': idled,
@@ -236,13 +246,13 @@ function follow(parts: Parts & { readonly told: Told<OwnMemory> }, id: string) {
       wake();
       await tell({ type: 'tool-started', tool, access: await program.toolAccess(tool) });
     },
-    async 'tool.after'({ tool, error: said }) {
+    async 'tool.after'({ tool, error: toolError }) {
       const access = await program.toolAccess(tool);
-      const error = said == null ? null : oneLine(said, 500);
-      // A slip with the list says nothing about the todo (S6).
+      const error = toolError == null ? null : oneLine(toolError, 500);
+      // A mistake with the list says nothing about the todo (S6).
       wake(access === 'todo' ? null : error);
       await tell({ type: 'tool-ended', tool, access, error });
-      // So that work between two changes is seen as such (V4).
+      // The list is read now, so that work between two changes is seen as work (V4).
       if (access === 'todo') await takeList();
     },
     'permission.asked': ({ requestId }) =>
@@ -261,15 +271,15 @@ function follow(parts: Parts & { readonly told: Told<OwnMemory> }, id: string) {
   async function idled({ end }: EventOf<'session.idle'>) {
     const { question, overtaken, mark } = await lookAtMessages();
     if (overtaken) {
-      // If more events are queued, that message's own event is among them; else the
+      // If more events are queued, that message's own event is among them; otherwise the
       // program never sent it.
       if (memory.waiting > 1) return;
-      const unheard = `session.idle of ${oneLine(id, 80)}: the last message is the human's, and no message.updated told of it; the idle was left alone`;
-      return onError(broken(unheard));
+      const missedMessage = `session.idle of ${oneLine(id, 80)}: the last message is the human's, and no message.updated told of it; the idle was left alone`;
+      return onError(invalidEvent(missedMessage));
     }
     await open();
     const isKnown = await takeList();
-    // Nothing is concluded; the next idle reads it again.
+    // We conclude nothing; the next idle reads the list again.
     if (!isKnown && !(await record())?.plan.some(isOpen)) return;
     const count = await program.background();
     memory.idle = { mark };
@@ -285,26 +295,30 @@ function follow(parts: Parts & { readonly told: Told<OwnMemory> }, id: string) {
   }
 
   /**
-   * Our own text shows that it was delivered; a human message with a known id is an echo
-   * and ignored (E2).
+   * Our own text shows that it was delivered. A human message with a known id is an echo
+   * and is ignored (E2).
    */
-  async function messageSeen({ message: given }: { readonly message: EnforcerMessage }) {
-    const { id, role, text, key } = given;
+  async function messageSeen({
+    message: announced,
+  }: {
+    readonly message: EnforcerMessage;
+  }) {
+    const { id, role, text, key } = announced;
     if (role === 'assistant') return assistantSpoke(id);
     if (id !== undefined) memory.heard.delete(`untold ${id}`);
     if (id !== undefined && !isNews(`user ${id}`)) return;
-    // Some programs announce a message before its text; we need the text to know our own
-    // texts and stop words.
+    // Some programs announce a message before its text. We need the text to recognise our
+    // own texts and stop words.
     const isBare = id !== undefined && text === undefined && key === undefined;
     const shown = isBare ? await program.messages() : null;
     const found = shown?.findLast((one) => one.id === id && one.role === 'user');
-    const message = { ...found, ...given };
+    const message = { ...found, ...announced };
     const epoch = translate.findOwn(await outbox(), message);
     await (epoch === null ? humanSpoke(message) : observed(epoch));
   }
 
   async function assistantSpoke(id: string | undefined) {
-    // It grows in many events, some after the idle.
+    // The message grows in many events, some of them after the idle.
     if (!isNews(id === undefined ? nameless : `assistant ${id}`)) return;
     wake();
     await tell({ type: 'activity-seen' });
@@ -322,7 +336,7 @@ function follow(parts: Parts & { readonly told: Told<OwnMemory> }, id: string) {
 
   /**
    * Records what only the messages show (G5). `overtaken`: an event is still to come.
-   * `mark`: changes as the agent writes.
+   * `mark`: it changes while the agent writes.
    */
   async function lookAtMessages() {
     const nothing = { question: false, overtaken: false, mark: null };
@@ -344,14 +358,14 @@ function follow(parts: Parts & { readonly told: Told<OwnMemory> }, id: string) {
     const { id = '', text = '', error } = answer;
     let overtaken = false;
     if (id !== '' && !memory.heard.has(`assistant ${id}`)) {
-      // It stood there before us: a restart must not cancel a countdown.
+      // The message stood there before us: a restart must not cancel a countdown.
       if (isFirst) isNews(`assistant ${id}`);
       else if (memory.waiting > 1) overtaken = true;
       else await assistantSpoke(id);
     }
     const read =
       error === undefined || id === '' ? null : readHostError(error, clock.now());
-    // Recorded once per message: the human may have resumed since that abort.
+    // Recorded once per message: the human may have resumed after that abort.
     if (read?.type === 'human-aborted' && !memory.aborted)
       await tell(read, `aborted/${id}`);
     return { question: endsInQuestion(text), overtaken, mark: `${id}:${text.length}` };
@@ -415,7 +429,7 @@ function follow(parts: Parts & { readonly told: Told<OwnMemory> }, id: string) {
         await options.inject(id, text, { agent, model, variant, key });
         return null;
       } catch (error) {
-        // Safe: the engine hears of it, and sends it again.
+        // Safe: the engine learns of it, and sends the text again.
         onError(error);
         return String(error).slice(0, 500);
       }
@@ -425,7 +439,7 @@ function follow(parts: Parts & { readonly told: Told<OwnMemory> }, id: string) {
       if (messages === null) return 'unknown';
       return translate.isShown(await outbox(), epoch, messages) ? 'present' : 'absent';
     },
-    // Nothing runs in one that this process has not heard of.
+    // Nothing runs in a session that this process has not heard of.
     isIdle: async () =>
       (await program.isIdle()) ?? (memory.opened === null || memory.idle !== null),
     async lookAgain() {

@@ -1,5 +1,5 @@
-// What a program gives the enforcer, read field by field. From a callback that throws or
-// is late nothing is concluded.
+// Reads what a program gives the enforcer, field by field. If a callback throws or is
+// late, nothing is concluded.
 import type { Decision } from '../core/decision.ts';
 import { UntildoneError } from '../core/error.ts';
 import {
@@ -29,27 +29,31 @@ type Ask<T> = (sessionId: string) => Answer<T>;
 export type Toast = Readonly<Required<Parameters<ToldHost['notify']>[1]>>;
 type Some<Names extends string> = { readonly [Name in Names]?: string | undefined };
 
-/** Unknown words cost the todo, not the list. */
+/** A todo as the program has it. A wrong field costs the todo, not the list. */
 export interface EnforcerTodo extends Some<'id' | 'status' | 'priority'> {
   readonly content: string;
 }
 
-/** Without a unique `id` it cannot be told from its echo. `key`: as `inject` got it. */
+/**
+ * A message. Without a unique `id` it cannot be told from its echo. `key`: the key that
+ * `inject` got.
+ */
 export interface EnforcerMessage
   extends Some<'id' | 'text' | 'key' | 'agent' | 'model' | 'variant'> {
   readonly role: 'user' | 'assistant';
-  /** What ended it too early; an AbortError is the human's stop. */
+  /** The error that ended the message too early; an AbortError is the human's stop. */
   readonly error?: unknown;
 }
 
 /** What is known about an agent. */
 export interface EnforcerAgent extends Some<'name'> {
-  /** Unknown: never continued (G4). */
+  /** Absent means unknown: such an agent is never continued (G4). */
   readonly canWrite?: boolean | undefined;
 }
 
 /**
- * As the human spoke last: nobody gains rights. The same key is the same continuation.
+ * The agent as the human last chose it, so that nobody gains rights. The same key means
+ * the same continuation.
  */
 export interface InjectOptions
   extends Readonly<Record<'agent' | 'model' | 'variant', string | null>> {
@@ -65,21 +69,24 @@ export type EnforcerDecision = Pick<
   'answer' | 'reason' | 'sentence' | 'outcome' | 'dueAt' | 'observed'
 >;
 
-/** See docs/enforcer.md. */
+/** What a program gives the enforcer; see docs/enforcer.md. */
 export type EnforcerOptions = Readonly<{
   clock?: Clock;
   environment?: Environment;
   onError?: (error: unknown) => void;
-  /** Each one (C4): every continuation, wait and end. */
+  /** Called for every decision (C4): each continuation, wait and end. */
   onDecision?: (sessionId: string, decision: EnforcerDecision) => Answer<void>;
   getTodos: Ask<readonly EnforcerTodo[]>;
-  /** Oldest first; the last few dozen are enough. */
+  /** The messages, oldest first; the last few dozen are enough. */
   getMessages: Ask<readonly EnforcerMessage[]>;
-  /** As a user's message. Throw or reject if it was not taken. */
+  /** Sends the text as a user's message. Must throw or reject if it was not taken. */
   inject: (sessionId: string, text: string, options: InjectOptions) => Answer<unknown>;
   toast?: (sessionId: string, toast: Toast) => Answer<void>;
   backgroundCount?: Ask<number>;
-  /** Null: unknown; every session that is no subagent counts. */
+  /**
+   * The session that the human sees. Null: unknown, so every session that is no subagent
+   * counts.
+   */
   mainSession?: () => Answer<string | null>;
   isSubagent?: Ask<boolean>;
   /** Absent: every agent may write. */
@@ -89,21 +96,21 @@ export type EnforcerOptions = Readonly<{
   seesTools?: boolean;
   headless?: boolean;
   tools?: { readonly pause?: string; readonly verify?: string };
-  /** A wrong one throws at once. */
+  /** A wrong setting throws at once. */
   settings?: PartialSettings;
   /** Your own words for a continuation; what must stay in them is checked. */
   texts?: OwnTexts;
   directory?: string;
   store?: Store;
-  /** Absent: nothing ends better than claimed. */
+  /** Absent: no session ends better than claimed. */
   checker?: Checker;
-  /** Stable, unique on the machine: countdowns are found by it. */
+  /** Stable, and unique on the machine: countdowns are found by it after a restart. */
   name?: string;
   description?: string;
   priority?: number;
 }>;
 
-/** The program's name goes before it. */
+/** The enforcer's name is put before it. */
 const longestId = 120;
 const longestText = 1_000_000;
 export const readId = (value: unknown): string | null =>
@@ -113,52 +120,58 @@ export const readId = (value: unknown): string | null =>
 const readText = (value: unknown): string | null =>
   textOf(value)?.slice(0, longestText) ?? null;
 const id: Kind<string> = { type: 'text', minimum: 1, maximum: longestId, notBlank: true };
-const at = { sessionId: id };
+const sessionField = { sessionId: id };
 const amount: Kind<number> = taken(amountOf);
 const isTrue = taken((value) => value === true);
 const message = taken(readMessage) as Kind<EnforcerMessage>;
 
-/** What is not clearly granted or rejected was not. */
+/**
+ * The fields of each event. An answer that is not clearly granted or rejected was not.
+ */
 const eventTable = {
-  /** Default: by the last that happened. */
-  'session.idle': { ...at, end: optional(taken((value) => wordOf(stopEnd, value))) },
-  'session.error': { ...at, error: taken((value) => value) },
-  'session.deleted': at,
-  'message.updated': { ...at, message },
-  'message.after': { ...at, message },
-  'tool.before': { ...at, tool: id },
-  'tool.after': { ...at, tool: id, error: optional(taken(readText)) },
-  'permission.asked': { ...at, requestId: id },
-  'permission.answered': { ...at, requestId: id, granted: isTrue },
-  'question.asked': { ...at, requestId: id },
-  'question.answered': { ...at, requestId: id, rejected: optional(isTrue) },
+  /** Absent: the last event decides. */
+  'session.idle': {
+    ...sessionField,
+    end: optional(taken((value) => wordOf(stopEnd, value))),
+  },
+  'session.error': { ...sessionField, error: taken((value) => value) },
+  'session.deleted': sessionField,
+  'message.updated': { ...sessionField, message },
+  'message.after': { ...sessionField, message },
+  'tool.before': { ...sessionField, tool: id },
+  'tool.after': { ...sessionField, tool: id, error: optional(taken(readText)) },
+  'permission.asked': { ...sessionField, requestId: id },
+  'permission.answered': { ...sessionField, requestId: id, granted: isTrue },
+  'question.asked': { ...sessionField, requestId: id },
+  'question.answered': { ...sessionField, requestId: id, rejected: optional(isTrue) },
   /**
-   * What one call of the model used (G8); with both of the context, that is watched too.
+   * What one call of the model used (G8). With both fields of the context, the context is
+   * watched too.
    */
   'usage.reported': {
-    ...at,
+    ...sessionField,
     inputTokens: amount,
     outputTokens: amount,
     cost: optional(amount),
     contextTokens: optional(amount),
     contextLimit: optional(amount),
   },
-  'compaction.started': at,
-  'compaction.ended': at,
+  'compaction.started': sessionField,
+  'compaction.ended': sessionField,
 };
 const eventKind = variant('type', eventTable);
 /** The name of an event. */
 export type EnforcerEventName = keyof typeof eventTable;
-/** What the program tells: one thing that happened in a session. */
+/** What the program reports: one thing that happened in a session. */
 export type EnforcerEvent = Variant<'type', typeof eventTable>;
 export type EventOf<Name extends EnforcerEventName> = Extract<
   EnforcerEvent,
   { readonly type: Name }
 >;
-/** The events that it wants to hear. */
+/** The events that the enforcer listens to. */
 export const enforcerEvents = Object.keys(eventTable) as readonly EnforcerEventName[];
 
-/** A bus carries many `foreign` ones. */
+/** Reads an event. `foreign`: not one of ours, of which a bus carries many. */
 export function readEnforcerEvent(value: unknown) {
   try {
     const type = enforcerEvents.find((name) => name === recordOf(value)['type']);
@@ -168,7 +181,7 @@ export function readEnforcerEvent(value: unknown) {
       return { read: 'event', event: event.value } as const;
     return broken(`an event "${type}" lacks a field or has a wrong one; it was left out`);
   } catch (error) {
-    // Safe: nothing was done yet, and it is told.
+    // Safe: nothing was done yet, and the sentence is reported.
     return broken(`an event could not be read: ${String(error).slice(0, 200)}`);
   }
 }
@@ -185,12 +198,15 @@ function readMessage(value: unknown): EnforcerMessage | null {
   const { role, error } = fields;
   if (role !== 'user' && role !== 'assistant') return null;
   const words = messageWords.map((name) => [name, readId(fields[name])] as const);
-  const said = [
+  const fieldValues = [
     ...words,
     ['text', readText(fields['text'])],
     ['error', error ?? null],
   ] as const;
-  return { role, ...Object.fromEntries(said.filter(([, value]) => value !== null)) };
+  return {
+    role,
+    ...Object.fromEntries(fieldValues.filter(([, value]) => value !== null)),
+  };
 }
 
 /** Enough for a program that asks a server. */
@@ -201,7 +217,10 @@ const mostTodos = 100_000;
 export interface Parts extends Required<Pick<EnforcerOptions, 'clock' | 'onError'>> {
   readonly options: EnforcerOptions;
 }
-/** The callbacks, asked about one session. Null: not known. */
+/**
+ * The program's callbacks, called for one session. They return null if the answer is not
+ * known.
+ */
 export function createProgram({ options, clock, onError }: Parts, id: string) {
   async function ask<T>(call: () => Answer<T> | undefined): Promise<T | null> {
     const answer = await withinTime(clock, patienceMs, call);
@@ -252,8 +271,8 @@ export function createProgram({ options, clock, onError }: Parts, id: string) {
       const { name, canWrite } = recordOf(
         await ask(() => options.agentInfo?.(id, agent)),
       );
-      const said = canWrite === true ? 'yes' : 'no';
-      const knowledge = typeof canWrite === 'boolean' ? said : 'unknown';
+      const answer = canWrite === true ? 'yes' : 'no';
+      const knowledge = typeof canWrite === 'boolean' ? answer : 'unknown';
       return { name: readId(name), canWrite: knowledge } as const;
     },
     /** An unknown tool counts as one that can write. */
@@ -265,7 +284,7 @@ export function createProgram({ options, clock, onError }: Parts, id: string) {
   };
 }
 
-/** Whole tokens; a context without tokens or without a limit is not known. */
+/** The usage in whole tokens. A context without its tokens or its limit is not known. */
 export function usageOf({
   inputTokens,
   outputTokens,
@@ -285,7 +304,10 @@ export function usageOf({
   } as const;
 }
 
-/** By key or text; never by the marker alone: anyone can write that (E6). */
+/**
+ * Finds the continuation that a message shows, by its key or text; null: the message is
+ * not ours. The marker alone proves nothing, since anyone can write it (E6).
+ */
 export function findOwn(
   rows: readonly OutboxRow[],
   message: EnforcerMessage,
@@ -294,13 +316,16 @@ export function findOwn(
   if (message.key !== undefined)
     return rows.find((row) => keyOf(row) === message.key)?.epoch ?? null;
   const onItsWay = rows.filter(({ state }) => state === 'intended' || state === 'sent');
-  // Ours was just sent: a human who writes in that moment is rarer.
+  // Our text was just sent, and it is rare that a human writes in that moment.
   if (message.text === undefined) return onItsWay.at(-1)?.epoch ?? null;
-  const isSame = saying(message.text);
+  const isSame = hasText(message.text);
   return (onItsWay.find(isSame) ?? rows.findLast(isSame))?.epoch ?? null;
 }
 
-/** Earlier continuations with the same text account for earlier messages. */
+/**
+ * Tells whether the messages show this continuation. Earlier continuations with the same
+ * text account for earlier messages.
+ */
 export function isShown(
   rows: readonly OutboxRow[],
   epoch: number,
@@ -308,14 +333,16 @@ export function isShown(
 ) {
   const row = rows.find((candidate) => candidate.epoch === epoch);
   if (row === undefined) return false;
-  const own = messages.filter(({ role }) => role === 'user');
-  if (own.some(({ key }) => key === keyOf(row))) return true;
-  const isSame = saying(row.text);
-  const shown = own.filter((message) => message.key === undefined && isSame(message));
+  const userMessages = messages.filter(({ role }) => role === 'user');
+  if (userMessages.some(({ key }) => key === keyOf(row))) return true;
+  const isSame = hasText(row.text);
+  const shown = userMessages.filter(
+    (message) => message.key === undefined && isSame(message),
+  );
   const isEarlier = (one: OutboxRow): boolean =>
     one.epoch < epoch && one.state === 'observed';
   return shown.length > rows.filter((one) => isEarlier(one) && isSame(one)).length;
 }
 
 const keyOf = ({ sessionId, epoch }: OutboxRow): string => `${sessionId}:${epoch}`;
-const saying = (text: string) => (one: Some<'text'>) => one.text?.trim() === text.trim();
+const hasText = (text: string) => (one: Some<'text'>) => one.text?.trim() === text.trim();

@@ -1,5 +1,5 @@
-// The shell around decide(): load → decide → save in one transaction, then perform what
-// was written down (V5).
+// Runs decide() against the store: it loads a session, decides, saves in one transaction,
+// and only then performs what was saved (V5). It decides nothing itself.
 import { decide } from '../core/decide.ts';
 import type {
   AnswerCommand,
@@ -17,6 +17,10 @@ import { type CurrentPolicy, createPolicies } from './policy.ts';
 import type { Loaded, OutboxRow, Rows, Saved, Store } from './store.ts';
 import { brokenSeal, sealOf } from './system.ts';
 
+/**
+ * What an engine needs. Without `host` no text is ever sent; without `checker` every
+ * check fails.
+ */
 export type EngineOptions = Readonly<{
   store: Store;
   clock: Clock;
@@ -25,11 +29,14 @@ export type EngineOptions = Readonly<{
   policy: CurrentPolicy;
   host?: ToldHost;
   checker?: Checker;
-  /** Instead of our words. Must not throw: it is asked within a transaction. */
+  /**
+   * The caller's own words instead of ours. Must not throw: it is called within a
+   * transaction.
+   */
   texts?: OwnTexts;
-  /** For crash tests. */
+  /** For crash tests: called at each of these points. */
   trace?: (point: EnginePoint) => void;
-  /** After each commit, before anything is performed. */
+  /** Called after each commit, before anything is performed. */
   watch?: (
     state: State,
     events: readonly Event[],
@@ -37,6 +44,7 @@ export type EngineOptions = Readonly<{
   ) => void;
 }>;
 
+/** The points of one event at which a crash test may kill the process. */
 export type EnginePoint =
   | 'before-commit'
   | 'after-commit'
@@ -44,33 +52,45 @@ export type EnginePoint =
   | 'after-send'
   | 'after-record';
 
+/** What one event led to. */
 export interface Handled {
-  /** False: its id was known, or it was refused as a whole. */
+  /**
+   * False: the event's id was known already, or the plan change was refused as a whole.
+   */
   readonly applied: boolean;
   readonly state: State;
   readonly decision: Decision | null;
   readonly answer: AnswerCommand | null;
   readonly reply: PlanReply | null;
   /**
-   * Of the checks that this event started: settles with the last decision that they led
-   * to.
+   * The checks that this event started. Resolves with the last decision that they led to,
+   * or with null if they led to none; null: the event started no checks.
    */
   readonly checks: Promise<Handled | null> | null;
 }
 
+/** Carries out what the engine saved: sends texts, shows notices, keeps timers. */
 interface Performer {
   inject(sessionId: string, epoch: number): Promise<void>;
   notify: ToldHost['notify'];
   timerChanged(state: State): void;
 }
 
+/**
+ * `handle` applies one event and performs what follows from it; `append` only puts an
+ * event into the inbox; `foresee` returns what would be decided, and saves nothing.
+ */
 export type Engine = ReturnType<typeof createEngine>;
 
+/**
+ * Creates the engine over a store. `performer` is called only after the commit, so that a
+ * crash never leaves an act without its record.
+ */
 export function createEngine(options: EngineOptions, performer: Performer) {
   const { store, hash, trace = () => {}, checker = createRefuser(options) } = options;
   const policies = createPolicies(options.policy, hash);
-  /** Their seals were made or compared here. */
-  const sound = new WeakSet<State>();
+  /** States whose seal was made or compared in this process. */
+  const soundStates = new WeakSet<State>();
 
   async function handle(event: Event): Promise<Handled> {
     const folded = await store.step(event.sessionId, (loaded) => fold(event, loaded));
@@ -81,7 +101,7 @@ export function createEngine(options: EngineOptions, performer: Performer) {
     return perform(folded);
   }
 
-  /** What would be decided at this event; nothing is saved. */
+  /** Returns the decision that this event would get; saves and performs nothing. */
   async function foresee(event: Event): Promise<Decision | null> {
     const { own } = await store.step(event.sessionId, (loaded) => {
       const folded = fold(event, loaded);
@@ -90,26 +110,27 @@ export function createEngine(options: EngineOptions, performer: Performer) {
     return own?.step.decision ?? null;
   }
 
-  /** The inbox as it arrived, then the event itself. */
+  /** Applies the events of the inbox in order of arrival, and then the event itself. */
   function fold(event: Event, loaded: Loaded): Saved<Folded> | 'record' {
     const began = loaded.inbox[0]?.at ?? event.at;
     const first =
       loaded.state === null
         ? createState(event.sessionId, began)
-        : unsealed(loaded.state, loaded);
+        : withComparedSeal(loaded.state, loaded);
     const save = createSave(first, loaded);
-    const stamped = stamp(event, first, save.rows.policies);
+    const stamped = stampPolicy(event, first, save.rows.policies);
     const batch = loaded.inbox.map((waiting) =>
       waiting.id === event.id ? stamped : waiting,
     );
     if (!batch.includes(stamped) && !loaded.isApplied(event.id)) batch.push(stamped);
-    if (loaded.wentBack()) noteLoss(batch, event);
+    if (loaded.wentBack()) insertLoss(batch, event);
     for (const waiting of batch) {
       const read =
         waiting === stamped
           ? ({ ok: true, event: stamped } as const)
           : parseEvent(waiting);
-      // What this version cannot read must not hold the session up: it is set aside.
+      // An event that this version cannot read must not hold the session up: it counts as
+      // applied and changes nothing.
       if (!read.ok) save.rows.applied.push(waiting);
       else if (!applyOne(read.event, save)) return 'record';
     }
@@ -123,7 +144,7 @@ export function createEngine(options: EngineOptions, performer: Performer) {
     if (steps.length === 0)
       return { result: { first, state: first, steps, own }, applied: rows.applied };
     const sealed = { ...state, seal: seal(state, save.heads.get(state.planId)) };
-    sound.add(sealed);
+    soundStates.add(sealed);
     // A session that moves to another instance takes its timer along.
     const planned = hasMoved(first, state) && state.timer !== null;
     const timer = state.timer !== first.timer || planned ? { timer: state.timer } : {};
@@ -141,58 +162,64 @@ export function createEngine(options: EngineOptions, performer: Performer) {
     return sealOf(state, head?.hash ?? null, state.plan.length, hash);
   }
 
-  function unsealed(state: State, { head }: Loaded): State {
-    if (!sound.has(state) && seal(state, head) !== state.seal)
-      return broken(state, brokenSeal);
-    sound.add(state);
+  function withComparedSeal(state: State, { head }: Loaded): State {
+    if (!soundStates.has(state) && seal(state, head) !== state.seal)
+      return withBrokenRecord(state, brokenSeal);
+    soundStates.add(state);
     return state;
   }
 
-  /** A human's message freezes the policy (V2). */
-  function stamp(event: Event, state: State, saved: Map<string, string>): Event {
+  /** A human's message freezes the policy that holds now (V2). */
+  function stampPolicy(event: Event, state: State, saved: Map<string, string>): Event {
     if (!('policyHash' in event) || event.policyHash !== null) return event;
     return { ...event, policyHash: policies.snapshot(state, saved) };
   }
 
-  /** False: the record has to be loaded first. */
-  function applyOne(given: Event, save: Save): boolean {
+  /** Returns false if the ledger has to be loaded before this event can be decided. */
+  function applyOne(incoming: Event, save: Save): boolean {
     const { state: before, loaded } = save;
-    const timed = given.at < before.updatedAt ? delayed(given, before.updatedAt) : given;
+    const timed =
+      incoming.at < before.updatedAt
+        ? withLaterTime(incoming, before.updatedAt)
+        : incoming;
     const isSeen = (tree: string | null) =>
       tree !== null && (save.seen.has(tree) || loaded.wasSeen(tree));
     const event = showsTree(timed)
       ? { ...timed, known: isSeen(timed.fingerprint) }
       : timed;
-    // The policy of the folder in which the session is opened counts.
-    const placed =
+    // A session that is opened here gets the policy of its new folder.
+    const openedState =
       event.type === 'session-opened'
         ? { ...before, descriptor: event.descriptor }
         : before;
     const frozen = ('policyHash' in event ? event.policyHash : null) ?? before.policyHash;
-    const key = frozen ?? policies.snapshot(placed, save.rows.policies);
+    const key = frozen ?? policies.snapshot(openedState, save.rows.policies);
     const snapshot = policies.byHash(key, loaded.policy);
-    const policy = snapshot ?? options.policy(placed);
+    const policy = snapshot ?? options.policy(openedState);
     const known =
       snapshot === null
-        ? broken(before, 'what the human wanted checked is gone or was changed')
+        ? withBrokenRecord(before, 'what the human wanted checked is gone or was changed')
         : before;
     const governed = { ...known, policyHash: known.policyHash ?? key };
     let step = decide(governed, event, policy);
     const { outcome, reason } = step.decision ?? {};
     const isSettled = outcome === 'done' || outcome === 'claimed' || reason === 'no-plan';
-    // What was loaded is compared (V4); a plan that this step began has no record yet.
+    // The todos that were loaded are compared with the ledger (V4). A plan that this
+    // event began has no ledger yet.
     if (isSettled && loaded.state?.planId === before.planId) {
       if (loaded.record === null) return false;
       const damage = findDamage(loaded.record, loaded.state.plan, hash);
       if (damage !== null && loaded.state.recordBroken === null)
         step = decide({ ...governed, recordBroken: damage }, event, policy);
     }
-    note(reworded(step), event, save);
+    recordStep(withOwnTexts(step), event, save);
     return true;
   }
 
-  /** Before it is noted: what was sent is on the record, whoever worded it. */
-  function reworded(step: Step): Step {
+  /**
+   * Words are replaced before they are recorded: the record holds what was really sent.
+   */
+  function withOwnTexts(step: Step): Step {
     const { texts } = options;
     if (texts === undefined) return step;
     const commands = step.commands.map((command) =>
@@ -201,7 +228,7 @@ export function createEngine(options: EngineOptions, performer: Performer) {
     return { ...step, commands };
   }
 
-  function note(step: Step, event: Event, save: Save): void {
+  function recordStep(step: Step, event: Event, save: Save): void {
     const { rows, state: before, loaded } = save;
     const { state, decision } = step;
     const { id: sessionId, injection, descriptor, updatedAt: at, policyHash } = state;
@@ -226,7 +253,7 @@ export function createEngine(options: EngineOptions, performer: Performer) {
           ...news,
         });
       else if (isNew && row !== null) save.outbox.set(epoch, { ...row, ...news });
-      // What is on its way moves along.
+      // A text that is on its way moves to the new instance too.
       else if (row?.state === 'intended' || row?.state === 'sent')
         save.outbox.set(epoch, { ...row, instance });
     }
@@ -257,8 +284,8 @@ export function createEngine(options: EngineOptions, performer: Performer) {
         cost,
       });
     }
-    const made = { sessionId, turnId, eventId: event.id, at, policyHash };
-    if (decision !== null) rows.decisions.push({ ...made, decision });
+    const base = { sessionId, turnId, eventId: event.id, at, policyHash };
+    if (decision !== null) rows.decisions.push({ ...base, decision });
     if (state.planId !== before.planId) rows.left.push(before.plan);
     rows.applied.push(event);
     save.steps.push({ event, step });
@@ -280,9 +307,9 @@ export function createEngine(options: EngineOptions, performer: Performer) {
         if (command.type === 'inject') await performer.inject(state.id, command.epoch);
         else if (command.type === 'notify') await performer.notify(state, command);
         else if (command.type === 'run-checks') {
-          checks = both(checks, runChecks(state, command));
-          // Whoever awaits them sees a failure; if nobody does, it must not end the
-          // process.
+          checks = joinChecks(checks, runChecks(state, command));
+          // A caller that awaits the checks sees their failure. If no caller does, the
+          // failure must not end the process.
           checks.catch(() => {});
         }
       }
@@ -312,12 +339,19 @@ export function createEngine(options: EngineOptions, performer: Performer) {
     return last;
   }
 
-  /** Into the inbox only. */
+  /**
+   * Only puts the event into the inbox, without deciding; returns false if its id is
+   * known.
+   */
   async function append(event: Event): Promise<boolean> {
     const saved = new Map<string, string>();
     const isUnstamped = event.type === 'human-spoke' && event.policyHash === null;
     const state = isUnstamped ? await store.state(event.sessionId) : null;
-    const stamped = stamp(event, state ?? createState(event.sessionId, event.at), saved);
+    const stamped = stampPolicy(
+      event,
+      state ?? createState(event.sessionId, event.at),
+      saved,
+    );
     if (saved.size > 0) await store.record({ policies: saved });
     return (await store.append([stamped]))[0] === true;
   }
@@ -325,15 +359,16 @@ export function createEngine(options: EngineOptions, performer: Performer) {
   return { handle, append, foresee };
 }
 
-type Applied = { readonly event: Event; readonly step: Step };
+type AppliedEvent = { readonly event: Event; readonly step: Step };
 
+/** What `fold` made of one event and the inbox before it. */
 type Folded = Readonly<{
   first: State;
-  /** `first`: nothing was saved. */
+  /** The same object as `first` if nothing was saved. */
   state: State;
-  steps: readonly Applied[];
-  /** That of the event itself; undefined: its id was known. */
-  own: Applied | undefined;
+  steps: readonly AppliedEvent[];
+  /** The step of the event itself; undefined: its id was known. */
+  own: AppliedEvent | undefined;
 }>;
 
 function createSave(state: State, loaded: Loaded) {
@@ -349,9 +384,9 @@ function createSave(state: State, loaded: Loaded) {
   return {
     state,
     loaded,
-    steps: [] as Applied[],
+    steps: [] as AppliedEvent[],
     heads: new Map<string, Loaded['head']>([[state.planId, loaded.head]]),
-    /** Trees of this batch. */
+    /** Fingerprints that this batch recorded. */
     seen: new Set<string>(),
     outbox: new Map<number, OutboxRow>(),
     rows,
@@ -359,14 +394,17 @@ function createSave(state: State, loaded: Loaded) {
 }
 type Save = ReturnType<typeof createSave>;
 
-/** The order of arrival counts: times never run backwards. */
-function delayed(event: Event, at: number): Event {
+/**
+ * Events count in order of arrival: an event that is older than the session's last one
+ * gets the last one's time.
+ */
+function withLaterTime(event: Event, at: number): Event {
   return event.type === 'human-spoke'
     ? { ...event, at, clock: event.at }
     : { ...event, at };
 }
 
-/** Only the store knows whether the session saw this state of the workspace before. */
+/** Events with a fingerprint. Only the store knows whether the session had it before. */
 function showsTree(
   event: Event,
 ): event is Extract<Event, { readonly known?: boolean | undefined }> {
@@ -382,16 +420,16 @@ const hasMoved = (before: State, after: State) =>
 const replyOf = (step: Step) =>
   step.commands.find((command) => command.type === 'reply')?.reply ?? null;
 
-/** Nothing in the record proves anything until the human speaks (V4). */
-function broken(state: State, sentence: string): State {
+/** Marks the record as broken: it proves nothing until the human speaks again (V4). */
+function withBrokenRecord(state: State, sentence: string): State {
   return { ...state, recordBroken: state.recordBroken ?? sentence };
 }
 
 /**
- * On the record, before a stop is decided and behind what the human said: their words do
- * not mend it.
+ * Puts the loss on the record. It stands before a stop, so that the stop is decided with
+ * it, and behind the human's message, since their words do not mend the loss.
  */
-function noteLoss(batch: Event[], { id, sessionId, at, type }: Event): void {
+function insertLoss(batch: Event[], { id, sessionId, at, type }: Event): void {
   const lost: Event = {
     type: 'record-broken',
     id: `${id}:store`,
@@ -399,37 +437,40 @@ function noteLoss(batch: Event[], { id, sessionId, at, type }: Event): void {
     at,
     sentence: storeWentBack,
   };
-  const own =
+  const ownIndex =
     type === 'human-spoke' ? -1 : batch.findIndex((waiting) => waiting.id === id);
-  batch.splice(own < 0 ? batch.length : own, 0, lost);
+  batch.splice(ownIndex < 0 ? batch.length : ownIndex, 0, lost);
 }
 
+/** The sentence that tells a human that the session's record lost something. */
 export const lossSentence = (loss: string) =>
   `The record of this session is not complete: ${loss}. Todos may be missing.`;
 
 const storeWentBack =
   'the store was restored to an earlier state, or lost, and with it what happened since';
 
-/** Without a checker nothing can be proved. */
+/**
+ * Stands in where there is no checker: every check fails, since nothing can be proved.
+ */
 function createRefuser({ clock, identifiers }: EngineOptions): Checker {
   return {
     async run({ id: sessionId }, { checks, stop }, report) {
       const base = () => ({ id: identifiers.next(), sessionId, at: clock.now() });
       const tail = 'This process has no checker, so the check could not be run.';
-      const nothing = {
+      const unknownFacts = {
         flaky: false,
         tail,
         fingerprint: null,
         final: stop !== null,
         writes: null,
       };
-      for (const asked of checks)
+      for (const check of checks)
         await report({
           ...base(),
-          ...asked,
+          ...check,
           type: 'check-finished',
           result: 'failed',
-          ...nothing,
+          ...unknownFacts,
         });
       if (stop !== null)
         await report({ ...base(), type: 'final-run-ended', stop, edited: [] });
@@ -438,9 +479,10 @@ function createRefuser({ clock, identifiers }: EngineOptions): Checker {
 }
 
 /**
- * Several folded events may ask for checks: all are waited for, the last decision counts.
+ * Several events of one batch may ask for checks: all are awaited, and the last decision
+ * counts.
  */
-async function both(
+async function joinChecks(
   first: Handled['checks'],
   second: Promise<Handled | null>,
 ): Promise<Handled | null> {

@@ -1,7 +1,7 @@
-// A plan goes from one session to another (V7), with its checks and what they proved:
-// both sessions hear of it in one transaction, so that it has one owner at every moment,
-// and a move that is repeated is the same move. It asks nobody: whoever calls it has made
-// sure that a human wants it.
+// Moves a plan from one session to another (V7), with its checks and what they proved.
+// Both sessions learn of it in one transaction, so that the plan has one owner at every
+// moment; repeating a move changes nothing. It asks nobody: the caller has made sure that
+// a human wants the move.
 import { goalCheckIds, protectedPathsId } from '../core/check-specs.ts';
 import type { Event, EventOf, SessionDescriptor } from '../core/events.ts';
 import { withCarried } from '../core/plan-edit.ts';
@@ -14,6 +14,7 @@ import { type CurrentPolicy, createPolicies, frozenPolicy } from './policy.ts';
 import type { Store } from './store.ts';
 import { sha256 } from './system.ts';
 
+/** What a move needs from its caller. */
 export type HandOverPlace = Readonly<{
   store: Store;
   clock: Clock;
@@ -22,30 +23,34 @@ export type HandOverPlace = Readonly<{
   engine: Pick<Engine, 'handle'>;
 }>;
 
-/** `opens`: the session is made by the move. */
+/** The session that gets the plan. `opens`: the move creates this session. */
 type Taker = Readonly<{ id: string; descriptor: SessionDescriptor; opens: boolean }>;
 
-/** Results of checks that go along; a long session has thousands. */
+/** How many results of checks go along; a long session has thousands. */
 const mostResults = 2000;
 
 type Plan = Pick<State, 'id' | 'planId'>;
-/** The same for one plan in one session, whoever it is moved to: it cannot go to two. */
+/**
+ * The key of a plan's move. It does not depend on the taker, so that one plan cannot go
+ * to two sessions.
+ */
 const moveKey = ({ id, planId }: Plan) => sha256(`${id}\0${planId}`).slice(0, 32);
 
 const idOfKey = (key: string) => `moved-${key.slice(0, 10)}`;
-/** Of the session that a move of this plan makes. */
+/** The id of the session that a move of this plan creates. */
 export const newSessionId = (from: Plan) => idOfKey(moveKey(from));
-/** Of the session that the last move of this one made; null: it gave no plan away. */
+/** The id of the session that the last move out of this one created; null: none did. */
 export const movedSessionId = ({ planId }: Plan) =>
   planId.startsWith('moved/') ? idOfKey(planId.slice('moved/'.length)) : null;
 
+/** The event by which `from` gives its plan away; `to` names the taker for people. */
 export function movedEvent(from: State, to: string, at: number): EventOf<'plan-moved'> {
   return { type: 'plan-moved', id: `moved/${moveKey(from)}`, sessionId: from.id, at, to };
 }
 
 /**
- * @param to in words for people. The taker as it stands then; null: the plan had gone to
- * somebody else.
+ * Moves the plan; returns the taker's state, or null if the plan had gone to another
+ * session before. `to` names the taker in words for people.
  */
 export async function handOver(
   place: HandOverPlace,
@@ -60,12 +65,12 @@ export async function handOver(
   const carried = await carriedBy(store, from);
   const todos = from.plan.map((todo) => ({ todo, id: identifiers.next() }));
   const saved = new Map<string, string>();
-  const there = {
+  const takerState = {
     ...before,
     descriptor: taker.descriptor,
     carried: withCarried(before.carried, carried),
   };
-  const policyHash = createPolicies(policy, sha256).snapshot(there, saved);
+  const policyHash = createPolicies(policy, sha256).snapshot(takerState, saved);
   await store.record({ policies: saved });
   const opened: Event = {
     ...base,
@@ -88,22 +93,22 @@ export async function handOver(
   const added = await store.append([moved, ...(taker.opens ? [opened] : []), taken]);
   if (added.at(-1) === true)
     await copyResults(store, from, taker.id, new Map(todos.map(idsOf)));
-  // As recorded: it may be an earlier move that was broken off behind the transaction, or
-  // somebody else's.
+  // The recorded events count: an earlier move may have been interrupted behind the
+  // transaction, or may have gone to another session.
   const recorded = await store.events({ ids: [taken.id, moved.id] });
-  const first = async <Own extends Event>(own: Own) =>
+  const applyRecorded = async <Own extends Event>(own: Own) =>
     (await engine.handle(recorded.find(({ event }) => event.id === own.id)?.event ?? own))
       .state;
-  const state = await first(taken);
-  await first(moved);
+  const state = await applyRecorded(taken);
+  await applyRecorded(moved);
   return state.id === taker.id ? state : null;
 }
 
 type Carried = Pick<EventOf<'plan-taken'>, 'checks' | 'goalChecks'>;
 
 /**
- * What a file here asks for is found by the taker itself; where nothing was frozen,
- * nothing is carried.
+ * The checks that go along. The taker itself finds those that a file in its folder asks
+ * for. If nothing was frozen, nothing is carried.
  */
 async function carriedBy(store: Store, from: State): Promise<Carried> {
   const frozen = await frozenPolicy(store, from);
@@ -116,25 +121,25 @@ async function carriedBy(store: Store, from: State): Promise<Carried> {
   };
 }
 
-/** Checks on the goal that no file asks for: the human gave them with the goal. */
+/** Goal checks that no file asks for: the human named them together with the goal. */
 export function givenGoalChecks({
   goalChecks,
   checks,
   settings,
 }: Policy): readonly string[] {
   const names = goalCheckIds(settings);
-  // An id with `$ ` is a line that the human typed, even if a file asks for the same
-  // check by a name.
+  // An id that begins with `$ ` is a line that the human typed, even if a file has the
+  // same check under a name.
   const idsOfFiles = checkIds(checks, names).filter((id) => !id.startsWith('$ '));
   const known = [protectedPathsId, ...names, ...idsOfFiles];
   return goalChecks.filter((check) => !known.includes(check));
 }
 
-type Named = Readonly<{ todo: State['plan'][number]; id: string }>;
-const idsOf = ({ todo, id }: Named) => [todo.id, id] as const;
+type MovedTodo = Readonly<{ todo: State['plan'][number]; id: string }>;
+const idsOf = ({ todo, id }: MovedTodo) => [todo.id, id] as const;
 
 function movedTodo(
-  todo: Named['todo'],
+  todo: MovedTodo['todo'],
   id: string,
 ): EventOf<'plan-taken'>['todos'][number] {
   const {
@@ -181,8 +186,8 @@ function movedTodo(
 }
 
 /**
- * What passed, for reports, and a human's answers, which hold for the files that they
- * were given for.
+ * Copies results that passed: for reports, and because a human's answers stay valid for
+ * the files that they were given for.
  */
 async function copyResults(
   store: Store,
@@ -200,12 +205,12 @@ async function copyResults(
   await store.record({ evidence: evidence.reverse() });
 }
 
-/** More than anyone moves to one host before they open it. */
+/** More plans than anyone moves to one host before they open it. */
 const mostWaiting = 50;
 
 /**
- * The plans that a human moved to this host in this folder and that nobody has taken yet,
- * oldest first.
+ * The plans that a human moved to this host in this folder and that no session has taken
+ * yet, oldest first. Only a main session in a known folder gets any.
  */
 export async function waitingPlans(
   store: Pick<Store, 'sessions'>,
@@ -223,7 +228,10 @@ export async function waitingPlans(
     .reverse();
 }
 
-/** Right after a human's message. The session with the plans; null: none was waiting. */
+/**
+ * Takes all waiting plans right after a human's message. Returns the session with its
+ * plans; null: no plan was waiting.
+ */
 export async function takeWaitingPlans(
   place: HandOverPlace,
   id: string,

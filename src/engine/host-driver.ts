@@ -1,50 +1,67 @@
-// A host's own program as `run --with HOST` drives it: how it is started and taken up
-// again, and what its lines mean. A driver only translates: src/agent/drive.ts starts the
-// program, follows it and asks the engine. No method may throw.
+// A host's own program as `run --with HOST` drives it: how it is started and resumed, and
+// what its lines mean. A driver only translates: src/agent/drive.ts starts the program,
+// follows it and asks the engine.
 import type { SessionDescriptor, StopEnd } from '../core/events.ts';
 import type { ListedTodo } from '../core/reconcile.ts';
 import type { Environment } from './policy.ts';
 
 /**
- * The host's own permissions, by three words of ours. `auto`, the widest it has, comes
- * only from the flag `--auto`.
+ * The host's own permissions, in three words of ours. `auto` gives the widest that the
+ * host has, and comes only from the flag `--auto`.
  */
 export type DriveMode = 'read-only' | 'edit' | 'auto';
 
+/**
+ * Translates between a host's program and us:
+ *
+ * ```ts
+ * const { words } = driver.start(start); // ['-p', 'Fix the build', '--output-format', …]
+ * const read = driver.createReader();
+ * read('{"type":"result","result":"ok"}', 'output'); // [{ type: 'ended', … }]
+ * read('anything else', 'output'); // []
+ * ```
+ *
+ * No method may throw, keep anything between two starts, or start a program itself.
+ */
 export interface HostDriver {
-  /** As in src/hosts/hosts.ts. */
+  /** The host's name in src/hosts/hosts.ts. */
   readonly name: string;
   readonly title: string;
-  /** Looked for on PATH. */
+  /** The program's name, which is looked for on PATH. */
   readonly program: string;
   /** A command that installs it. */
   readonly howToGet: string;
   /**
-   * True: a new conversation gets our session's id. False: the id comes with the first
-   * fact `conversation`.
+   * True: a new conversation gets our session's id. False: the host makes the id, and the
+   * first fact `conversation` brings it.
    */
   readonly takesId: boolean;
-  /** No line says that it ended: its exit with code 0 does. */
+  /** True: no line says that the run ended; an exit with code 0 does. */
   readonly endsByExit?: true;
   /**
-   * What its lines or our hooks in it tell of; a budget on anything else would never be
-   * reached and is refused.
+   * What the program's lines, or our hooks in it, report. A budget on anything else could
+   * never be reached, so it is refused.
    */
   readonly reports: Readonly<{ tokens: boolean; cost: boolean }>;
-  /** The names that the model knows our todo tools by, where this driver brings them. */
+  /**
+   * The names by which the model knows our todo tools, if this driver brings them along.
+   */
   readonly tools: SessionDescriptor['tools'];
-  /** Shown before it starts: what the agent may do, in one sentence each. */
+  /** Shown before the start: what the agent may do, in one sentence for each mode. */
   readonly permissions: Readonly<Record<DriveMode, string>>;
-  /** Words, variables and input of one start. Writes nothing but into `start.scratch`. */
+  /**
+   * Returns the words, variables and input of one start. Must not write anywhere but into
+   * `start.scratch`.
+   */
   start(start: DriveStart): DriveCall;
   /**
-   * For the lines of one start: what it remembers of them is no other start's. Does
-   * nothing else.
+   * Returns a reader for the lines of one start. What it remembers belongs to this start
+   * alone; it must do nothing but read.
    */
   createReader(): LineReader;
   /**
-   * The host's own list, where it keeps one that can be read between two starts; null: it
-   * cannot be.
+   * Reads the host's own todo list between two starts, if the host keeps one; null: it
+   * cannot be read.
    */
   readTodos?(
     id: string,
@@ -52,50 +69,53 @@ export interface HostDriver {
   ): readonly ListedTodo[] | null | Promise<readonly ListedTodo[] | null>;
 }
 
+/** What a driver is told about one start of its program. */
 export type DriveStart = Readonly<{
-  /** For the model: the human's words, or ours. */
+  /** The text for the model: the human's words, or a continuation of ours. */
   text: string;
   /**
-   * Ours for a new conversation of a host that `takesId`, else the host's; null: it will
-   * tell.
+   * Our id for a new conversation of a host that `takesId`; else the host's id; null: the
+   * host will tell it.
    */
   id: string | null;
   /**
-   * False: the conversation `id` is taken up again. The flags must be those of the first
-   * start, or its cache is cold.
+   * False: the conversation `id` is resumed. The flags must then be those of the first
+   * start, or the provider's cache is cold.
    */
   isNew: boolean;
   mode: DriveMode;
-  /** null: the host's own choice. */
+  /** Null: the host chooses. */
   model: string | null;
-  /** The human's, from behind `--`; they come last where the order matters. */
+  /** The human's flags, from behind `--`. They come last if the order matters. */
   flags: readonly string[];
   /**
-   * A private folder for files of this start: hooks and servers that hold for it alone.
-   * Removed when the run ends.
+   * A private folder for the files of this start, such as hooks and servers that hold for
+   * it alone. It is removed when the run ends.
    */
   scratch: string;
   environment: Environment;
 }>;
 
 /**
- * What one line means; [] for what says nothing. As hostile as any text: read field by
- * field. Must not throw.
+ * Returns what one line means; [] for a line that says nothing. A line may hold anything,
+ * so it is read field by field. Must not throw.
  */
 export type LineReader = (
   line: string,
   from: 'output' | 'errors',
 ) => readonly DriveFact[];
 
+/** How the program is called. */
 export type DriveCall = Readonly<{
-  /** Behind the program's name. */
+  /** The arguments behind the program's name. */
   words: readonly string[];
-  /** Besides the human's environment. */
+  /** Variables besides those of the human's environment. */
   variables?: Readonly<Record<string, string>>;
-  /** For standard input, which is closed behind it; absent: there is none. */
+  /** The text for standard input, which is then closed; absent: there is no input. */
   input?: string;
 }>;
 
+/** Tokens of one or several calls of the model; cached tokens are part of the input. */
 export type Tokens = Readonly<{
   inputTokens: number;
   cachedTokens: number;
@@ -104,20 +124,20 @@ export type Tokens = Readonly<{
 
 /** What one line says, in words that all hosts share. */
 export type DriveFact = Readonly<
-  /** The host's id for the conversation. */
+  /** The host's id of the conversation. */
   | { type: 'conversation'; id: string }
   /**
-   * It does not know the conversation that it was to take up: it was killed in its first
-   * moments.
+   * The host does not know the conversation that it should resume: it was killed in its
+   * first moments.
    */
   | { type: 'unknown-conversation' }
-  /** One call of the model began; told again under the same id it is the same. */
+  /** One call of the model began; a second line with the same id means the same call. */
   | { type: 'step'; id: string }
   | { type: 'text'; text: string }
   | { type: 'tool-started'; callId: string; tool: string; input: unknown }
   /**
-   * `tool`: where the line names it; a call that was not begun before counts as begun and
-   * ended.
+   * A tool call ended. `tool` is there if the line names it. A call that never began
+   * counts as begun and ended.
    */
   | {
       type: 'tool-ended';
@@ -127,12 +147,12 @@ export type DriveFact = Readonly<
       ok: boolean;
       output: string;
     }
-  /** Its whole list. Counts only where our hooks in it are silent. */
+  /** The host's whole todo list. It counts only if our hooks in the host are silent. */
   | { type: 'todos'; todos: readonly ListedTodo[] }
   /**
-   * `of` says of what the numbers are the sum: of one step (under its id once), of all
-   * since this start, or of the whole conversation, resumes included. Cached tokens are
-   * part of the input. `tokens` null: only the cost is told.
+   * Tokens and cost. `of` says what they are the sum of: one step (counted once for its
+   * id), everything since this start, or the whole conversation with its resumes.
+   * `tokens` null: only the cost is reported.
    */
   | { type: 'usage'; of: 'step'; id: string; tokens: Tokens; cost: number | null }
   | {
@@ -142,16 +162,16 @@ export type DriveFact = Readonly<
       cost: number | null;
     }
   /**
-   * It tries a failed call again by itself: it does not hang. `inMs` 0: it does not say
-   * when.
+   * The host repeats a failed call by itself, so it does not hang. `inMs` 0: it does not
+   * say when.
    */
   | { type: 'retrying'; sentence: string; inMs: number }
-  /** Why it will end; limits are waited for, anything else is counted (G9). */
+  /** Why the host will end. We wait for limits to pass; any other error counts (G9). */
   | {
       type: 'error';
       kind: 'rate-limit' | 'overload' | 'overflow' | 'other';
       message: string;
     }
-  /** The result event: what counts as the end, whatever the exit code says. */
+  /** The result line. It counts as the end, whatever the exit code says. */
   | { type: 'ended'; end: StopEnd; text?: string }
 >;

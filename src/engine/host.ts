@@ -1,52 +1,69 @@
 // What the engine may ask of the world around it, and the rows that checks and our own
-// agent keep. Adapters decide nothing and throw for no expected outcome.
+// agent keep. Adapters decide nothing, and must not throw for an outcome that is
+// expected.
 import type { CheckResult, CheckSpec } from '../core/check-specs.ts';
 import type { Command, RunChecksCommand } from '../core/decision.ts';
 import type { Event, EventOf } from '../core/events.ts';
 import type { Policy } from '../core/policy.ts';
 import type { Session, State } from '../core/state.ts';
 
-/** The time, and wake-ups; tests give a simulated one. */
+/** Tells the time and wakes us; tests use a simulated clock. */
 export interface Clock {
-  /** Milliseconds since 1970. */
+  /** Returns milliseconds since 1970. Must not throw. */
   now(): number;
   /**
-   * Calls back once, not before `at`; must not keep the process alive. Returns a cancel
-   * function.
+   * Calls back once, not before `at`. Must not keep the process alive. Returns a function
+   * that cancels.
    */
   wake(at: number, callback: () => void): () => void;
 }
 
+/** Makes ids for events and rows. */
 export interface Identifiers {
-  /** A new UUID, version 7. */
+  /** Returns a new UUID, version 7; never the same one twice. */
   next(): string;
 }
 
+/** One continuation on its way to a host. */
 export interface OutgoingText {
-  /** Session id and epoch: the same continuation, however often it is sent. */
+  /** Session id and epoch: it names the same continuation, however often it is sent. */
   readonly key: string;
   readonly session: Session;
   readonly epoch: number;
   readonly text: string;
 }
 
+/**
+ * A host that only tells us when a session idles, and that we can send texts to:
+ *
+ * ```ts
+ * const taken = await host.inject({ key: 's1:4', session, epoch: 4, text });
+ * if (taken.taken) await host.find({ key: 's1:4', session, epoch: 4, text }); // 'present'
+ * ```
+ *
+ * No method may act twice on the same key, or wait for the agent to end its turn.
+ */
 export interface ToldHost {
   /**
-   * May be called again with the same key; a rejection is a refusal. Must settle within
-   * seconds: others wait.
+   * Hands the text to the host. It may be called again with the same key; a rejection
+   * counts as a refusal. Must settle within seconds, since other sessions wait.
    */
   inject(
     outgoing: OutgoingText,
   ): Promise<{ taken: true } | { taken: false; error: string }>;
   /**
-   * `absent` also if the host holds it without ever acting on it, and `inject` makes it
-   * act without doubling it.
+   * Looks for the text in the host. `absent` also if the host holds it without ever
+   * acting on it, and `inject` makes the host act without doubling it. `unknown`: the
+   * host cannot tell.
    */
   find(outgoing: OutgoingText): Promise<'present' | 'absent' | 'unknown'>;
+  /** Tells whether the session waits for the human. Must not guess: false if in doubt. */
   isIdle(sessionId: string): Promise<boolean>;
-  /** The host's list of this moment as an event (G5); null: it cannot be read. */
+  /**
+   * Reads the host's todo list of this moment, as an event (G5); null: it cannot be read.
+   */
   readPlan(session: State): Promise<Event | null>;
-  /** Without a duration: a word about a turn's end. */
+  /** Shows a notice. Without a duration it is a word about a turn's end. */
   notify(
     session: Session,
     notice: Omit<Extract<Command, { type: 'notify' }>, 'type'> & {
@@ -56,8 +73,8 @@ export interface ToldHost {
 }
 
 /**
- * Runs checks. Each result is reported as an event. For a stop attempt (`stop`) what has
- * gone stale is run again too.
+ * Runs checks and reports each result as an event; must not throw because a check fails.
+ * For a stop attempt (`stop`), checks whose result is outdated are run again too.
  */
 export interface Checker {
   run(
@@ -67,34 +84,39 @@ export interface Checker {
   ): Promise<void>;
 }
 
-/** For whom a check is run, as of when it was asked for. */
+/**
+ * The todo and the session that a check is run for, as of the moment when it was asked
+ * for; `todoId` null: the goal.
+ */
 export type CheckAsker = Pick<
   EventOf<'check-finished'>,
   'sessionId' | 'todoId' | 'final' | 'writes'
 >;
 
+/** What the run of a check found. */
 export interface CheckFinding extends CheckResult {
-  /** It failed first and passed then. */
+  /** True: the check failed first, and passed when it was run again. */
   readonly flaky: boolean;
-  /** The fingerprint; null: none could be taken. */
+  /** The fingerprint of the check's files after the run; null: none could be taken. */
   readonly after: string | null;
-  /** The same of all files, whichever the check is about. */
+  /** The fingerprint of all files after the run. */
   readonly tree: string | null;
 }
 
 /**
- * One run serves everyone who asked for the same check on the same files before it ended.
+ * One run of a check in the queue. It serves everyone who asked for the same check on the
+ * same files before it ended.
  */
 export type CheckRun = Readonly<{
   id: string;
   key: string;
   directory: string;
   spec: CheckSpec;
-  /** No files of the check, such as the plan file. */
+  /** Files that do not belong to the check, such as the plan file. */
   exclude: readonly string[];
-  /** What was ignored at the message of whoever asked first, and when that was. */
+  /** What was ignored at the human's message of the first asker, and when that was. */
   rules?: (Policy['ignoreRules'] & Readonly<{ since: number }>) | undefined;
-  /** The fingerprint that it was asked about; null: none could be taken. */
+  /** The fingerprint that the run was asked about; null: none could be taken. */
   before: string | null;
   state: 'asked' | 'running' | 'finished' | 'cancelled';
   askers: readonly CheckAsker[];
@@ -104,6 +126,7 @@ export type CheckRun = Readonly<{
   finding: CheckFinding | null;
 }>;
 
+/** A check's result on the record; `human`: a human answered. */
 export interface EvidenceRow
   extends CheckResult,
     Pick<CheckAsker, 'sessionId' | 'todoId'> {
@@ -113,8 +136,8 @@ export interface EvidenceRow
 }
 
 /**
- * To a worker, the agent that sent it is the human. held: an answer that was held back.
- * summary: of all before it.
+ * The kind of a message. A worker's `human` is the agent that sent it. `held`: an answer
+ * that was held back. `summary`: it stands for all messages before it.
  */
 export type MessageKind =
   | 'human'
@@ -125,9 +148,9 @@ export type MessageKind =
   | 'note'
   | 'summary';
 
-/** What our own agent keeps of a conversation, to go on after a crash. */
+/** A message that our own agent keeps, so that it can go on after a crash. */
 export type MessageRow = Readonly<{
-  /** From 1 in each session; given by the store. */
+  /** Counts from 1 in each session; the store gives it. */
   sequence: number;
   sessionId: string;
   turnId: string | null;
@@ -136,17 +159,20 @@ export type MessageRow = Readonly<{
   body: string;
 }>;
 
-/** A tool call of our own agent, from before it starts until its step is written down. */
+/**
+ * A tool call of our own agent. It is kept from before the call starts until the messages
+ * of its step are written.
+ */
 export type CallRow = Readonly<{
   sessionId: string;
   callId: string;
   stepId: string;
   tool: string;
-  /** Only calls that read may be made again after a crash. */
+  /** Only a call that reads may be made again after a crash. */
   readOnly: boolean;
   input: string;
   startedAt: number;
-  /** Null: nothing is known of its end. */
+  /** Null: how the call ended is not known. */
   result: string | null;
   endedAt: number | null;
 }>;

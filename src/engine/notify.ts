@@ -1,6 +1,6 @@
-// What a human is told who looks elsewhere: one document about one moment of a session,
-// given to a command of their own or posted to an address. Facts are never built into a
-// shell line, and neither the environment nor what a tool call holds is sent.
+// Tells a human who looks elsewhere about one moment of a session: a document for a
+// command of theirs or for a web address. It never puts facts into a shell line, and
+// sends neither the environment nor what a tool call holds.
 import { spawn } from 'node:child_process';
 import { homedir } from 'node:os';
 import type { Moment, Outcome } from '../core/decision.ts';
@@ -9,13 +9,15 @@ import type { noticeEvents, Settings } from '../core/settings.ts';
 import type { Session } from '../core/state.ts';
 import type { Environment } from './policy.ts';
 
+/** The setting `notify`. */
 export type NotifySettings = Settings['notify'];
 
+/** The document that is sent. */
 export interface Notice {
   readonly event: (typeof noticeEvents)[number];
   /** Null: the session goes on. */
   readonly outcome: Outcome | null;
-  /** One for people. */
+  /** One sentence for people. */
   readonly sentence: string;
   readonly session: string;
   readonly title: string | null;
@@ -23,11 +25,11 @@ export interface Notice {
   readonly directory: string | null;
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** What to type next; null: it is answered in the host. */
+  /** The command to type next; null: the human has to answer in the host. */
   readonly next: string | null;
 }
 
-/** Null: the human does not want to be told of it. */
+/** Makes the document; null if the human does not want to be told of this moment. */
 export function createNotice(
   { on }: Pick<NotifySettings, 'on'>,
   { id, title, descriptor }: Pick<Session, 'id' | 'title' | 'descriptor'>,
@@ -54,7 +56,7 @@ export function createNotice(
   };
 }
 
-/** A host's id may be anything; only a plain one is offered for typing. */
+/** The id of a host's session may be anything; only a plain one is offered for typing. */
 function nextCommand(
   id: string,
   host: string,
@@ -68,12 +70,12 @@ function nextCommand(
     : `untildone run --resume ${id}`;
 }
 
-/** Longer nobody waits: a command goes on by itself, an address has failed. */
+/** How long we wait: a command then goes on alone, an address counts as failed. */
 const patienceMs = 5000;
 
 /**
- * What failed, in sentences; none of them names the address, which may be a secret. Never
- * throws.
+ * Sends the notice; returns what failed, in sentences. None of them holds the address,
+ * which may be a secret. Never throws.
  */
 export async function deliverNotice(
   notice: Notice,
@@ -87,7 +89,10 @@ export async function deliverNotice(
   return failed.filter((sentence) => sentence !== null);
 }
 
-/** Not in the session's folder: there `./tell.sh` would be the agent's. */
+/**
+ * The command does not start in the session's folder: there, the agent could have written
+ * `./tell.sh`.
+ */
 function runCommand(
   notice: Notice,
   command: string,
@@ -117,7 +122,7 @@ function runCommand(
             : `notify.command ended with exit code ${code}.`,
         ),
       );
-      // Safe: a command need not read it.
+      // Safe: a command need not read its input.
       child.stdin?.on('error', () => {});
       child.stdin?.end(`${JSON.stringify(notice)}\n`);
       const leave = () => {
@@ -126,7 +131,7 @@ function runCommand(
       };
       setTimeout(leave, patienceMs).unref();
     } catch (error) {
-      // Safe: such as a folder that is gone; the human is told.
+      // Safe: the cause is, say, a folder that is gone, and the human is told.
       fail(error as Error);
     }
   });
@@ -138,14 +143,14 @@ async function post(notice: Notice, webhook: string): Promise<string | null> {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'user-agent': 'untildone' },
       body: JSON.stringify(notice),
-      // It would be sent as something else, or to somebody else.
+      // A redirect could turn the request into another one, or send it to another party.
       redirect: 'manual',
       signal: AbortSignal.timeout(patienceMs),
     });
     await response.body?.cancel();
     return response.ok ? null : `notify.webhook answered with status ${response.status}.`;
   } catch (error) {
-    // Safe: nothing depends on it; the human is told.
+    // Safe: nothing depends on the notice, and the human is told.
     const isLate = error instanceof Error && error.name === 'TimeoutError';
     return isLate
       ? 'notify.webhook did not answer within 5 s.'

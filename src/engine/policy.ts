@@ -1,6 +1,6 @@
-// The policy that a human wants: found in files and other sources (C1), frozen at each
-// human message by its hash (V2). A broken configuration is a value and never applied in
-// part, so that a host can fail open.
+// Finds the policy that a human wants, in files and other sources (C1), and freezes it by
+// its hash at each message of the human (V2). A broken configuration is a value and is
+// never applied in part, so that a host can go on without us.
 import { isUtf8 } from 'node:buffer';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
@@ -31,13 +31,17 @@ import {
   trustPlaces,
 } from './trust.ts';
 
-/** Must not throw: the engine asks within a transaction. */
+/**
+ * Returns the policy that holds now for a session. Must not throw: the engine calls it
+ * within a transaction.
+ */
 export type CurrentPolicy = (session: Session) => Policy;
 
+/** Keeps policies by their hash, for one engine. */
 export function createPolicies(current: CurrentPolicy, hash: HashFunction) {
   const known = new Map<string, Policy>();
   return {
-    /** The hash of what holds now; its text goes into `saved`. */
+    /** Returns the hash of the policy that holds now, and puts its text into `saved`. */
     snapshot(session: Session, saved: Map<string, string>): string {
       const policy = withCarried(current(session), session);
       const text = canonicalPolicy(policy);
@@ -46,7 +50,9 @@ export function createPolicies(current: CurrentPolicy, hash: HashFunction) {
       known.set(key, policy);
       return key;
     },
-    /** Null: it is not there, or not as it was stored. */
+    /**
+     * Returns the policy of a hash; null: it is not stored, or was changed in the store.
+     */
     byHash(key: string, textOf: (key: string) => string | null): Policy | null {
       const policy = known.get(key) ?? readSnapshot(key, textOf(key), hash);
       if (policy !== null) known.set(key, policy);
@@ -55,7 +61,7 @@ export function createPolicies(current: CurrentPolicy, hash: HashFunction) {
   };
 }
 
-/** What the human says here goes before what came with a plan (V7). */
+/** What the human says here goes before what came along with a moved plan (V7). */
 function withCarried(policy: Policy, { carried }: Pick<Session, 'carried'>): Policy {
   if (carried === null) return policy;
   return addChecks(policy, {
@@ -64,7 +70,7 @@ function withCarried(policy: Policy, { carried }: Pick<Session, 'carried'>): Pol
   });
 }
 
-/** A text with another key was edited in the store (V4). */
+/** If a text does not fit its key, someone edited it in the store (V4). */
 const policyKey = (text: string, hash: HashFunction): string => hash(text).slice(0, 32);
 
 function readSnapshot(
@@ -76,8 +82,8 @@ function readSnapshot(
 }
 
 /**
- * What the human's last message froze for a session; null: nothing, or it was edited in
- * the store.
+ * Reads the policy that the human's last message froze for a session; null: nothing was
+ * frozen, or it was edited in the store.
  */
 export async function frozenPolicy(
   store: Pick<Store, 'policy'>,
@@ -86,24 +92,30 @@ export async function frozenPolicy(
   return key === null ? null : readSnapshot(key, await store.policy(key));
 }
 
+/** The name of the configuration file, in a project and in the user's folder. */
 export const configFileName = 'untildone.json';
 
-/** More is a mistake, and hooks read it at every event. */
+/** A larger file is a mistake, and hooks read it at every event. */
 const mostConfigBytes = 1_048_576;
 const mostDigestedBytes = 67_108_864;
 
+/** Environment variables. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/**
+ * Where a policy comes from, weakest first: the user's file, the project's, environment,
+ * flags.
+ */
 export type PolicySources = Readonly<{
-  /** Absolute; null where a host does not tell it. */
+  /** Absolute; null if the host does not tell it. */
   projectDirectory: string | null;
-  /** Null: there is none. Absent: see `findUserConfigDirectory`. */
+  /** Null: there is no folder. Absent: `findUserConfigDirectory` finds it. */
   userConfigDirectory?: string | null;
   environment: Environment;
   flags?: ConfigResult;
   /**
-   * What humans accepted of projects' files. Absent: nothing. `all`: the human named this
-   * call, and means the file (V10).
+   * What humans accepted of projects' files. Absent: nothing. `all`: the human named the
+   * file in this call, and so means all of it (V10).
    */
   accepted?: readonly Accepted[] | 'all';
 }>;
@@ -112,10 +124,14 @@ type ConfigFile = { readonly origin: 'user' | 'project'; readonly path: string }
 type Origins = ReturnType<typeof mergeSettings>['origins'];
 
 interface PolicyProblem extends Problem {
-  /** null: said in the environment or in a flag. */
+  /** Null: the problem is in the environment or in a flag. */
   readonly file: string | null;
 }
 
+/**
+ * A policy and where each setting came from, or all that is wrong. `project` says what
+ * the project's file asks for.
+ */
 export type PolicyResult = {
   readonly warnings: readonly Problem[];
   readonly files: readonly ConfigFile[];
@@ -125,26 +141,27 @@ export type PolicyResult = {
   | { readonly ok: false; readonly problems: readonly PolicyProblem[] }
 );
 
+/** Reads all sources into one policy. Must not throw: what is wrong is in the result. */
 export function readPolicy(sources: PolicySources): PolicyResult {
   const owners = trustedOwners(sources.environment);
   const { userConfigDirectory = findUserConfigDirectory(sources.environment) } = sources;
   const user = readConfigFile(userConfigDirectory, 'user', owners);
   const project = readProject(sources.projectDirectory, owners, sources.accepted ?? []);
   const environment = { ...parseEnvironment(sources.environment), file: null };
-  const flag = { ...(sources.flags ?? nothingSaid), file: null };
+  const flag = { ...(sources.flags ?? emptyConfig), file: null };
 
   const files = [user, project].flatMap(({ file }) => (file === null ? [] : [file]));
   const warnings = [project, environment].flatMap((source) => source.warnings);
-  const seen = { warnings, files, project };
+  const projectPart = { warnings, files, project };
   if (!user.ok || !project.ok || !environment.ok || !flag.ok)
     return {
       ok: false,
       problems: [user, project, environment, flag].flatMap(problemsOf),
-      ...seen,
+      ...projectPart,
     };
-  const layers = { user: user.config, project: project.config };
-  const stronger = { environment: environment.config, flag: flag.config };
-  const { settings, origins } = mergeSettings({ ...layers, ...stronger });
+  const fileLayers = { user: user.config, project: project.config };
+  const callLayers = { environment: environment.config, flag: flag.config };
+  const { settings, origins } = mergeSettings({ ...fileLayers, ...callLayers });
   const created = createPolicy(settings);
   if (created.ok) {
     const digests = files.map(({ path }) => ({ path, digest: digestFile(path) }));
@@ -152,14 +169,17 @@ export function readPolicy(sources: PolicySources): PolicyResult {
       ok: true,
       policy: { ...created.policy, sources: digests },
       origins,
-      ...seen,
+      ...projectPart,
     };
   }
-  const problems = created.problems.map((problem) => placed(problem, origins, files));
-  return { ok: false, problems, ...seen };
+  const problems = created.problems.map((problem) => withFile(problem, origins, files));
+  return { ok: false, problems, ...projectPart };
 }
 
-/** The XDG rules say to ignore a relative path. */
+/**
+ * The user's folder of settings; null: there is none. A relative XDG_CONFIG_HOME is
+ * ignored, as its rules say.
+ */
 export function findUserConfigDirectory(environment: Environment): string | null {
   const configured = environment['XDG_CONFIG_HOME'];
   if (configured !== undefined && isAbsolute(configured))
@@ -168,28 +188,28 @@ export function findUserConfigDirectory(environment: Environment): string | null
   return isAbsolute(home) ? join(home, '.config', 'untildone') : null;
 }
 
-/** Safe to print. */
+/** The problem as a sentence that is safe to print, with the file's name before it. */
 export function policyProblemSentence(problem: PolicyProblem): string {
   const sentence = problemSentence(problem);
   if (problem.file === null) return sentence;
   return `${printable(problem.file)}${problem.path === '' ? '' : ':'} ${sentence}`;
 }
 
-/** `goal[2]` where `goal` was said. */
-function placed(
+/** Finds the file that set `goal` for a problem at `goal[2]`. */
+function withFile(
   problem: Problem,
   origins: Origins,
   files: readonly ConfigFile[],
 ): PolicyProblem {
   const { path } = problem;
-  const isSaidIn = (key: string) =>
+  const isBelow = (key: string) =>
     path.startsWith(key) && /^(?:[.[]|$)/u.test(path.slice(key.length));
-  const origin = Object.entries(origins).find(([key]) => isSaidIn(key))?.[1];
+  const origin = Object.entries(origins).find(([key]) => isBelow(key))?.[1];
   return { ...problem, file: files.find((file) => file.origin === origin)?.path ?? null };
 }
 
 type FileResult = ConfigResult & { readonly file: ConfigFile | null };
-const nothingSaid: FileResult & { ok: true } = { ok: true, config: {}, file: null };
+const emptyConfig: FileResult & { ok: true } = { ok: true, config: {}, file: null };
 
 function problemsOf(result: FileResult): PolicyProblem[] {
   if (result.ok) return [];
@@ -200,8 +220,8 @@ function problemsOf(result: FileResult): PolicyProblem[] {
 }
 
 /**
- * `key`, `folder`: where it is trusted. `asked`: what can be accepted. `pending`: how
- * that differs from what was.
+ * What the project's file asks for. `key` and `folder`: where it is trusted. `asked`:
+ * what can be accepted. `pending`: how that differs from what was accepted.
  */
 type ProjectPart = FileResult &
   Readonly<{
@@ -213,9 +233,9 @@ type ProjectPart = FileResult &
   }>;
 
 /**
- * The nearest file is judged by what was accepted nearest, or by nothing. What was
- * accepted is found above the repository's root too, since anyone can make a repository;
- * other files up there are not read: others are at home.
+ * Judges the nearest file by what was accepted nearest, or by nothing. What was accepted
+ * is also looked for above the repository's root, since anyone can make a repository; but
+ * no other file up there is read, since other people's files may lie there.
  */
 function readProject(
   directory: string | null,
@@ -223,7 +243,7 @@ function readProject(
   accepted: readonly Accepted[] | 'all',
 ) {
   const nowhere = {
-    ...nothingSaid,
+    ...emptyConfig,
     key: null,
     folder: null,
     asked: {},
@@ -234,7 +254,7 @@ function readProject(
     return { ...nowhere, ...readConfigFile(directory, 'project', owners) };
   const places = trustPlaces(directory);
   const inForce = accepted === 'all' ? null : nearestAccepted(places, accepted);
-  // Another version of us may have kept it.
+  // Another version of untildone may have stored it.
   const kept = validateConfig(inForce?.config ?? {});
   const inForceConfig = kept.ok ? kept.config : {};
   for (const place of places) {
@@ -257,7 +277,7 @@ function judgeProject(
   if (accepted === 'all')
     return { ...found, ...all, ...(found.ok ? { config: asked } : {}), pending: null };
   const path = found.file?.path ?? join(folder, configFileName);
-  // A broken file is told like any other difference: it must not switch us off.
+  // A broken file is reported like any other difference: it must not switch us off.
   const pending = compareWishes(path, accepted, asked, found.ok ? [] : found.problems);
   const config = { ...harmlessOf(asked), ...withoutGrants(accepted).config };
   return { ok: true, config, file: found.file, ...all, pending };
@@ -268,7 +288,7 @@ function readConfigFile(
   origin: ConfigFile['origin'],
   owners: Owners,
 ): FileResult {
-  if (directory === null) return nothingSaid;
+  if (directory === null) return emptyConfig;
   const refuse = (message: string, file: ConfigFile | null) =>
     ({ ok: false, problems: [{ path: '', message }], file }) as const;
   if (!isAbsolute(directory))
@@ -278,30 +298,33 @@ function readConfigFile(
     distrust(stats, directory, owners),
   );
   if (!content.ok)
-    return content.isMissing ? nothingSaid : refuse(content.sentence, file);
+    return content.isMissing ? emptyConfig : refuse(content.sentence, file);
   if (!isUtf8(content.bytes)) return refuse('must be text in UTF-8', file);
   const json = parseJsonText(new TextDecoder().decode(content.bytes));
   if (!json.ok) return refuse(json.error, file);
   return { ...validateConfig(json.value), file };
 }
 
-/** Null: it cannot be read. Ticking a box does not change what a plan file asks for. */
+/**
+ * A hash of the file; null: it cannot be read. With the kind `plan`, ticked and unticked
+ * boxes count alike, since ticking a box does not change what a plan asks for.
+ */
 export function digestFile(path: string, kind?: 'plan'): string | null {
   const file = readBytes(path, mostDigestedBytes);
   if (!file.ok) return null;
   if (kind !== 'plan') return sha256(file.bytes);
-  // One character for each byte: text that is no UTF-8 must not look like other such
-  // text.
+  // One character for each byte: two texts that are no UTF-8 must not become the same.
   const text = Buffer.from(file.bytes).toString('latin1').replace(box, '$1 ]');
   return sha256(Buffer.from(text, 'latin1'));
 }
 
-/** Those in code or HTML too: they are nobody's checks. */
+/** Boxes in code or HTML match too; they hold no checks. */
 const box = /^((?:\xef\xbb\xbf)?[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)+\[)[ \txX]\]/gm;
 
 /**
- * It names commands that run as the user. Some file systems show all files of a
- * repository as writable by anyone.
+ * Says why a configuration file is not trusted, since it names commands that run as the
+ * user; null: it is trusted. Inside a repository a file may be writable by anyone: some
+ * file systems show all files so.
  */
 function distrust(stats: FileStats, directory: string, owners: Owners): string | null {
   if (!stats.isFile()) return 'must be a regular file';
@@ -312,10 +335,12 @@ function distrust(stats: FileStats, directory: string, owners: Owners): string |
   return 'may be written by anyone on this machine, so it is not read: remove that right (chmod o-w)';
 }
 
-/** Null: files have no owners here. */
+/**
+ * The user ids that may own a configuration; null: files have no owners on this system.
+ */
 type Owners = readonly number[] | null;
 
-/** The user, root, and beneath sudo whoever called it. */
+/** The user and root; under sudo, the user who called it. */
 function trustedOwners(environment: Environment): Owners {
   const user = process.geteuid?.();
   if (user === undefined) return null;
@@ -329,26 +354,29 @@ function trustedOwners(environment: Environment): Owners {
 // session (V1).
 
 /**
- * No name of a check in a configuration begins so; two lines that begin alike are two
- * checks.
+ * The id of a shell line. No check in a configuration has a name that begins so, and two
+ * lines that begin alike get two ids.
  */
 function shellId(shell: string): string {
   const line = oneLine(shell, 80);
   return line === shell ? `$ ${line}` : `$ ${line} #${sha256(shell).slice(0, 8)}`;
 }
 
-/** Blank lines prove nothing: whoever takes them from a human refuses them. */
+/**
+ * Adds shell lines as checks on the goal. Callers refuse blank lines, which prove
+ * nothing.
+ */
 export function withShellChecks(policy: Policy, lines: readonly string[]): Policy {
-  const given = lines.map((shell) => createCommandCheck(shellId(shell), { shell }));
+  const lineChecks = lines.map((shell) => createCommandCheck(shellId(shell), { shell }));
   return addChecks(policy, {
-    goalChecks: given.map(({ id }) => id),
-    checks: Object.fromEntries(given.map((check) => [check.id, check])),
+    goalChecks: lineChecks.map(({ id }) => id),
+    checks: Object.fromEntries(lineChecks.map((check) => [check.id, check])),
   });
 }
 
 /**
- * For a session that is taken up. `replaces`: checks that the human names now take the
- * place of those given before.
+ * The checks of a session that is resumed: the frozen ones and those of now. `replaces`:
+ * the human names checks now, and they replace the earlier ones.
  */
 export function takenUpChecks(frozen: Policy, present: Policy, replaces: boolean) {
   const kept = frozen.goalChecks.filter((id) => !replaces || id === protectedPathsId);

@@ -1,5 +1,5 @@
-// What hosts, loops and commands hold: the engine, the delivery of continuations to told
-// hosts, and the timers.
+// What hosts, loops and commands hold: the engine, the delivery of continuations to hosts
+// that only tell us when they idle, and the timers. It decides nothing.
 import { endMessage } from '../core/end-sentence.ts';
 import type { Event, EventOf } from '../core/events.ts';
 import { isUnsaid, type State } from '../core/state.ts';
@@ -9,27 +9,35 @@ import { frozenPolicy } from './policy.ts';
 import type { DueTimer, OutboxRow, Store } from './store.ts';
 import { isHolderAlive, processHolder } from './system.ts';
 
-/** For the checks of one stop, where no host's timeout stands above it. */
+/** How long one stop waits for its checks where no host sets a shorter timeout. */
 export const checkPatienceMs = 600_000;
 
+/** What a runtime needs besides what the engine needs. */
 export interface RuntimeOptions extends EngineOptions {
-  /** The running host whose timers and outbox are ours to act on. */
+  /** Names the running host. Only timers and outgoing texts of this name are acted on. */
   readonly instance?: string;
   readonly onError?: (error: unknown) => void;
 }
 
+/** The engine with waiting, delivery and timers. */
 export interface Runtime extends Engine {
   /**
-   * A stop attempt with its checks; after the deadline the agent is told to ask for them
-   * later.
+   * Handles a stop attempt and waits for its checks. If they still run at `deadlineAt`,
+   * the agent is told to come back for them.
    */
   ask(event: Event, deadlineAt: number): Promise<Handled>;
-  /** Takes over timers and outbox of this instance. False: another process holds them. */
+  /**
+   * Starts to act on the timers and outgoing texts of this instance. Returns false if
+   * another process holds them; it then keeps trying.
+   */
   attach(): Promise<boolean>;
+  /** Fires all timers that are due now; returns how many there were. */
   fireDue(): Promise<number>;
+  /** Stops acting on timers and gives the instance back. */
   detach(): Promise<void>;
 }
 
+/** Creates the engine together with its delivery and its timers. */
 export function createRuntime(options: RuntimeOptions): Runtime {
   const { store, clock, identifiers, host } = options;
   const handle = (event: Event): Promise<Handled> => engine.handle(event);
@@ -37,26 +45,27 @@ export function createRuntime(options: RuntimeOptions): Runtime {
   const { changed, ...timers } = createTimers({ ...options, handle }, delivery.recover);
   const engine = createEngine(options, {
     inject: delivery.send,
-    // Safe: a toast changes nothing, the decision is on the record.
+    // Safe: the decision is on the record, and a lost toast changes nothing.
     notify: async (state, notice) => host?.notify(state, notice).catch(() => {}),
     timerChanged: changed,
   });
 
   async function ask(event: Event, deadlineAt: number): Promise<Handled> {
     const first = await engine.handle(event);
-    // The process that decided it may have died before it could say so.
+    // The process that decided this stop may have died before it could answer.
     if (first.decision === null && isUnsaid(first.state))
       return answeredElsewhere(store, first);
     if (first.checks === null) return first;
-    // A result that was folded with another one is not answered by itself.
+    // A `wait` here means that the result was applied together with another one, whose
+    // decision the store has.
     const checks = first.checks.then((last) =>
       last?.decision?.answer === 'wait' ? null : last,
     );
     let cancel = () => {};
-    const late = new Promise<'late'>((resolve) => {
+    const deadline = new Promise<'late'>((resolve) => {
       cancel = clock.wake(deadlineAt, () => resolve('late'));
     });
-    const finished = await Promise.race([checks, late]).finally(cancel);
+    const finished = await Promise.race([checks, deadline]).finally(cancel);
     if (finished !== 'late') return finished ?? (await answeredElsewhere(store, first));
     const base = { id: identifiers.next(), sessionId: event.sessionId, at: clock.now() };
     const overdue = await engine.handle({ ...base, type: 'checks-overdue' });
@@ -66,7 +75,9 @@ export function createRuntime(options: RuntimeOptions): Runtime {
   return { ...engine, ...timers, ask };
 }
 
-/** Another process or event decided this stop attempt: its answer is ours. */
+/**
+ * Another process or event has decided this stop attempt: its decision answers ours too.
+ */
 async function answeredElsewhere(store: Store, first: Handled): Promise<Handled> {
   const state = await store.state(first.state.id);
   const [last] = await store.decisions(first.state.id, 1);
@@ -76,15 +87,15 @@ async function answeredElsewhere(store: Store, first: Handled): Promise<Handled>
   const text = rows.find((row) => row.epoch === epoch)?.text ?? null;
   const { goalChecks = [] } = (await frozenPolicy(store, state)) ?? {};
   const message = observed ? null : endMessage(state, goalChecks, last.decision);
-  const given = { type: 'answer', answer, epoch, text, message, dueAt } as const;
-  return { ...first, state, decision: last.decision, answer: given, checks: null };
+  const command = { type: 'answer', answer, epoch, text, message, dueAt } as const;
+  return { ...first, state, decision: last.decision, answer: command, checks: null };
 }
 
 type News = EventOf<'delivery-reported'>['news'];
 
 /**
- * intended → sent → observed. Looked at again right before it is sent: a human is never
- * talked over.
+ * Sends continuations: each goes from `intended` to `sent` to `observed`. The session is
+ * read again right before a text is sent, so that we never talk over a human.
  */
 export function createDelivery(
   options: Pick<RuntimeOptions, 'store' | 'clock' | 'host' | 'trace'> &
@@ -93,7 +104,14 @@ export function createDelivery(
   const { store, clock, host, trace = () => {}, handle } = options;
   const underWay = new Set<string>();
 
-  function stillWanted(sessionId: string, epoch: number): Promise<OutgoingText | null> {
+  /**
+   * Returns what is to be sent; null if it is outdated or was sent. Outdated ones are
+   * marked.
+   */
+  function takeWantedText(
+    sessionId: string,
+    epoch: number,
+  ): Promise<OutgoingText | null> {
     return store.step(sessionId, ({ state, outboxRow }) => {
       const row = outboxRow(epoch);
       if (
@@ -107,7 +125,7 @@ export function createDelivery(
         state.latch !== null ||
         state.pause !== null ||
         state.deleted;
-      // An agent that asks the human something is at work, and will stop again.
+      // An agent that asks the human something is still at work, and will stop again.
       const isAsking =
         state.waits.permissions.length > 0 || state.waits.questions.length > 0;
       if (!isOutdated && !isAsking)
@@ -121,7 +139,9 @@ export function createDelivery(
     });
   }
 
-  /** `mark` tells two reports of the same news apart. */
+  /**
+   * `mark` keeps two reports of the same news apart: a report with a known id is ignored.
+   */
   function report(
     { key, session, epoch }: OutgoingText,
     news: News,
@@ -142,7 +162,7 @@ export function createDelivery(
     if (host === undefined || underWay.has(key)) return;
     underWay.add(key);
     try {
-      const outgoing = await stillWanted(sessionId, epoch);
+      const outgoing = await takeWantedText(sessionId, epoch);
       if (outgoing === null) return;
       trace('before-send');
       const result = await host
@@ -165,7 +185,9 @@ export function createDelivery(
   }
 
   /**
-   * What the host shows was delivered. Unknown and already sent: again only if it idles.
+   * Settles a text that a dead process left behind. If the host shows it, it was
+   * delivered. If the host cannot tell and the text was sent, it is sent again only if
+   * the host idles.
    */
   async function settle(
     toldHost: ToldHost,
@@ -178,16 +200,19 @@ export function createDelivery(
     if (typeof found !== 'string') return void (await handle(found));
     const mayRepeat =
       state === 'intended' || found === 'absent' || (await toldHost.isIdle(sessionId));
-    if (mayRepeat && (await stillWanted(sessionId, epoch)) !== null)
+    if (mayRepeat && (await takeWantedText(sessionId, epoch)) !== null)
       await report(outgoing, 'lost', `:${clock.now()}`);
   }
 
   return { send, recover };
 }
 
-/** The event that says so, if the host shows this continuation. */
+/**
+ * Asks the host whether it shows this continuation. If it does, the event that reports so
+ * is returned; otherwise `absent` or `unknown`.
+ */
 export async function askHost(host: ToldHost, outgoing: OutgoingText, at: number) {
-  // Safe: like a host that cannot look messages up.
+  // Safe: a host that fails here counts as one that cannot look messages up.
   const found = await host.find(outgoing).catch(() => 'unknown' as const);
   if (found !== 'present') return found;
   const base = {
@@ -200,20 +225,20 @@ export async function askHost(host: ToldHost, outgoing: OutgoingText, at: number
 }
 
 /**
- * A dead process on another machine holds its lease this long; a live one renews it after
- * a third of it.
+ * How long the lease of a dead process on another machine keeps others waiting. A living
+ * process renews its lease after a third of this time.
  */
 const leaseMs = 30_000;
-/** Bounds the memory, however many are due. */
+/** How many due timers are read at once: it bounds the memory. */
 const batchSize = 200;
 const never = Number.POSITIVE_INFINITY;
 
-/** Called each time the lease comes to us. */
+/** Called each time this process gets the lease. */
 type Recover = (instance: string) => Promise<void>;
 
 /**
- * They survive restarts: one wake-up for the earliest of a host instance. Only the holder
- * of its lease acts.
+ * Keeps timers, which live in the store and so survive restarts. One wake-up waits for
+ * the earliest timer of an instance, and only the holder of the instance's lease acts.
  */
 function createTimers(
   options: RuntimeOptions & Pick<Engine, 'handle'>,
@@ -233,7 +258,8 @@ function createTimers(
     const hadIt = leaseUntil > now;
     const take = () => store.lease(instance, holder, now, now + leaseMs);
     let held = await take();
-    // Nobody need wait until the lease of a dead process runs out.
+    // The holder is a dead process of this machine, so nobody has to wait for its lease
+    // to end.
     if (held !== null && held !== holder && !isHolderAlive(held)) {
       await store.lease(instance, held, now, null);
       held = await take();
@@ -251,7 +277,7 @@ function createTimers(
     wakeAt = next;
     cancelWake = clock.wake(next, () => {
       wakeAt = never;
-      // Safe: a store that fails now is tried again at the next wake-up.
+      // Safe: if the store fails now, the next wake-up tries again.
       fireDue().catch((error: unknown) => {
         options.onError?.(error);
         wake(clock.now() + 1000);
@@ -292,15 +318,16 @@ function createTimers(
       session.timer?.epoch !== epoch ||
       session.timer.dueAt !== dueAt
     ) {
-      // Void: what the session says is written, or the row would be due for ever.
+      // The timer was replaced. The session's present timer is written, or this row would
+      // stay due for ever.
       await store.step(sessionId, ({ state }) => ({
         result: null,
         timer: state?.timer ?? null,
       }));
       return;
     }
-    // The host's list at the moment of acting; one that cannot be read holds nothing up
-    // (G5).
+    // The host's list is read at the moment of acting. If it cannot be read, the timer
+    // fires all the same (G5).
     const plan =
       purpose === 'due'
         ? ((await host?.readPlan(session).catch(() => null)) ?? null)

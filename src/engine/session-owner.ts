@@ -1,6 +1,6 @@
-// One process at a time runs a session of our own (V5, P41). The lease names the process
-// and when it began, so that a suspended owner keeps its session, and a dead one's is
-// taken at once, also where its number was given out again.
+// Lets one process at a time run a session of our own (V5, P41). The lease holds the
+// process's id and its start time: a suspended owner keeps its session, and a dead
+// owner's session is free at once, even if its process id was given out again.
 import { hostname } from 'node:os';
 import { UntildoneError } from '../core/error.ts';
 import type { Clock } from './host.ts';
@@ -8,24 +8,27 @@ import type { Store } from './store.ts';
 import { askPs, isProcessAlive, processFields } from './system.ts';
 
 /**
- * Only machines that cannot look at each other's processes go by time: long enough for a
- * busy machine.
+ * Time counts only between machines, which cannot see each other's processes: long enough
+ * for a busy machine.
  */
 const leaseMs = 60_000;
 
-/** In this process: two that ask at once are two. */
+/** Counts the owners in this process: two that own at once have different names. */
 let owners = 0;
 
 /**
- * Through `store` nothing is written any more once another process has taken the session.
+ * The session is ours. `store` throws `session-taken` instead of writing once another
+ * process has taken the session.
  */
 export type Owned = {
   readonly ok: true;
   readonly store: Store;
   release(): Promise<void>;
 };
+/** The session belongs to another process; `process` names it for people. */
 export type OwnedElsewhere = { readonly ok: false; readonly process: string };
 
+/** Takes the session, unless a living process has it. */
 export async function ownSession(
   { store, clock }: { readonly store: Store; readonly clock: Clock },
   sessionId: string,
@@ -42,8 +45,8 @@ export async function ownSession(
   const held = await take();
   if (held !== null && held !== owner) return { ok: false, process: processOf(held) };
   /**
-   * Looks before it takes: whoever had it meanwhile may have given it back, and the work
-   * went on without us.
+   * Reads before it renews: another process may have taken the session and given it back,
+   * and the work went on without us.
    */
   const confirm = async () => {
     const holder = await findHolder();
@@ -55,8 +58,8 @@ export async function ownSession(
   };
   let cancel = () => {};
   const renew = (): void => {
-    // Safe: a busy store is asked again, and on this machine the process itself is looked
-    // at.
+    // Safe: a busy store is asked again; and a process on this machine finds out by
+    // looking at us, not at the lease.
     cancel = clock.wake(
       clock.now() + leaseMs / 3,
       () => void confirm().then(take).then(renew, renew),
@@ -83,12 +86,13 @@ export async function ownSession(
 }
 
 /**
- * The process that opened a session last is alive, is gone without having left the
- * session, or has left it: then no process has the session open. A process on another
- * machine counts as alive until its lease ends.
+ * The process that opened a session last is `alive`; `gone`: it ended without leaving the
+ * session; `left`: no process has the session open. A process on another machine counts
+ * as alive until its lease ends.
  */
 export type SessionProcessState = 'alive' | 'gone' | 'left';
 
+/** Tells what became of the process that opened the session last. */
 export async function findProcessState(
   store: Store,
   sessionId: string,
@@ -99,10 +103,7 @@ export async function findProcessState(
   return (isOwnerAlive(last.holder) ?? last.until > now) ? 'alive' : 'gone';
 }
 
-/**
- * The number of the living process of this machine that has a session open; null: there
- * is none.
- */
+/** The id of the living process of this machine that has the session open; null: none. */
 export async function findOwnerProcess(
   store: Store,
   sessionId: string,
@@ -115,7 +116,7 @@ export async function findOwnerProcess(
 
 const leaseOf = (sessionId: string) => `run ${sessionId}`;
 
-/** null: it lives on another machine, and only time tells. */
+/** Null: the process is on another machine, so only time can tell. */
 function isOwnerAlive(owner: string): boolean | null {
   const [machine, pid, start] = owner.split('/');
   if (machine !== hostname()) return null;
@@ -129,8 +130,8 @@ function processOf(owner: string): string {
 }
 
 /**
- * In the system's own count; null: there is no such process, it is a zombie, or the
- * system does not tell.
+ * When the process started, in the system's own notation. Null: there is no such process,
+ * it is a zombie, or the system does not tell.
  */
 function processStart(pid: number): string | null {
   if (process.platform === 'linux') {

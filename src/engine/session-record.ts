@@ -1,6 +1,6 @@
-// What the record of a session says, read through the store alone: its events, the plans
-// of its messages and whether their history is intact (V4), and what proves what: how
-// each check ended last, on which state, and when each todo was worked on.
+// Reads the record of a session from the store: its events, its plans and whether their
+// history is intact (V4), and what proves what: how each check ended last, on which state
+// of the files, and when each todo was worked on. It changes nothing.
 import type { Decision, Outcome } from '../core/decision.ts';
 import { UntildoneError } from '../core/error.ts';
 import type { Event } from '../core/events.ts';
@@ -14,10 +14,10 @@ import { frozenPolicy } from './policy.ts';
 import type { Store, StoredDecision } from './store.ts';
 import { brokenSeal, sealOf, sha256 } from './system.ts';
 
-/** Events read at a time: a long session is never in memory whole. */
+/** How many events are read at once: a long session is never in memory as a whole. */
 const pageSize = 500;
 
-/** In their order. */
+/** Yields the applied events in their order. */
 export async function* recordedEvents(
   store: Store,
   sessionId: string,
@@ -32,8 +32,8 @@ export async function* recordedEvents(
 }
 
 /**
- * Oldest first, with the time since when; a message of the human may begin a plan of its
- * own, named after the turn.
+ * The session's plans, oldest first, with the time when each began. A message of the
+ * human may begin a new plan, which is named after the turn.
  */
 export async function plansOf(
   store: Store,
@@ -50,8 +50,8 @@ export async function plansOf(
 }
 
 /**
- * Walks the chain, and compares the todos and the session with it, as a decision does
- * before `done`.
+ * Checks a plan's ledger, and compares the todos and the session with it, as the engine
+ * does before `done`.
  */
 export async function verifyPlan(
   store: Store,
@@ -75,18 +75,18 @@ export async function verifyPlan(
       ? chain
       : { intact: false, brokenAt: chain.length, sentence };
   } catch (error) {
-    // Safe: an entry that cannot even be read is what is looked for here.
+    // Safe: an unreadable entry is just the kind of damage that is looked for.
     if (!(error instanceof UntildoneError) || error.code !== 'store-corrupt') throw error;
     return { intact: false, brokenAt: 1, sentence: 'an entry cannot be read' };
   }
 }
 
-/** Results of checks that are looked through; a long session has thousands. */
+/** How many results are looked through; a long session has thousands. */
 const recentEvidence = 2000;
 
 /**
  * How each check ended last until this moment, newest first: once for the goal, and once
- * for each todo that it is for.
+ * for each todo that has the check.
  */
 async function latestResults(
   store: Store,
@@ -96,8 +96,8 @@ async function latestResults(
 ): Promise<EvidenceRow[]> {
   const last = new Map<string, EvidenceRow>();
   for (const row of await store.evidence(sessionId, recentEvidence)) {
-    // The row may be older than a message of the human that gave the check another of its
-    // names as id.
+    // The row may be older than the human's message that changed the check's id to
+    // another of its names.
     const check = findCheck(checks, row.check)?.id ?? row.check;
     const key = JSON.stringify([check, row.todoId]);
     if (row.at <= until && !last.has(key)) last.set(key, { ...row, check });
@@ -106,9 +106,9 @@ async function latestResults(
 }
 
 /**
- * Every check that the session is judged by, also one that was never run. `onFinalState`:
- * it passed, and began after the last call that can write or saw files that are still as
- * they were then.
+ * Every check that the session is judged by, also those that never ran. `onFinalState`:
+ * the check passed, and it began after the last call that can write, or it saw the files
+ * as they are now.
  */
 export async function checkStandings(
   store: Store,
@@ -147,8 +147,8 @@ export async function checkStandings(
 }
 
 /**
- * When each completed todo was worked on: from its start, or from the end of the one
- * before, to its completion.
+ * When each completed todo was worked on: from its start, or from the completion of the
+ * one before, until its completion.
  */
 export async function workTimes(store: Store, { plan, planId }: State) {
   const completed = new Set(
@@ -168,8 +168,8 @@ export async function workTimes(store: Store, { plan, planId }: State) {
 }
 
 /**
- * A skip or an observed decision settles nothing: the agent ended by itself, and nobody
- * verified anything.
+ * How the session stands. A skipped or merely observed decision settles nothing: the
+ * agent ended by itself, and nobody verified anything.
  */
 export function settlementOf(
   state: State,
@@ -182,32 +182,32 @@ export function settlementOf(
   const { outcome, observed, reason } = last;
   if (outcome !== null && (!observed || outcome === 'failed' || outcome === 'aborted'))
     return { outcome, reason };
-  // Nobody's word: the model did not answer.
+  // The agent claimed nothing, since the model did not answer.
   const hasFailed =
     !observed && ['error', 'refusal', 'content-filter'].includes(lastStop?.end ?? '');
   if (hasFailed) return { outcome: 'failed', reason };
   return { outcome: plan.some(isOpen) ? 'paused' : 'claimed', reason };
 }
 
-/** One decision of a session with what it rests on (V6). */
+/** One decision of a session with what it was based on (V6). */
 export async function explainDecision(
   store: Store,
-  { decision: { answer, observed, epoch }, ...made }: StoredDecision,
+  { decision: { answer, observed, epoch }, ...stored }: StoredDecision,
 ) {
   const outbox =
     answer === 'continue' && !observed
-      ? await store.outbox({ sessionId: made.sessionId })
+      ? await store.outbox({ sessionId: stored.sessionId })
       : [];
-  const results = await latestResults(store, made.sessionId, made.at);
-  const state = await store.state(made.sessionId);
+  const results = await latestResults(store, stored.sessionId, stored.at);
+  const state = await store.state(stored.sessionId);
   // A later goal has another baseline.
   const isOfThisTurn =
-    state !== null && state.turn !== null && state.turn.startedAt <= made.at;
+    state !== null && state.turn !== null && state.turn.startedAt <= stored.at;
   return {
-    /** What was sent to the agent; null: nothing. */
+    /** The text that went to the agent; null: none did. */
     text: outbox.find((row) => row.epoch === epoch)?.text ?? null,
     /**
-     * The checks that had failed by then; each once, whether the goal or several todos
+     * The checks that had failed by then; each once, even if the goal and several todos
      * asked for it.
      */
     failedChecks: results
@@ -221,7 +221,7 @@ export async function explainDecision(
         sentence,
         tail,
         at,
-        /** It failed before the first call of the model too. */
+        /** True: the check had failed before the first call of the model too. */
         failedBefore:
           findFailedBefore(isOfThisTurn ? state : { baseline: null }, [check]).length > 0,
       })),
@@ -229,8 +229,8 @@ export async function explainDecision(
 }
 
 /**
- * The decisions before this one that sent the agent back in the same turn, with the
- * texts; the oldest first (V6).
+ * The earlier decisions of the same turn that sent the agent back, with their texts,
+ * oldest first (V6).
  */
 export async function refusalsBefore(
   store: Store,
@@ -255,7 +255,7 @@ export async function refusalsBefore(
 }
 
 /**
- * When the turn of this moment began. An earlier turn is known only by the human's last
+ * When the turn of this moment began. Of an earlier turn we know only the human's last
  * message before the moment.
  */
 async function findTurnStart(

@@ -1,14 +1,17 @@
-// Starts a program of ours that outlives whoever starts it: hosts end a hook with all its
-// descendants.
+// Starts a program of ours that outlives the process that starts it: a host that ends a
+// hook ends all its descendants too.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Environment } from './policy.ts';
 
-/** Makes a program built on Bun run a script. */
+/** The variable that makes a program built on Bun run a script. */
 export const scriptSwitch = 'BUN_BE_BUN';
 
-/** `folder`: where it starts on Windows; elsewhere it holds none. */
+/**
+ * Starts it and does not wait. `folder`: where it starts on Windows, so that it holds no
+ * folder open elsewhere; on other systems it starts in `/`.
+ */
 export function startProgram(
   file: string,
   words: readonly string[],
@@ -19,22 +22,24 @@ export function startProgram(
   const call = [...(isBun ? [] : ['--no-warnings']), file, ...words];
   const env = isBun ? { ...environment, [scriptSwitch]: '1' } : environment;
   const options = { detached: true, stdio: 'ignore', env, cwd: '/' } as const;
-  // The shell ends at once, which gives the program a new parent. Words are never part of
-  // the script.
+  // The shell ends at once, so the program gets a new parent. The words are arguments,
+  // never part of the script.
   const script = '"$@" </dev/null >/dev/null 2>&1 &';
   const child =
     process.platform === 'win32'
       ? spawn(process.execPath, call, { ...options, cwd: folder, windowsHide: true })
       : spawn('/bin/sh', ['-c', script, 'sh', process.execPath, ...call], options);
-  // Safe: nobody waits for it; who needs what it does sees that it is missing.
+  // Safe: nobody waits for this program; a caller that needs its work sees that it is
+  // missing.
   child.on('error', () => {});
   child.unref();
 }
 
 /**
- * Null: it is not here. `here`: of the file that asks; a late file of a program does not
- * know its place, the started program does. `built` and `sources` are written out by who
- * asks: `init` copies files that a program names in this form.
+ * Finds the program's file; null: it does not exist. `here` is the address of the calling
+ * file, or undefined in a late file of a program, which does not know its address: then
+ * the started program's address counts. Callers write `built` and `sources` out as
+ * literals, since `init` copies files that a program names in this form.
  */
 export function findProgram(
   here: string | undefined,

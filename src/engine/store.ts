@@ -1,6 +1,7 @@
-// The store port. Each method is one transaction. Never: one that is seen half-written;
-// an event applied twice; an error that is no UntildoneError with a store code; a row
-// that is deleted (`archive` only moves), but by `forget`.
+// The store port: where sessions are kept. Each method is one transaction. It must never
+// happen that a transaction is seen half-written, that an event is applied twice, that a
+// method throws something else than an UntildoneError with a store code, or that a row is
+// deleted: `archive` only moves rows, and only `forget` removes them.
 import type { Decision } from '../core/decision.ts';
 import type { Event, EventOf, SessionDescriptor } from '../core/events.ts';
 import type { LedgerEntry } from '../core/ledger.ts';
@@ -8,14 +9,16 @@ import type { Injection, Session, SessionTimer, State } from '../core/state.ts';
 import type { Todo } from '../core/todo.ts';
 import type { CallRow, CheckRun, EvidenceRow, MessageRow } from './host.ts';
 
+/** An event as the store has it. */
 export type StoredEvent = Readonly<{
-  /** Its number in the order of the session; null while it waits in the inbox. */
+  /** The event's number in the order of the session; null while it waits in the inbox. */
   applied: number | null;
   event: Event;
 }>;
 
+/** A decision on the record, with the event that it answered. */
 export type StoredDecision = Readonly<{
-  /** From 1 in each session; given by the store. */
+  /** Counts from 1 in each session; the store gives it. */
   sequence: number;
   sessionId: string;
   turnId: string | null;
@@ -25,30 +28,34 @@ export type StoredDecision = Readonly<{
   decision: Decision;
 }>;
 
+/** A text to the agent, with how far it got on its way. */
 export type OutboxRow = Omit<Injection, 'at'> &
   Pick<SessionDescriptor, 'instance' | 'mode'> &
   Readonly<{ sessionId: string; text: string; createdAt: number; updatedAt: number }>;
 
+/** A timer and the session that it belongs to. */
 export type DueTimer = SessionTimer & { readonly sessionId: string };
 
 type Usage = Pick<
   EventOf<'usage-reported'>,
   'sessionId' | 'at' | 'inputTokens' | 'outputTokens' | 'cost'
 >;
+/** What one call of the model cost; null: before the first turn. */
 export type UsageRow = Usage & { readonly turnId: string | null };
 
+/** Which sessions are meant: all that fit every field that is given. */
 export type SessionFilter = Readonly<{
   host?: string;
   directory?: string;
   id?: string;
   idPrefix?: string;
   idSuffix?: string;
-  /** Those in the archive instead; with an id, its start or its end. */
+  /** Looks into the archive instead, and then only by an id, its start or its end. */
   archived?: boolean;
   limit: number;
 }>;
 
-/** Rows of one session, by what they are; nothing that it has none of. */
+/** How many rows of each kind a session has; a kind without rows is absent. */
 export type KeptRows = Readonly<Record<string, number>>;
 
 type TodoFilter =
@@ -57,58 +64,61 @@ type TodoFilter =
   | { turnId: string; statuses?: readonly Todo['status'][] };
 
 /**
- * By id, archived ones too; applied ones in their order; or those that wait, by arrival.
+ * Events by id, also archived ones; or those of a session that were applied, in their
+ * order; or those that wait, by arrival.
  */
 type EventFilter =
   | { ids: readonly string[] }
   | { sessionId: string; after: number; limit: number }
   | { sessionId: string; waiting: true };
 
-/** Its functions may be called while `apply` runs. */
+/** What a step works on. Its functions may be called only while `apply` runs. */
 export type Loaded = Readonly<{
-  /** Null: nothing was ever applied to this session. */
+  /** Null: no event was ever applied to this session. */
   state: State | null;
-  /** Of the plan's ledger. */
+  /** The last entry of the plan's ledger. */
   head: Pick<LedgerEntry, 'sequence' | 'hash'> | null;
-  /** In order of arrival. */
+  /** The events that wait, in order of arrival. */
   inbox: readonly Event[];
   isApplied: (eventId: string) => boolean;
   /**
-   * It lacks an event of this session that it held: it was put back, or lost. True until
-   * a step lets the agent go.
+   * True: the store once held an event of this session that it lacks now, so it was
+   * restored from a copy, or lost something. It stays true until a step lets the agent
+   * stop.
    */
   wentBack: () => boolean;
-  /** By this session. */
+  /** True: this session had the fingerprint before. */
   wasSeen: (fingerprint: string) => boolean;
   outboxRow: (epoch: number) => OutboxRow | null;
   policy: (hash: string) => string | null;
-  /** The whole ledger; null: it was not asked for. */
+  /** The whole ledger; null: the step did not ask for it. */
   record: readonly LedgerEntry[] | null;
 }>;
 
-/** What a step adds to the record. */
+/** The rows that a step adds to the record. */
 export interface Rows {
   applied: Event[];
   decisions: Omit<StoredDecision, 'sequence'>[];
   ledger: LedgerEntry[];
   fingerprints: { fingerprint: string; at: number }[];
   usage: UsageRow[];
-  /** By hash; what is there already is never replaced. */
+  /** By hash; a text that is there already is never replaced. */
   policies: Map<string, string>;
-  /** Plans that the session left. */
+  /** The plans that the session left. */
   left: (readonly Todo[])[];
 }
 
-/** What is absent stays as it is. */
+/** What a step saves. A field that is absent stays as it is. */
 export type Saved<T> = Readonly<Partial<Rows>> &
   Readonly<{
     result: T;
     /**
-     * Todos that are not the objects that were loaded are written; none may be missing.
+     * Todos that are not the very objects that were loaded are written; none may be
+     * missing.
      */
     state?: State;
     outbox?: readonly OutboxRow[];
-    /** One timer per session; null removes it. */
+    /** A session has one timer; null removes it. */
     timer?: SessionTimer | null;
   }>;
 
@@ -116,11 +126,14 @@ type Additions = Readonly<{
   policies?: Rows['policies'];
   evidence?: readonly EvidenceRow[];
   messages?: readonly Omit<MessageRow, 'sequence'>[];
-  /** New, made again or ended; a result is never taken back. */
+  /** Calls that are new, repeated or ended; a result is never taken back. */
   calls?: readonly CallRow[];
-  /** What a run showed, as JSON; the oldest of very many give way. */
+  /** What a run showed, as JSON. If there are very many rows, the oldest are dropped. */
   shown?: readonly { sessionId: string; body: string }[];
-  /** The messages of this step are written: its calls are history. */
+  /**
+   * The messages of this step are written, so its calls are no longer needed for a
+   * restart.
+   */
   settled?: { sessionId: string; stepId: string };
 }>;
 
@@ -129,11 +142,11 @@ type QueueChange<T> = Pick<Additions, 'evidence'> &
     result: T;
     runs?: readonly CheckRun[];
     events?: readonly Event[];
-    /** Of the lease. */
+    /** True gives the lease back. */
     release?: boolean;
   }>;
 
-/** `until`: when the lease ends unless it is renewed. */
+/** The holder of a lease; `until`: when the lease ends unless it is renewed. */
 export type LeaseHolder = Readonly<{ holder: string; until: number }>;
 
 type LeaseRequest = Readonly<{
@@ -144,48 +157,68 @@ type LeaseRequest = Readonly<{
 }>;
 
 /**
- * Where sessions are kept: each step loads, applies a function and saves, in one
- * transaction.
+ * Keeps sessions. A step loads a session, calls a function and saves its answer, in one
+ * transaction:
+ *
+ * ```ts
+ * const epoch = await store.step('s1', ({ state }) => ({ result: state?.epoch ?? 0 }));
+ * ```
+ *
+ * A method must not throw because something is unknown: it returns null, false, 0 or []
+ * then.
  */
 export interface Store {
   /**
-   * Saves what `apply` makes of what it loads, and never of an older load. `apply` is
-   * synchronous, changes nothing outside itself, and may be called several times. If it
-   * answers 'record', it gets the ledger, and the plan is read anew, so that an edited
-   * row is seen (V4). Brings an archived session back.
+   * Calls `apply` with what is stored and saves its answer; never with outdated data.
+   * `apply` is synchronous, changes nothing outside itself, and may be called several
+   * times. If it returns 'record', it is called again with the ledger, and with the plan
+   * read anew, so that an edited row is seen (V4). Brings an archived session back.
    */
   step<T>(sessionId: string, apply: (loaded: Loaded) => Saved<T> | 'record'): Promise<T>;
   /**
-   * Into the inboxes, all or none; false: the id is known. Loads no plan, as hooks call
-   * it; brings sessions back.
+   * Puts events into the inboxes, all or none; false: the id is known. Loads no plan,
+   * since hooks call it. Brings archived sessions back.
    */
   append(events: readonly Event[]): Promise<readonly boolean[]>;
+  /** Adds rows that belong to no step. */
   record(additions: Additions): Promise<void>;
-  /** Null: unknown, or archived. */
+  /** The session's state; null: it is unknown or archived. */
   state(sessionId: string): Promise<State | null>;
-  /** Newest first, without their plans. */
+  /** The newest sessions first, without their plans. */
   sessions(filter: SessionFilter): Promise<readonly Session[]>;
+  /** The todos in the order of their plan; [] if there are none. */
   todos(filter: TodoFilter): Promise<readonly Todo[]>;
   events(filter: EventFilter): Promise<readonly StoredEvent[]>;
-  /** Newest first. */
+  /** The newest decisions first; [] if there are none. */
   decisions(sessionId: string, limit: number): Promise<readonly StoredDecision[]>;
-  /** In the order of the chain; `last`: only so many from its end. */
+  /**
+   * The ledger in the order of its chain; [] if there is none. `last`: only so many
+   * entries from its end.
+   */
   ledger(planId: string, last?: number): Promise<readonly LedgerEntry[]>;
+  /** The text of a policy by its hash; null: it is unknown. */
   policy(hash: string): Promise<string | null>;
-  /** Of a session by epoch, or what an instance has intended or sent, oldest first. */
+  /**
+   * The texts of one session, by epoch; or those that an instance still has to send or
+   * has sent, oldest first.
+   */
   outbox(
     filter: { sessionId: string } | { instance: string },
   ): Promise<readonly OutboxRow[]>;
+  /** What the session's calls of the model cost, in order. */
   usage(sessionId: string): Promise<readonly UsageRow[]>;
-  /** Earliest first. */
+  /**
+   * The timers of an instance that are due at `now`, earliest first. `nextAt`: when the
+   * earliest of all its timers is due; null: it has no timer.
+   */
   timers(
     instance: string,
     now: number,
     limit: number,
   ): Promise<{ due: DueTimer[]; nextAt: number | null }>;
   /**
-   * Takes, renews or, with `until` null, gives back one's own. Who holds it now; null:
-   * nobody.
+   * Takes or renews a lease until `until`; null gives back the caller's own. Returns who
+   * holds it afterwards; null: nobody.
    */
   lease(
     name: string,
@@ -198,21 +231,24 @@ export interface Store {
    * back. Only reads.
    */
   leaseHolder(name: string): Promise<LeaseHolder | null>;
-  /** By id, or those of a folder that are asked or running, as they were asked for. */
+  /**
+   * A run by its id; or those of a folder that are asked or running, in the order in
+   * which they were asked for.
+   */
   checkRuns(filter: { id: string } | { directory: string }): Promise<readonly CheckRun[]>;
   /**
-   * Over the runs that are asked or running; `holds`: the lease is ours. `apply` as in
-   * `step`.
+   * Changes the runs of a folder that are asked or running, as `step` changes a session.
+   * `holds`: the lease is ours.
    */
   changeChecks<T>(
     directory: string,
     lease: LeaseRequest | null,
     apply: (queue: { active: readonly CheckRun[]; holds: boolean }) => QueueChange<T>,
   ): Promise<T>;
-  /** Newest first. */
+  /** The newest results first; [] if there are none. */
   evidence(sessionId: string, limit: number): Promise<readonly EvidenceRow[]>;
   /**
-   * Messages after this sequence, and the calls of steps whose messages were never
+   * The messages after this sequence, and the calls of steps whose messages were never
    * written.
    */
   transcript(
@@ -228,16 +264,16 @@ export interface Store {
     after: number,
   ): Promise<readonly { sequence: number; body: string }[]>;
   /**
-   * Sessions untouched since `before` and without a timer, oldest first; how many. A plan
-   * that others use stays.
+   * Archives sessions that were not touched since `before` and have no timer, oldest
+   * first; returns how many. A plan that other sessions use stays.
    */
   archive(before: number, limit: number): Promise<number>;
   /**
-   * Counts what is kept of a session and of the workers that it sent, in the archive too,
-   * and with `isMeant` removes it for good, beside the store as well. A plan that others
-   * use stays, and so do policies, which belong to nobody.
+   * Counts the rows of a session and of the workers that it sent, in the archive too. If
+   * `isMeant` is true, removes them for good, and the files beside the store too. A plan
+   * that other sessions use stays, and so do policies, which belong to no session.
    */
   forget(sessionId: string, isMeant: boolean): Promise<KeptRows>;
-  /** After what was asked for before; every later call is refused. */
+  /** Closes after all earlier calls have ended; every later call is refused. */
   close(): Promise<void>;
 }

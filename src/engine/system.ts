@@ -1,5 +1,5 @@
-// The system that we run on. The engine gets clock, identifiers and hash handed in, so
-// that tests can simulate them.
+// The system that we run on: clock, ids, hashes, processes, folders and small files. The
+// engine gets these handed in, so that tests can simulate them.
 import fs from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -7,13 +7,14 @@ import type { HashFunction } from '../core/ledger.ts';
 import type { Session } from '../core/state.ts';
 import type { Clock, Identifiers } from './host.ts';
 
-/** Loaded when first needed: most hooks do without. */
+/** Loaded when first needed: most hooks never hash anything. */
 let loadedCrypto: typeof import('node:crypto') | null = null;
 const crypto = () => (loadedCrypto ??= process.getBuiltinModule('node:crypto'));
 
-/** setTimeout counts in 32 bits; a later wake-up is made in stages. */
+/** setTimeout counts in 32 bits, so a later wake-up is made in stages. */
 const longestTimeout = 2_147_483_647;
 
+/** The real clock. Its wake-ups do not keep the process alive. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   wake(at, callback) {
@@ -32,7 +33,8 @@ export const systemClock: Clock = {
 };
 
 /**
- * UUID version 7: it begins with the time, so that new rows stand together in an index.
+ * Makes UUIDs of version 7. They begin with the time, so that new rows stand together in
+ * an index.
  */
 export function createIdentifiers(clock: Pick<Clock, 'now'> = systemClock): Identifiers {
   return {
@@ -44,25 +46,31 @@ export function createIdentifiers(clock: Pick<Clock, 'now'> = systemClock): Iden
   };
 }
 
-/** At once if it was aborted before. Returns how to stop listening. */
+/**
+ * Calls back when the signal aborts, or at once if it has aborted already. Returns a
+ * function that stops listening.
+ */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   if (signal.aborted) callback();
   else signal.addEventListener('abort', callback, { once: true });
   return () => signal.removeEventListener('abort', callback);
 }
 
-/** Does one thing after the other. */
+/**
+ * Returns a function that runs one piece of work after the other. A failed piece rejects
+ * for its own caller and does not hold up the next.
+ */
 export function createQueue(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {
     const result = last.then(work);
-    // Safe: whoever asked gets the failure; the next one begins anew.
+    // Safe: the caller of this work gets the failure; the next work starts afresh.
     last = result.catch(() => null);
     return result;
   };
 }
 
-/** Version and variant are written into the 16 bytes. */
+/** Writes version and variant into the 16 bytes, which it changes, and formats them. */
 export function formatUuid(bytes: Uint8Array, version: 7 | 8): string {
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | (version << 4);
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
@@ -71,7 +79,10 @@ export function formatUuid(bytes: Uint8Array, version: 7 | 8): string {
     .replace(/^(.{8})(.{4})(.{4})(.{4})/u, '$1-$2-$3-$4-');
 }
 
-/** In one call where the runtime can: every event is hashed several times. */
+/**
+ * The hash as 64 hex digits. It uses the one-call form where the runtime has one, since
+ * every event is hashed several times.
+ */
 export function sha256(content: string | Uint8Array): string {
   const { hash, createHash } = crypto();
   if (typeof hash === 'function') return hash('sha256', content);
@@ -79,8 +90,8 @@ export function sha256(content: string | Uint8Array): string {
 }
 
 /**
- * Shows that a session, or the number of its todos or ledger entries, was edited in the
- * store (V4).
+ * A hash over the session, the number of its todos and the end of its ledger. It differs
+ * from the stored seal if someone edited one of them in the store (V4).
  */
 export function sealOf(
   session: Session,
@@ -93,14 +104,19 @@ export function sealOf(
   );
 }
 
+/** Said of a session whose seal differs; completes a sentence about its record. */
 export const brokenSeal = 'its session is not as it was saved';
 
+/**
+ * Names this process as the holder of a lease; `unique` tells two holders in it apart.
+ */
 export function processHolder(unique: string): string {
   return `${hostname()}/${process.pid}/${unique}`;
 }
 
 /**
- * Other machines count as alive, and so does a reused process id: their lease runs out.
+ * Tells whether the holder's process lives. A holder on another machine counts as alive,
+ * and so does a process that got the same id: their leases run out by themselves.
  */
 export function isHolderAlive(holder: string): boolean {
   const [machine, pid] = holder.split('/');
@@ -108,6 +124,7 @@ export function isHolderAlive(holder: string): boolean {
   return isProcessAlive(Number(pid));
 }
 
+/** Tells whether a process of this machine has this id. */
 export function isProcessAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -119,29 +136,31 @@ export function isProcessAlive(pid: number): boolean {
 }
 
 /**
- * With those above it; throws what the system says. Node's own `recursive` never ends in
- * places such as /proc.
+ * Makes the folder and those above it; does nothing if the path exists. Throws the
+ * system's error. Node's own `recursive` never ends in places such as /proc.
  */
 export function makeFolder(path: string, mode: number): void {
-  // A file in the way counts as there: what comes next fails with the right word.
+  // A file in the way counts as existing: what comes next fails with the right error.
   if (fs.statSync(path, { throwIfNoEntry: false }) !== undefined) return;
   if (dirname(path) !== path) makeFolder(dirname(path), mode);
   try {
     fs.mkdirSync(path, mode);
   } catch (error) {
-    // Safe: another process made it meanwhile.
+    // Safe: another process made the folder meanwhile.
     if (errorCode(error) !== 'EEXIST') throw error;
   }
 }
 
-/** As far as it is looked at: whoever uses our types need not have Node's. */
+/** What we read of Node's `Stats`: a user of our types need not have Node's types. */
 export type FileStats = Readonly<{ uid: number; mode: number; size: number }> & {
   isFile(): boolean;
   isDirectory(): boolean;
 };
 
 /**
- * A regular file, whole. Sentences go on after its name; `refuse` says one of its own.
+ * Reads a regular file whole, or says why not: if it is larger than `most` bytes,
+ * missing, no file, or if `refuse` returns a sentence. Sentences go on after the file's
+ * name. Never throws.
  */
 export function readBytes(
   path: string,
@@ -152,7 +171,7 @@ export function readBytes(
     ({ ok: false, sentence, isMissing }) as const;
   let descriptor: number | null = null;
   try {
-    // A named pipe must not hold us until someone writes to it.
+    // Opening a named pipe must not hold us until someone writes to it.
     descriptor = fs.openSync(
       path,
       fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0),
@@ -164,7 +183,7 @@ export function readBytes(
     const bytes: Uint8Array = fs.readFileSync(descriptor);
     return { ok: true, bytes } as const;
   } catch (error) {
-    // Safe: nothing was read, and whoever asked is told why.
+    // Safe: nothing was read, and the caller learns why.
     const code = errorCode(error);
     return fail(`cannot be read (${code})`, code === 'ENOENT' || code === 'ENOTDIR');
   } finally {
@@ -172,15 +191,15 @@ export function readBytes(
   }
 }
 
-/** Such as `ENOENT`. */
+/** The system's code, such as `ENOENT`; 'unknown error' if the error has none. */
 export function errorCode(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' ? code : 'unknown error';
 }
 
 /**
- * `shared`: the folder that all worktrees share; null where a file or a link only claims
- * it. `common`: what git takes for it.
+ * The folders of a git repository. `shared`: the folder that all worktrees share; null if
+ * a file or a link only claims it. `common`: the folder that git uses as the shared one.
  */
 type FoundRepository = Readonly<{
   root: string;
@@ -190,8 +209,9 @@ type FoundRepository = Readonly<{
 }>;
 
 /**
- * By hand: git itself would also find plain files that pose as a bare one, and obey what
- * they name. A worktree counts where the repository itself names it, since anyone can
+ * Finds the repository that holds the directory; null: there is none. We look ourselves,
+ * since git would also accept plain files that pose as a bare repository, and would obey
+ * what they name. A worktree counts only if the repository itself names it: anyone can
  * write a file, or make a link, that points to a repository.
  */
 export function findRepository(directory: string): FoundRepository | null {
@@ -211,7 +231,7 @@ function gitFolders(
   const named = isFolder ? dot : (/^gitdir: (.+)$/m.exec(smallText(dot))?.[1] ?? '.git');
   const own = isFolder ? fs.realpathSync(dot) : resolve(root, named);
   const common = resolve(own, smallText(join(own, 'commondir')).trim() || '.');
-  // A link to another repository's folder shares nothing either.
+  // A link to another repository's folder does not make a worktree either.
   if (fs.lstatSync(dot).isSymbolicLink()) return { own, common, shared: null };
   if (isFolder) return { own, common, shared: own };
   try {
@@ -221,53 +241,56 @@ function gitFolders(
       fs.realpathSync(smallText(join(own, 'gitdir')).trim()) === fs.realpathSync(dot);
     return { own, common, shared: isInside && isNamed ? shared : null };
   } catch {
-    // Safe: a submodule, or a file that points nowhere; nothing is shared.
+    // Safe: it is a submodule, or a file that points nowhere; nothing is shared.
     return { own, common, shared: null };
   }
 }
 
-/** null: missing, or a link to itself. */
+/** Null: the path is missing, cannot be read, or is a link to itself. */
 export function statsOf(path: string): FileStats | null {
   try {
     return fs.statSync(path);
   } catch {
-    // Safe: whoever opens it is told.
+    // Safe: opening the path fails too, and that failure is reported.
     return null;
   }
 }
 
-/** Empty where there is none. */
+/** The text of a file of at most 64 KiB; '' if it cannot be read. */
 export function smallText(path: string): string {
   const file = readBytes(path, 65_536);
   return file.ok ? Buffer.from(file.bytes).toString() : '';
 }
 
 /**
- * From Linux: state, parent and so on, behind the name, which may hold spaces and
- * brackets; null: there is none.
+ * On Linux, a process's fields from its state and parent onwards. They are read behind
+ * the name, which may hold spaces and brackets. Null: there is no such process.
  */
 export function processFields(id: number): readonly string[] | null {
   try {
     const stat = fs.readFileSync(`/proc/${id}/stat`, 'utf8');
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   } catch {
-    // Safe: it has ended.
+    // Safe: the process has ended.
     return null;
   }
 }
 
-/** Elsewhere; null: there is no such process, or no ps (Windows). */
+/**
+ * Elsewhere, what `ps` prints about a process; null: there is no such process, or no ps
+ * (Windows).
+ */
 export function askPs(id: number, ...words: readonly string[]): string | null {
   const { execFileSync } = process.getBuiltinModule('node:child_process');
   try {
-    // The path is fixed: a `ps` of the agent's own must not answer.
-    const said = execFileSync('/bin/ps', [...words, '-p', String(id)], {
+    // The path is fixed: a program named `ps` that the agent made must not answer.
+    const output = execFileSync('/bin/ps', [...words, '-p', String(id)], {
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'ignore'],
     });
-    return said.trim();
+    return output.trim();
   } catch {
-    // Safe: it has ended.
+    // Safe: the process has ended.
     return null;
   }
 }

@@ -1,36 +1,40 @@
-// Text files of people: read whole or not at all, and replaced in one step, which
-// survives a crash but no power cut.
+// Text files of people: read as a whole or not at all, and replaced in one step. A
+// replacement survives a crash of ours, but not a power cut.
 import { isUtf8 } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import fs, { type Stats } from 'node:fs';
 import { dirname } from 'node:path';
 import { errorCode, isProcessAlive, readBytes } from './system.ts';
 
-/** `pinned`: the path was a real one, and must not have become a link. */
+/**
+ * Reads the text, or says why not in a sentence that goes on after the file's name.
+ * `pinned`: the path was a real one, and must not have become a link since.
+ */
 export function readTextFile(path: string, mostBytes: number, pinned = false) {
   const isMoved = () => pinned && fs.realpathSync(path) !== path;
   const file = readBytes(path, mostBytes, () => (isMoved() ? becameLink : null));
   const fail = (sentence: string) => ({ ok: false, sentence }) as const;
   if (!file.ok) return fail(file.sentence);
   if (!isUtf8(file.bytes)) return fail('is not text in UTF-8');
-  // The byte order mark stays: the text must encode to the very bytes it came from.
+  // The byte order mark stays: the text must encode to the very bytes that it came from.
   return { ok: true, text: file.bytes.toString() } as const;
 }
 
+/** Said of a file whose path has become a link; goes on after the file's name. */
 export const becameLink = 'is now reached through a link; it is left alone';
 
 type Replacement = Readonly<{
-  /** Whose owner and mode stay. Null: the file is new, or always ours. */
+  /** The file's owner and mode, which stay. Null: the file is new, or always ours. */
   like: Stats | null;
-  /** Where `like` is null, before the process's mask. */
+  /** The mode of a new file, before the process's mask. */
   mode?: number;
-  /** Asked last: only a write between it and the rename is lost. */
+  /** Called last: only what is written between this call and the renaming is lost. */
   isWanted?: () => boolean;
 }>;
 
 /**
- * False: not wanted any more. Throws what the file system says; the old file is complete
- * then.
+ * Replaces the file; false: `isWanted` said no. Throws the system's error, and the old
+ * file is then complete.
  */
 export function replaceFile(
   path: string,
@@ -41,7 +45,7 @@ export function replaceFile(
   removeLeftOvers(folder);
   const temporary = `${folder}/.untildone-${process.pid}-${randomUUID()}.tmp`;
   try {
-    // Exclusive: no link under this name is followed.
+    // Exclusive: a link that stands under this name is not followed.
     const descriptor = fs.openSync(temporary, 'wx', like === null ? mode : 0o600);
     try {
       fs.writeFileSync(descriptor, text);
@@ -62,8 +66,8 @@ function keepOwnerAndMode(descriptor: number, { uid, gid, mode }: Stats): void {
   try {
     if (now.uid !== uid || now.gid !== gid) fs.fchownSync(descriptor, uid, gid);
   } catch (error) {
-    // Safe: only root may give files away; else it becomes ours, as with editors that
-    // rename.
+    // Safe: only root may give files away. For others the file becomes ours, as with
+    // editors that rename.
     if (errorCode(error) !== 'EPERM') throw error;
   }
   fs.fchmodSync(descriptor, mode & 0o777);
@@ -77,6 +81,6 @@ function removeLeftOvers(folder: string): void {
         fs.rmSync(`${folder}/${name}`, { force: true });
     }
   } catch {
-    // Safe: a left-over harms nobody.
+    // Safe: a left-over file harms nobody.
   }
 }

@@ -1,6 +1,6 @@
-// The runtime for hosts that tell us when they idle: the engine, with toasts, a watchdog
-// over continuations and a clean end. After a restart its timers and outgoing texts are
-// found by the name of its instance.
+// The runtime for hosts that only tell us when they idle: the engine with countdown
+// toasts, a watchdog over continuations and a clean end. It finds its timers and outgoing
+// texts by the name of its instance after a restart.
 import type { Decision } from '../core/decision.ts';
 import type { Event } from '../core/events.ts';
 import { ownToast } from '../core/own-words.ts';
@@ -15,18 +15,15 @@ import {
 import { isOpen } from '../core/todo.ts';
 import { askHost, createRuntime, type RuntimeOptions } from './runtime.ts';
 
-/**
- * The engine, and what ends with the process. Timers and outbox are found by `instance`
- * after a restart.
- */
+/** A runtime's options; the host, `onError` and the instance must be there. */
 export type ToldRuntimeOptions = RuntimeOptions &
   Required<Pick<RuntimeOptions, 'host' | 'onError' | 'instance'>>;
 
-/** Nobody runs more copies of one host; beyond it the instance gets a made-up name. */
+/** Nobody runs more copies of one host. Beyond it, an instance gets a made-up name. */
 const mostCopies = 20;
 /**
- * Under the first name that no living process holds: a dead one's, with its countdowns,
- * or a new one.
+ * Opens a runtime under the first name that no living process holds: that of a dead
+ * process, whose countdowns it takes over, or a new one.
  */
 export async function openToldRuntime(options: ToldRuntimeOptions) {
   const taken: ToldRuntime[] = [];
@@ -36,17 +33,19 @@ export async function openToldRuntime(options: ToldRuntimeOptions) {
     const runtime = createToldRuntime({ ...options, instance });
     const dispose = async () => {
       await runtime.dispose();
-      // Other living processes hold these names: their countdowns are not ours to cancel.
+      // Living processes hold these names: their countdowns are not ours to cancel.
       for (const other of taken) await other.detach();
     };
     if ((await runtime.attach()) || copy > mostCopies)
       return { runtime: { ...runtime, dispose }, instance };
-    // It keeps trying to get that name, since the process that holds it may end.
+    // The runtime keeps trying to get that name, since the process that holds it may end.
     taken.push(runtime);
   }
 }
 
+/** A runtime that also ends cleanly; see `dispose`. */
 export type ToldRuntime = ReturnType<typeof createToldRuntime>;
+/** Creates the runtime under exactly the given name, without taking its lease yet. */
 export function createToldRuntime(options: ToldRuntimeOptions) {
   const { store, clock, identifiers, instance, onError } = options;
   const host: typeof options.host = {
@@ -56,7 +55,7 @@ export function createToldRuntime(options: ToldRuntimeOptions) {
         ? options.host.inject(outgoing)
         : { taken: false, error: 'the host has ended' },
   };
-  /** Wake-ups of the two followers below; all are cancelled at the end. */
+  /** Wake-ups of the two watchers below; `end` cancels them all. */
   const pending = new Set<() => void>();
   function wake(at: number, callback: () => void) {
     const cancel = clock.wake(at, () => {
@@ -66,12 +65,12 @@ export function createToldRuntime(options: ToldRuntimeOptions) {
     pending.add(cancel);
     return cancel;
   }
-  const own = { ...options, host, clock: { now: () => clock.now(), wake } };
-  const followers = [
-    followCountdowns(own),
-    followContinuations(own, (event) => runtime.handle(event)),
+  const watcherOptions = { ...options, host, clock: { now: () => clock.now(), wake } };
+  const watchers = [
+    watchCountdowns(watcherOptions),
+    watchContinuations(watcherOptions, (event) => runtime.handle(event)),
   ];
-  /** Sessions whose stop attempt waits, some without a timer. */
+  /** Sessions whose stop attempt waits; some of them have no timer. */
   const waiting = new Set<string>();
   let disposed: Promise<void> | null = null;
   const runtime = createRuntime({ ...options, host, watch });
@@ -91,7 +90,7 @@ export function createToldRuntime(options: ToldRuntimeOptions) {
     }
     if (parked === null) waiting.delete(id);
     else waiting.add(id);
-    for (const follow of followers) follow(session, events);
+    for (const watchSession of watchers) watchSession(session, events);
   }
 
   const close = (sessionId: string) =>
@@ -105,21 +104,21 @@ export function createToldRuntime(options: ToldRuntimeOptions) {
   async function end() {
     for (const cancel of pending) cancel();
     try {
-      // Any more are too old at the next start.
+      // More than these are too old to act on at the next start.
       const { due } = await store.timers(instance, Number.MAX_SAFE_INTEGER, 10_000);
       const planned = [...due, ...(await store.outbox({ instance }))].map(
         ({ sessionId }) => sessionId,
       );
       for (const id of new Set([...planned, ...waiting])) await close(id);
     } finally {
-      // Even then: no wake-up may act for a host that is gone.
+      // Even if closing failed: no wake-up may act for a host that is gone.
       await runtime.detach();
     }
   }
 
   return {
     ...runtime,
-    /** What was planned is cancelled, on the record; nothing is injected afterwards. */
+    /** Cancels what was planned, on the record; nothing is injected afterwards. */
     dispose() {
       disposed ??= end();
       return disposed;
@@ -128,33 +127,38 @@ export function createToldRuntime(options: ToldRuntimeOptions) {
 }
 
 const second = 1000;
-/** A toast each second of a countdown (E1), unless a restart took it over. */
-function followCountdowns({ clock, policy, host, onError }: ToldRuntimeOptions) {
+/** Shows a toast in each second of a countdown (E1); not if a restart took it over. */
+function watchCountdowns({ clock, policy, host, onError }: ToldRuntimeOptions) {
   /**
-   * Each session as saved last, since todos may be finished meanwhile. Toasts of a
-   * replaced timer end by themselves.
+   * Each session as it was saved last, since todos may be finished meanwhile. A timer
+   * that was replaced finds itself missing here and ends its toasts.
    */
   const running = new Map<string, { session: State; timer: SessionTimer }>();
 
-  function tick(id: string, timer: SessionTimer) {
+  function showToast(id: string, timer: SessionTimer) {
     const countdown = running.get(id);
     const seconds = Math.ceil((timer.dueAt - clock.now()) / second);
     if (countdown?.timer !== timer || seconds <= 0) return;
     const { session } = countdown;
-    const own = settingsForAgent(policy(session).settings, session.agent.name);
+    const settings = settingsForAgent(policy(session).settings, session.agent.name);
     const open = session.plan.filter(isOpen).length;
     const reason = `Resuming in ${seconds} s`;
-    const ours = `${reason}, ${todos(open)} remaining`;
+    const defaultMessage = `${reason}, ${todos(open)} remaining`;
     const message =
-      ownToast(own.toasts, 'countdown', { reason, seconds, remaining: open }) ?? ours;
-    const durationMs = Math.round(own.toastSeconds * 1000);
-    // Safe: the countdown is in the store.
+      ownToast(settings.toasts, 'countdown', { reason, seconds, remaining: open }) ??
+      defaultMessage;
+    const durationMs = Math.round(settings.toastSeconds * 1000);
+    // Safe: the countdown itself is in the store.
     host
       .notify(session, { title: 'Todos remain', message, level: 'warning', durationMs })
       .catch(onError);
-    // A long wait is told once, and counts down at its end.
-    const before = Math.min(seconds - 1, Math.max(1, Math.ceil(own.countdownSeconds)));
-    if (before >= 1) clock.wake(timer.dueAt - before * second, () => tick(id, timer));
+    // A long wait is announced once, and counts down at its end.
+    const before = Math.min(
+      seconds - 1,
+      Math.max(1, Math.ceil(settings.countdownSeconds)),
+    );
+    if (before >= 1)
+      clock.wake(timer.dueAt - before * second, () => showToast(id, timer));
   }
 
   return (session: State): void => {
@@ -163,31 +167,34 @@ function followCountdowns({ clock, policy, host, onError }: ToldRuntimeOptions) 
     if (parked?.cause !== 'not-yet' || timer === null) return void running.delete(id);
     const isSame = before?.dueAt === timer.dueAt && before.epoch === timer.epoch;
     running.set(id, { session, timer: isSame ? before : timer });
-    if (!isSame) tick(id, timer);
+    if (!isSame) showToast(id, timer);
   };
 }
 
 /**
- * `alive`: it showed a sign of life; an error is none, it may be a refusal. `attempt`:
- * the send that the host is asked about.
+ * `alive`: the host showed a sign of life; an error is none, since it may be a refusal.
+ * `attempt`: the send that the host is asked about.
  */
 type Watch = { readonly epoch: number; alive: boolean; attempt: number };
-/** Too short costs a question to the host, too long a human's time. */
+/**
+ * How long we wait for a sign of life. If it is too short we ask the host for nothing; if
+ * it is too long a human waits.
+ */
 const patienceMs = 5000;
 const signsOfLife = new Set<Event['type']>([
   'activity-seen',
   'tool-started',
   'tool-ended',
 ]);
-/** A host that took a continuation and shows no sign of life is asked. */
-function followContinuations(
+/** Asks a host that took a continuation and then shows no sign of life. */
+function watchContinuations(
   options: ToldRuntimeOptions,
   handle: (event: Event) => Promise<unknown>,
 ) {
   const { store, clock, host, onError } = options;
   const watches = new Map<string, Watch>();
 
-  async function look(sessionId: string, watch: Watch, attempt: number) {
+  async function askAboutSilence(sessionId: string, watch: Watch, attempt: number) {
     const { epoch } = watch;
     const session = await store.state(sessionId);
     const row = (await store.outbox({ sessionId })).find((one) => one.epoch === epoch);
@@ -195,19 +202,19 @@ function followContinuations(
     if (watches.get(sessionId) !== watch || watch.alive || row.attempts !== attempt)
       return;
     const key = `${sessionId}:${epoch}`;
-    const seen = await askHost(
+    const found = await askHost(
       host,
       { key, session, epoch, text: row.text },
       clock.now(),
     );
-    if (typeof seen !== 'string') return handle(seen);
+    if (typeof found !== 'string') return handle(found);
     const isIdle = await host.isIdle(sessionId);
     const base = {
       id: `${key}:${isIdle ? 'unseen' : 'busy'}:${attempt}`,
       sessionId,
       at: clock.now(),
     };
-    // The host is busy, with our text or something else, and will idle again.
+    // The host is busy, with our text or with something else, and will idle again.
     if (!isIdle) return handle({ ...base, type: 'activity-seen' });
     const error = `the host took it, and nothing followed within ${patienceMs / second} s`;
     return handle({ ...base, type: 'delivery-reported', epoch, news: 'failed', error });
@@ -223,7 +230,9 @@ function followContinuations(
     const { state, attempts } = injection;
     if (watch.alive || state !== 'sent' || watch.attempt === attempts) return;
     watch.attempt = attempts;
-    clock.wake(clock.now() + patienceMs, () => look(id, watch, attempts).catch(onError));
+    clock.wake(clock.now() + patienceMs, () =>
+      askAboutSilence(id, watch, attempts).catch(onError),
+    );
   };
 }
 

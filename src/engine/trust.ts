@@ -1,6 +1,6 @@
-// What a project's file asks for is a stranger's wish (V10): it counts once a human
-// accepted it, and then stays as it was accepted, whatever becomes of the file, until a
-// human accepts something else. Nothing here runs a program.
+// Remembers which wishes of a project's file a human accepted (V10). A wish counts once
+// it is accepted, and then stays as it was accepted, whatever happens to the file, until
+// a human accepts something else. Nothing here runs a program.
 import fs from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { joinPath, type Problem, printable, problemSentence } from '../core/problem.ts';
@@ -15,17 +15,20 @@ import {
 import { replaceFile } from './text-file.ts';
 
 /**
- * Changes nothing but what is drawn. Whatever else a setting does may run something or
- * weaken us.
+ * Settings that only change what is drawn. Any other setting may run something or make us
+ * weaker, so it has to be accepted.
  */
 const harmless: readonly string[] = ['liveView'];
-/** Hundreds of projects; more is no file of ours. */
+/** Enough for hundreds of projects; a larger file is not ours. */
 const mostTrustBytes = 33_554_432;
 
-/** One thing that a project asks for: a whole check, one entry of a list, a setting. */
+/** One wish of a project: a whole check, one entry of a list, or one setting. */
 export type Entry = Readonly<{ path: string; value: unknown }>;
 
-/** `problems`: the file cannot be read, so it asks for nothing new. */
+/**
+ * How a project's file differs from what was accepted. `problems`: the file cannot be
+ * read, so it asks for nothing new.
+ */
 export interface Pending {
   readonly file: string;
   readonly added: readonly Entry[];
@@ -33,9 +36,10 @@ export interface Pending {
   readonly problems: readonly Problem[];
 }
 
+/** What a human accepted, and where. */
 export interface Accepted {
   readonly key: string;
-  /** Where it was accepted: its real path. */
+  /** The real path of the folder where it was accepted. */
   readonly folder: string;
   readonly at: number;
   readonly config: PartialSettings;
@@ -44,8 +48,8 @@ export interface Accepted {
 const trustPath = (stateDirectory: string) => join(stateDirectory, 'trust.json');
 
 /**
- * Empty too where the file is not ours alone: then nothing is trusted, and every
- * difference is told.
+ * Reads everything that was accepted. Returns [] also if the file belongs to another user
+ * or others may write it: then nothing is trusted, and every difference is reported.
  */
 export function readTrust(stateDirectory: string): readonly Accepted[] {
   const file = readBytes(trustPath(stateDirectory), mostTrustBytes, whyNotOurs);
@@ -54,7 +58,7 @@ export function readTrust(stateDirectory: string): readonly Accepted[] {
     const read: unknown = JSON.parse(Buffer.from(file.bytes).toString());
     return Array.isArray(read) ? (read as Accepted[]) : [];
   } catch {
-    // Safe: what cannot be read accepts nothing.
+    // Safe: a file that cannot be read accepts nothing.
     return [];
   }
 }
@@ -66,14 +70,16 @@ function whyNotOurs({ uid, mode }: FileStats): string | null {
     : 'is not yours alone';
 }
 
-type At = Pick<Accepted, 'key' | 'folder'>;
-/** By its path too: `.git` may have come or gone since. */
-const isSame = (one: At) => (other: At) =>
+type TrustKey = Pick<Accepted, 'key' | 'folder'>;
+/**
+ * The folder's path counts too, since `.git` may have come or gone and changed the key.
+ */
+const isSame = (one: TrustKey) => (other: TrustKey) =>
   one.key === other.key || one.folder === other.folder;
 
 /**
- * For good: a place has one accepted set. Every folder in which it was accepted is kept,
- * worktree by worktree.
+ * Accepts the wishes for good. A place has one accepted set. Every folder in which it was
+ * accepted is kept, one for each worktree.
  */
 export function acceptWishes(stateDirectory: string, { config, ...at }: Accepted): void {
   const fresh = { ...at, config: wishesOf(config) };
@@ -85,8 +91,8 @@ export function acceptWishes(stateDirectory: string, { config, ...at }: Accepted
   writeTrust(stateDirectory, [...others, fresh]);
 }
 
-/** False: nothing was accepted there. */
-export function revokeTrust(stateDirectory: string, place: At): boolean {
+/** Takes back what was accepted there; false: nothing was. */
+export function revokeTrust(stateDirectory: string, place: TrustKey): boolean {
   const before = readTrust(stateDirectory);
   const others = before.filter((accepted) => !isSame(place)(accepted));
   if (others.length < before.length) writeTrust(stateDirectory, others);
@@ -108,16 +114,20 @@ function wishesOf(config: PartialSettings): PartialSettings {
   );
 }
 
+/** The settings of a project's file that count without being accepted. */
 export function harmlessOf(config: PartialSettings): PartialSettings {
   return Object.fromEntries(
     Object.entries(config).filter(([name]) => harmless.includes(name)),
   );
 }
 
-/** Order and format do not matter: lists are taken apart, keys are sorted. */
+/**
+ * Takes a configuration apart into single wishes. Their order and format do not matter:
+ * lists become entries, and keys are sorted.
+ */
 export function entriesOf(config: PartialSettings): Entry[] {
   return Object.entries(wishesOf(config)).flatMap(([name, value]): Entry[] => {
-    // Another version may have kept it, under a name that this one does not have.
+    // Another version may have stored it, under a name that this one does not know.
     const kind =
       Object.hasOwn(settingTable, name) &&
       settingTable[name as keyof typeof settingTable].type;
@@ -139,7 +149,7 @@ function sorted(value: unknown): unknown {
   );
 }
 
-/** Null: the file asks for what was accepted. */
+/** Compares what a file asks for with what was accepted; null: they are equal. */
 export function compareWishes(
   file: string,
   accepted: PartialSettings | null,
@@ -162,8 +172,8 @@ export function compareWishes(
 }
 
 /**
- * `key`: under which the folder is trusted. `isAbove`: outside the repository in which
- * the walk began.
+ * A folder in which trust may be given. `key`: the name under which it is trusted.
+ * `isAbove`: it lies outside the repository in which the search began.
  */
 export type Place = Readonly<{
   folder: string;
@@ -172,7 +182,7 @@ export type Place = Readonly<{
   isAbove: boolean;
 }>;
 
-/** The folders from `directory` upwards. */
+/** The folders from `directory` upwards, nearest first. */
 export function trustPlaces(directory: string): readonly Place[] {
   const places: Place[] = [];
   let repository = findRepository(directory);
@@ -193,8 +203,8 @@ export function trustPlaces(directory: string): readonly Place[] {
 }
 
 /**
- * A folder's own path comes first: the key changes when someone makes, links or removes
- * `.git`.
+ * Finds the nearest folder with something accepted; null: there is none. A folder's own
+ * path comes first, since its key changes when someone makes, links or removes `.git`.
  */
 export function nearestAccepted(places: readonly Place[], all: readonly Accepted[]) {
   return findNearest(places, all) ?? findNearest(places, all.flatMap(inWorktrees));
@@ -211,7 +221,7 @@ function findNearest(places: readonly Place[], all: readonly Accepted[]) {
 }
 
 /**
- * As if accepted in each worktree that the repository names, whatever became of the
+ * The same acceptance for each worktree that the repository names, whatever became of the
  * `.git` there.
  */
 function inWorktrees(accepted: Accepted): Accepted[] {
@@ -227,7 +237,7 @@ function inWorktrees(accepted: Accepted): Accepted[] {
       return { ...accepted, folder: join(realPath(dirname(dot)), inside) };
     });
   } catch {
-    // Safe: it was accepted without a repository, or there are no worktrees.
+    // Safe: it was accepted outside a repository, or there are no worktrees.
     return [];
   }
 }
@@ -236,7 +246,7 @@ function realPath(folder: string): string {
   try {
     return fs.realpathSync(folder);
   } catch {
-    // Safe: a folder that is gone is nobody's.
+    // Safe: a folder that is gone belongs to nobody.
     return folder;
   }
 }
@@ -244,8 +254,8 @@ function realPath(folder: string): string {
 const shownPaths = 4;
 
 /**
- * For the human, at the stop and at the next prompt. Paths come from a checked
- * configuration: plain words or quoted.
+ * The sentence for the human, at the stop and at the next prompt. Paths come from a
+ * checked configuration, so they are plain or quoted words.
  */
 export function pendingSentence({ file, added, removed, problems }: Pending): string {
   const [problem] = problems;

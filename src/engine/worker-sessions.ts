@@ -1,22 +1,23 @@
-// The workers of our own agent, as they stand in the store: read off the ledger of the
-// plan that they worked on, which says who got which todo and how it ended. Their own
-// sessions stand below the session that the human sees.
+// The workers of our own agent, read from the ledger of the plan that they worked on: it
+// says which worker got which todo and how it ended. Their own sessions stand below the
+// session that the human sees.
 import type { WorkerResult } from '../core/events.ts';
 import type { Session } from '../core/state.ts';
 import type { Store } from './store.ts';
 
+/** One worker as people see it. */
 export interface WorkerView {
   readonly id: string;
   readonly agentType: string;
   readonly todoId: string | null;
   readonly title: string | null;
   readonly startedAt: number;
-  /** null: it is at work, or its run was killed. */
+  /** Null: the worker still runs, or its run was killed. */
   readonly result: WorkerResult | null;
   readonly sentence: string | null;
 }
 
-/** Of the session's present plan, oldest first. */
+/** The workers of the session's present plan, oldest first. */
 export async function readWorkers(
   store: Store,
   { planId }: Session,
@@ -49,6 +50,7 @@ export async function readWorkers(
   return [...workers.values()];
 }
 
+/** Tells whether a session belongs to a worker of our own agent. */
 export function isWorker({ descriptor }: Pick<Session, 'descriptor'>): boolean {
   return descriptor.host === 'untildone' && descriptor.parentId !== null;
 }

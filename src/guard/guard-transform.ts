@@ -1,18 +1,20 @@
-// The in-turn guard (I1–I5, I7): while todos are open, text is held, and a stop without
-// tool work is sent back with a reminder. Our loop feeds it parts; for others it is an
-// `experimental_transform`. `ask` decides, and knows how firm the reminder should be (G1,
-// I3): between two stop attempts nothing is kept here.
+// The guard within a turn (I1–I5, I7): while todos are open, text is held back, and a
+// stop without tool work is answered with a reminder. Our own loop hands it parts; for
+// others it is an `experimental_transform`. `ask` decides, and knows how firm the
+// reminder should be (G1, I3): nothing is kept here between two stop attempts.
 import type { StreamTextTransform, TextStreamPart, ToolSet } from 'ai';
 import type { StopEnd } from '../core/events.ts';
 import { endsInQuestion } from '../core/safe-text.ts';
 
+/** A part of any stream. */
 export type PartLike = { readonly type: string };
 
+/** What one step showed. */
 export type StepFacts = Readonly<{
   calledTools: boolean;
-  /** Each call was a todo_write that changed nothing: no tool work (I5). */
+  /** Each call was a todo_write that changed nothing, which is no tool work (I5). */
   onlyDuplicates: boolean;
-  /** null: the stream broke off before it. */
+  /** Null: the stream broke off before it said why. */
   finishReason: string | null;
   end: StopEnd;
   text: string;
@@ -22,7 +24,10 @@ export type StepFacts = Readonly<{
 /** What is known about the step with which the agent wants to stop. */
 export type StopFacts = StepFacts &
   Readonly<{
-    /** Of this stop, from 1: a step that worked with tools, or a release, ends it. */
+    /**
+     * Counts the attempts of this stop, from 1. A step that worked with tools, or a
+     * release, ends the stop.
+     */
     attempt: number;
   }>;
 
@@ -31,28 +36,31 @@ export type StopAnswer = Readonly<
   { answer: 'release' } | { answer: 'retry'; reminder: string }
 >;
 
-/** What the guard asks, and whom it tells. No question may change the plan. */
+/** What the guard asks and whom it reports to. No question may change the plan. */
 export interface GuardTransformOptions<Part extends PartLike> {
   /** Asked at the start of a step and before the decision (G5). */
   hasOpenTodos(): boolean | Promise<boolean>;
   isPaused?(): boolean | Promise<boolean>;
-  /** Ask although nothing is open: whoever decides has checks to run, too. */
+  /** Ask even if nothing is open: there may be checks to run. */
   readonly asksAlways?: boolean;
-  /** Whether it tells of a todo_write that changed nothing (I5). */
+  /** Tells whether this is the result of a todo_write that changed nothing (I5). */
   isDuplicate?(toolResult: Part): boolean;
-  /** A retry counts as one continuation there. */
+  /** Decides about a stop. A retry counts as one continuation there. */
   ask(stop: StopFacts): Promise<StopAnswer>;
-  /** The first included; 2, the default, is one retry per stop attempt (I3). */
+  /**
+   * How many attempts one stop has, the first included. The default of 2 means one retry
+   * per stop (I3).
+   */
   readonly maxAttempts?: number;
   /**
-   * Hands it to the run as a steering message; must not wait for its delivery, which
-   * comes after this step. The SDK's history lacks `heldText`: whoever wants the model to
-   * see it steers it first, or puts it back in prepareStep.
+   * Hands the reminder to the run as a steering message. It must not wait for the
+   * delivery, which comes after this step. The SDK's history lacks `heldText`: to show it
+   * to the model, steer it first, or put it back in prepareStep.
    */
   remind(reminder: string, heldText: string): void;
-  /** Before anything is decided about it; only showing may follow (I1). */
+  /** Called before anything is decided about the part; it may only be shown (I1). */
   onHeld?(part: Part): void;
-  /** The decision failed, and the answer was released. */
+  /** Called if the decision failed; the answer was then released. */
   onFailure?(cause: unknown): void;
 }
 
@@ -73,7 +81,8 @@ export function toTransform<Tools extends ToolSet>(
 const release: StopAnswer = { answer: 'release' };
 
 /**
- * The guard over any stream of parts: hand it each part, and it emits what may be shown.
+ * The guard over any stream of parts: hand it each part, and it emits those that may be
+ * shown.
  */
 export function createGuard<Part extends PartLike>(options: GuardTransformOptions<Part>) {
   const { maxAttempts = 2 } = options;
@@ -96,16 +105,17 @@ export function createGuard<Part extends PartLike>(options: GuardTransformOption
     try {
       return await options.hasOpenTodos();
     } catch {
-      // Safe: nothing is hidden, and it is asked again before the decision.
+      // Safe: nothing is hidden then, and the question is asked again before the
+      // decision.
       return false;
     }
   }
 
   const guard = {
-    /** The step that runs or ran last. */
+    /** The step that runs, or that ran last. */
     step: () => watch,
     async take(part: Part, emit: (part: Part) => void) {
-      // I7: the SDK shows steering messages; ours, and a held answer that is put back,
+      // I7: the SDK shows steering messages. Ours, and a held answer that is put back,
       // are for the model alone.
       if (part.type === 'steering-message' && reminders.has(steeringText(part))) return;
       if (part.type === 'start-step') {
@@ -119,7 +129,7 @@ export function createGuard<Part extends PartLike>(options: GuardTransformOption
       passing.forEach(emit);
       if (part.type !== 'finish-step') return;
       const answer = await answerTo(watch.facts()).catch((cause: unknown) => {
-        // Safe: releasing is what would happen without a guard.
+        // Safe: the answer is released, as it would be without a guard.
         options.onFailure?.(cause);
         return release;
       });
@@ -131,7 +141,7 @@ export function createGuard<Part extends PartLike>(options: GuardTransformOption
       options.remind(answer.reminder, sentBack.text);
       sentBack.passing.forEach(emit);
     },
-    /** At every exit: the next stop is a new one, after tool work too (I4). */
+    /** Call it at every exit. The next stop is a new one, also after tool work (I4). */
     end(emit: (part: Part) => void) {
       if (hold === null) return;
       hold.release().forEach(emit);
@@ -142,7 +152,10 @@ export function createGuard<Part extends PartLike>(options: GuardTransformOption
   return guard;
 }
 
-/** `answer`: text and the step's end are held; `end`: that only. The finish always is. */
+/**
+ * Holds parts back. `answer`: text and the step's end are held; `end`: only the step's
+ * end. The finish is always held.
+ */
 export function holdBack<Part extends PartLike>(what: 'answer' | 'end') {
   let holding: 'answer' | 'end' | 'nothing' = what;
   const held: Part[] = [];
@@ -150,7 +163,8 @@ export function holdBack<Part extends PartLike>(what: 'answer' | 'end') {
   return {
     take(part: Part) {
       const { type } = part;
-      // It works with tools, or broke off. Input counts: text stays in front of its call.
+      // The agent works with tools, or the stream broke off. Tool input counts too, so
+      // that text stays in front of its call.
       if (type.startsWith('tool-') || type === 'error' || type === 'abort') {
         holding = 'nothing';
         return [...held.splice(0), part];
@@ -165,7 +179,7 @@ export function holdBack<Part extends PartLike>(what: 'answer' | 'end') {
       return [];
     },
     release: () => [...held.splice(0), ...finish.splice(0)],
-    /** The end of the step passes: it carries the tokens spent. */
+    /** The end of the step passes, since it carries the tokens spent. */
     withhold() {
       const parts = held.splice(0);
       finish.splice(0);
@@ -188,7 +202,7 @@ function watchStep<Part extends PartLike>(options: GuardTransformOptions<Part>) 
     try {
       return options.isDuplicate?.(part) === true;
     } catch {
-      // Safe: not knowing counts as work; nothing is sent back by mistake.
+      // Safe: if we do not know, it counts as work, and nothing is sent back by mistake.
       return false;
     }
   }
@@ -214,7 +228,7 @@ function watchStep<Part extends PartLike>(options: GuardTransformOptions<Part>) 
       if (!type.startsWith('tool-') || type.startsWith('tool-input-')) return;
       if (type === 'tool-call') calls += 1;
       else if (type !== 'tool-result') otherToolWork += 1;
-      // A streaming tool repeats its result; only the last one is not preliminary.
+      // A streaming tool repeats its result; only the last result is not preliminary.
       else if (fieldOf(part, 'preliminary') !== true && isDuplicate(part))
         duplicates += 1;
     },

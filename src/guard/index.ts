@@ -1,5 +1,5 @@
-// `untildone/guard`: the in-turn guard for streams that someone else runs: any parts, or
-// as a transform of the AI SDK.
+// `untildone/guard`: the guard within a turn for streams that the caller runs: over any
+// parts, or as a transform of the AI SDK.
 export {
   createGuard,
   type GuardTransformOptions,

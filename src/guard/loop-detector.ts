@@ -1,15 +1,20 @@
-// Finds an agent that goes in circles (I8, P25). A missed loop meets the limits later; a
-// false alarm breaks honest work: results must be equal too.
+// Finds an agent that goes round in circles (I8, P25). A missed loop meets the limits
+// later, but a false alarm stops honest work: so results must be equal too, not only
+// calls.
 import { oneLine } from '../core/safe-text.ts';
 import { sha256 } from '../engine/system.ts';
 
+/** A loop that was found. */
 export interface LoopAlarm {
-  /** Safe to show: tool names and numbers, nothing of inputs or results. */
+  /** Safe to show: it holds tool names and numbers, but nothing of inputs or results. */
   readonly pattern: string;
   readonly repeats: number;
 }
 
-/** `memory`: calls and texts; three periods of the longest kind must fit. */
+/**
+ * How many repeats make a loop. `memory`: how many calls and texts are kept; three
+ * periods of the longest kind must fit.
+ */
 export const defaultLoopLimits = {
   identicalCalls: 4,
   maxPeriod: 6,
@@ -19,6 +24,7 @@ export const defaultLoopLimits = {
 };
 type LoopLimits = Readonly<typeof defaultLoopLimits>;
 
+/** Watches the calls and texts of one agent. */
 export class LoopDetector {
   readonly #limits: LoopLimits;
   #calls: { readonly name: string; readonly key: string }[] = [];
@@ -32,6 +38,7 @@ export class LoopDetector {
     return this.#calls.length + this.#texts.length;
   }
 
+  /** Call it after each tool call. Returns an alarm, or null. */
   observeCall({
     name,
     input,
@@ -44,7 +51,7 @@ export class LoopDetector {
     const key = sha256(
       `${name}\n${canonicalText(input)}\n${withoutMeasurements(canonicalText(result))}`,
     );
-    // To repeat a phrase while doing something new is no circle.
+    // Repeating a phrase while doing something new is no loop.
     if (!this.#calls.some((call) => call.key === key)) this.#texts = [];
     this.#calls = [...this.#calls, { name: oneLine(name, 40), key }].slice(
       -this.#limits.memory,
@@ -52,13 +59,14 @@ export class LoopDetector {
     return this.#alarm(this.#repeatedCalls());
   }
 
+  /** Call it with each text of the agent. Returns an alarm, or null. */
   observeText(text: string) {
     const words = text.normalize('NFKC').toLowerCase();
     const plain = words.replace(/[\s\p{P}\p{S}]+/gu, ' ').trim();
     if (plain === '') return null;
     const key = sha256(plain);
     this.#texts = [...this.#texts, key].slice(-this.#limits.memory);
-    const repeats = this.#texts.filter((said) => said === key).length;
+    const repeats = this.#texts.filter((earlier) => earlier === key).length;
     if (repeats < this.#limits.repeatedTexts) return null;
     return this.#alarm({ pattern: `the same text ${repeats} times`, repeats });
   }
@@ -68,7 +76,7 @@ export class LoopDetector {
     this.#texts = [];
   }
 
-  /** A second alarm means a second full round. */
+  /** After an alarm, the next one needs a second full round. */
   #alarm(alarm: LoopAlarm | null) {
     if (alarm !== null) this.reset();
     return alarm;
@@ -96,7 +104,7 @@ export class LoopDetector {
   }
 }
 
-/** Keys in order. Never fails, whatever a model sends. */
+/** A value as text with its keys in order. Never fails, whatever a model sends. */
 function canonicalText(value: unknown) {
   const inOrder = (_key: string, field: unknown): unknown => {
     if (field instanceof Error) return `${field.name}: ${field.message}`;
@@ -109,12 +117,12 @@ function canonicalText(value: unknown) {
   try {
     return JSON.stringify(value, inOrder) ?? String(value);
   } catch {
-    // Safe: no honest input contains itself; such ones count as equal.
+    // Safe: no honest input contains itself, so such inputs may count as equal.
     return '…';
   }
 }
 
-/** They differ at every run of a test; other numbers may be progress. */
+/** Times and durations differ in every run of a test; other numbers may be progress. */
 function withoutMeasurements(text: string) {
   return text
     .replace(/\b\d{1,2}:\d{2}:\d{2}(?:[.,]\d{1,9})?/gu, '#')

@@ -1,5 +1,5 @@
-// Joins the guard to a session: it decides about every stop, its checks included, and how
-// often an answer is sent back (G1).
+// Joins the guard to a session: the session decides about every stop, its checks
+// included, and how often an answer is sent back (G1).
 import { isOpen } from '../core/todo.ts';
 import type { Session } from '../session/session.ts';
 import { isDuplicateResult } from '../tools/todo-tools.ts';
@@ -17,8 +17,8 @@ export function sessionGuard<Part extends PartLike>(
     asksAlways: true,
     maxAttempts: Number.POSITIVE_INFINITY,
     isDuplicate: (part) => isDuplicateResult((part as { output?: unknown }).output),
-    async ask({ text: said, end }) {
-      const { text } = await session.stop({ text: said, end });
+    async ask({ text: answerText, end }) {
+      const { text } = await session.stop({ text: answerText, end });
       return text === null ? { answer: 'release' } : { answer: 'retry', reminder: text };
     },
   };

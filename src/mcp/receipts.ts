@@ -1,18 +1,20 @@
-// MCP does not tell a server the host's session, so the last line of every result names
-// the server, the place it worked in and the time of the call. A hook that sees it binds
-// the server to its session and moves there what the call made. Hooks bundle this file:
-// it must not load the MCP package.
+// MCP does not tell a server the host's session. So the last line of every result names
+// the server, the place in which it worked and the time of the call; a hook that sees the
+// line binds the server to its session, and moves there what the call made. Hooks bundle
+// this file: it must not load the MCP package.
 import type { Todo } from '../core/todo.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Store } from '../engine/store.ts';
 import { formatUuid, sha256 } from '../engine/system.ts';
 
 type Receipt = NonNullable<ReturnType<typeof parseReceipt>>;
-type Seen = Readonly<{ receipt: string; sessionId: string; at: number }>;
+type ReceiptUse = Readonly<{ receipt: string; sessionId: string; at: number }>;
 
+/** The line that stands below a result. */
 export const formatReceipt = ({ server, place, call }: Receipt) =>
   `udr_${server}${place.toString(16).padStart(4, '0')}${call}`;
 
+/** Reads such a line; null: the text is no receipt. */
 export function parseReceipt(text: string) {
   const [, server, place, call] =
     /^udr_([0-9a-f]{16})([0-9a-f]{4})([0-9a-f]{12})$/.exec(text) ?? [];
@@ -21,19 +23,25 @@ export function parseReceipt(text: string) {
     : null;
 }
 
-/** Ids start with their time, and no two calls of a server share one. */
+/**
+ * Tells whether an id was made in this call. Ids begin with their time, and no two calls
+ * of a server share a time.
+ */
 export const isOfCall = (id: string, { call }: Receipt) =>
   id.replaceAll('-', '').startsWith(call);
 
 /**
- * Where a server process works: first in a provisional session of its own, then in the
- * host's.
+ * The session in which a server process works: first a provisional one of its own, then
+ * the host's.
  */
 export type Place = Readonly<{ sessionId: string; provisional: boolean; index: number }>;
 
 const mostPlaces = 0x1_0000;
 
-/** Kept beside the policies, which are write-once: one row per place, not per call. */
+/**
+ * Reads and adds the places of a server. They lie beside the policies, which are written
+ * once: one row for each place, not for each call.
+ */
 export function placesOf(store: Pick<Store, 'policy' | 'record'>, server: string) {
   const key = (index: number): string => `mcp server ${server} place ${index}`;
   async function read(index: number): Promise<Place | null> {
@@ -44,18 +52,18 @@ export function placesOf(store: Pick<Store, 'policy' | 'record'>, server: string
   }
   return {
     read,
-    /** Looked for from an earlier one on; null: no call was made yet. */
+    /** The last place, looked for from an earlier one on; null: no call was made yet. */
     async last(from: number): Promise<Place | null> {
       let last = await read(from);
       for (let next = last; next !== null; next = await read(next.index + 1)) last = next;
       return last;
     },
-    /** Past the last number the server stays where it is. */
+    /** Adds a place. After the last number the server stays where it is. */
     async add(from: number, place: Omit<Place, 'index'>): Promise<Place> {
       const text = JSON.stringify(place);
       for (let index = from; index < mostPlaces; index += 1) {
         await store.record({ policies: new Map([[key(index), text]]) });
-        // Rows are never replaced: who comes second takes the next number.
+        // Rows are never replaced: the process that comes second takes the next number.
         if ((await read(index))?.sessionId === place.sessionId)
           return { ...place, index };
       }
@@ -64,33 +72,36 @@ export function placesOf(store: Pick<Store, 'policy' | 'record'>, server: string
   };
 }
 
-/** A row that was cancelled for this is never moved again. */
+/** The reason on a todo that was cancelled because it moved: it is never moved again. */
 const movedReason = 'moved to the session of the host: ';
 
-/** May be called in any order, again and by several processes. */
+/**
+ * Binds the server to the session that saw its receipt, and moves there what was made. It
+ * may be called in any order, repeatedly, and by several processes.
+ */
 export async function bindReceipt(
   store: Store,
   { handle }: Pick<Engine, 'handle'>,
-  seen: Seen,
+  receiptUse: ReceiptUse,
 ) {
-  const receipt = parseReceipt(seen.receipt);
+  const receipt = parseReceipt(receiptUse.receipt);
   const places = placesOf(store, receipt?.server ?? '');
-  const made = receipt && (await places.read(receipt.place));
-  if (receipt === null || made === null) return;
-  const { sessionId: to, at } = seen;
+  const place = receipt && (await places.read(receipt.place));
+  if (receipt === null || place === null) return;
+  const { sessionId: to, at } = receiptUse;
   const agent = { sessionId: to, at, actor: 'agent' } as const;
-  const { sessionId: from, provisional } = made;
+  const { sessionId: from, provisional } = place;
 
   /**
-   * Each step may be repeated: new ids follow from the old ones. False: nothing was
-   * taken.
+   * Moves todos. Each step may be repeated, since new ids follow from the old ones.
+   * False: nothing was taken.
    */
   async function moveTodos(todos: readonly Todo[]): Promise<boolean> {
-    // What had ended is known by the event that moved it; what was open is marked where
-    // it came from.
+    // An ended todo counts as moved if the event that moved it exists; an open one is
+    // marked where it came from.
     const statusId = ({ id, status }: Todo) => `mcp-status ${id} ${status} ${to}`;
-    const told = await store.events({ ids: todos.filter(hasEnded).map(statusId) });
-    const known = new Set(told.map(({ event }) => event.id));
+    const movedEvents = await store.events({ ids: todos.filter(hasEnded).map(statusId) });
+    const known = new Set(movedEvents.map(({ event }) => event.id));
     const plan = (await store.state(to))?.plan ?? [];
     const ids = new Set(plan.map(({ id }) => id));
     const byTitle = new Map(
@@ -98,17 +109,17 @@ export async function bindReceipt(
     );
     const moves = todos.flatMap((todo) => {
       if (todo.reason?.startsWith(movedReason) || known.has(statusId(todo))) return [];
-      const own = movedId(todo.id, to);
-      // One whose title is open there already is the same todo.
-      const same = ids.has(own) ? undefined : byTitle.get(todo.titleKey);
-      // Two of the same title stay two.
+      const newId = movedId(todo.id, to);
+      // If a todo with the same title is open there already, it is the same todo.
+      const same = ids.has(newId) ? undefined : byTitle.get(todo.titleKey);
+      // Two todos with the same title stay two.
       if (same !== undefined) byTitle.delete(todo.titleKey);
-      return [{ todo, own, there: same ?? own }];
+      return [{ todo, newId, targetId: same ?? newId }];
     });
-    const fresh = moves.filter(({ there }) => !ids.has(there));
-    // Without a host key: the host's own list may still take them over.
-    const items = fresh.map(({ own, todo }) => ({
-      id: own,
+    const fresh = moves.filter(({ targetId }) => !ids.has(targetId));
+    // Without a host key, so that the host's own list may still take them over.
+    const items = fresh.map(({ newId, todo }) => ({
+      id: newId,
       title: todo.title,
       priority: todo.priority,
       checks: todo.checks,
@@ -121,10 +132,10 @@ export async function bindReceipt(
       const { reply } = await handle({ ...agent, type: 'todos-created', id, items });
       if (reply?.refused.some(({ index }) => index === null)) return false;
     }
-    for (const { todo, own, there } of moves) {
-      // A new row is pending already; what was cancelled without a reason stays open,
-      // since nobody explained it.
-      const status = { ...agent, id: statusId(todo), todoId: there };
+    for (const { todo, newId, targetId } of moves) {
+      // A new todo is pending already. One that was cancelled without a reason stays
+      // open, since nobody explained it.
+      const status = { ...agent, id: statusId(todo), todoId: targetId };
       const outcome = todo.status === 'completed' ? todo.outcome : todo.reason;
       if (hasEnded(todo) && outcome !== null)
         await handle({ ...status, type: 'todo-completed', status: todo.status, outcome });
@@ -132,9 +143,9 @@ export async function bindReceipt(
         const changes = { status: todo.status, reason: todo.reason ?? undefined };
         await handle({ ...status, type: 'todo-updated', changes });
       }
-      // A provisional session ends with the move: only what must not be moved twice is
-      // marked there.
-      if (hasEnded(todo) || (provisional && there === own)) continue;
+      // A provisional session ends with the move, so only todos that must not be moved
+      // twice are marked there.
+      if (hasEnded(todo) || (provisional && targetId === newId)) continue;
       const base = {
         id: `mcp-moved ${todo.id} ${to}`,
         sessionId: from,
@@ -154,7 +165,7 @@ export async function bindReceipt(
   const source = from === to ? null : await store.state(from);
   if (source !== null) {
     const { plan, pause, deleted } = source;
-    // Of a session that is not provisional only what this call did there.
+    // From a session that is not provisional, only what this call did there is moved.
     if (!(await moveTodos(plan.filter(({ id }) => provisional || isOfCall(id, receipt)))))
       return;
     if (
@@ -178,7 +189,7 @@ export async function bindReceipt(
         at,
       });
   }
-  const last = await places.last(made.index);
+  const last = await places.last(place.index);
   if (last !== null && last.sessionId !== to)
     await places.add(last.index, { sessionId: to, provisional: false });
 }
@@ -192,7 +203,10 @@ function hasEnded(
 const movedId = (id: string, to: string) =>
   formatUuid(Buffer.from(sha256(`${to}\n${id}`).slice(0, 32), 'hex'), 8);
 
-/** Of an id that the model learned before the server was bound. */
+/**
+ * The id that a todo has now, for an id that the model learned before the server was
+ * bound.
+ */
 export async function translateId(
   store: Store,
   sessionId: string,
@@ -203,7 +217,8 @@ export async function translateId(
   const plan = (await store.state(sessionId))?.plan ?? [];
   const moved = movedId(id, sessionId);
   if (plan.some((todo) => todo.id === moved)) return moved;
-  // Only if a provisional session of ours handed the id out: sessions never leak (G6).
+  // Only if a provisional session of ours gave the id to the model: sessions must not see
+  // each other's todos (G6).
   if (!old.sessionId.startsWith('mcp-')) return id;
   const same = plan.filter(({ titleKey }) => titleKey === old.titleKey);
   return (same.find((todo) => !hasEnded(todo)) ?? same[0])?.id ?? id;

@@ -1,4 +1,5 @@
-// The todo tools over MCP on stdio. What only a human may (approve, resume) is left out.
+// The todo tools over MCP on stdio. What only a human may do (approve, resume) is left
+// out.
 import { randomBytes } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
 import type * as types from '@modelcontextprotocol/server';
@@ -17,7 +18,10 @@ import type { TodoTool } from '../tools/todo-tools.ts';
 import { formatReceipt, type Place, placesOf, translateId } from './receipts.ts';
 
 export type ServeMcpOptions = Readonly<{
-  /** `ended`: the client is gone, and nobody waits for results. */
+  /**
+   * Opens store and engine. `ended`: aborts when the client is gone and nobody waits for
+   * results.
+   */
   open: (ended: AbortSignal) => Promise<{ store: Store; engine: Pick<Engine, 'handle'> }>;
   clock: Clock;
   directory: string;
@@ -29,6 +33,9 @@ export type ServeMcpOptions = Readonly<{
 }>;
 type CallerOptions = Pick<ServeMcpOptions, 'open' | 'clock' | 'directory'>;
 
+/**
+ * Serves until the connection ends, from either side, and the calls under way have ended.
+ */
 export async function serveMcp(options: ServeMcpOptions): Promise<void> {
   const mcp = await import('./mcp-package.ts');
   const { tools } = options;
@@ -40,22 +47,26 @@ export async function serveMcp(options: ServeMcpOptions): Promise<void> {
   function createServer(): types.McpServer {
     const capabilities = { tools: { listChanged: false } };
     const instructions = instructionsFor(tools);
-    const offered = { capabilities, instructions, jsonSchemaValidator: readByTheTool };
+    const serverOptions = {
+      capabilities,
+      instructions,
+      jsonSchemaValidator: readByTheTool,
+    };
     const server = new mcp.McpServer(
       { name: 'untildone', version: options.version },
-      offered,
+      serverOptions,
     );
     for (const tool of tools) {
       const { name, description } = tool;
       const schema = tool.inputSchema as unknown as types.JsonSchemaType;
       const inputSchema = mcp.fromJsonSchema(schema, readByTheTool);
-      const shown = { description, inputSchema, annotations: annotationsOf(name) };
-      server.registerTool(name, shown, async (input, { mcpReq }) => {
+      const toolOptions = { description, inputSchema, annotations: annotationsOf(name) };
+      server.registerTool(name, toolOptions, async (input, { mcpReq }) => {
         const { envelope } = mcpReq;
-        const said: unknown = isObject(envelope)
+        const clientInfo: unknown = isObject(envelope)
           ? envelope[mcp.CLIENT_INFO_META_KEY]
           : server.server.getClientVersion();
-        client = clientName(said) ?? client;
+        client = clientName(clientInfo) ?? client;
         const call = caller.call(tool, input, client);
         underWay = underWay.then(() => call);
         const { ok, text } = await call;
@@ -66,7 +77,7 @@ export async function serveMcp(options: ServeMcpOptions): Promise<void> {
   }
 
   const transport = new mcp.StdioServerTransport(options.input, options.output);
-  // Whichever side ends the connection.
+  // Resolves whichever side ends the connection.
   const ended = new Promise<void>((resolve) => {
     const close = transport.close.bind(transport);
     transport.close = () => close().then(resolve);
@@ -91,7 +102,7 @@ function instructionsFor(tools: readonly TodoTool[]): string {
   return `${has('create_todo') && has('complete_todo') ? plan : ''}${ends} ${receipt}`;
 }
 
-/** The tool itself says in a sentence what is wrong, item by item (T6). */
+/** The SDK accepts any input: the tool itself says what is wrong, item by item (T6). */
 const readByTheTool = {
   getValidator<T>(): types.JsonSchemaValidator<T> {
     return (input) => ({ valid: true, data: input as T, errorMessage: undefined });
@@ -99,8 +110,8 @@ const readByTheTool = {
 };
 
 /**
- * Nothing is destructive: rows are never deleted. Only a second `create_todo` adds to the
- * first.
+ * Nothing is destructive, since rows are never deleted. Only a second `create_todo` adds
+ * to the first.
  */
 const annotationsOf = (tool: string): types.ToolAnnotations => ({
   readOnlyHint: tool === 'list_todo' || tool === 'todo_read',
@@ -109,13 +120,13 @@ const annotationsOf = (tool: string): types.ToolAnnotations => ({
   openWorldHint: false,
 });
 
-function clientName(said: unknown): string | null {
-  const name = isObject(said) ? said['name'] : null;
+function clientName(clientInfo: unknown): string | null {
+  const name = isObject(clientInfo) ? clientInfo['name'] : null;
   return typeof name === 'string' && name.trim() !== '' ? oneLine(name, 60) : null;
 }
 
-const looking = ['list_todo', 'todo_read', 'todo_verify'];
-/** What the host's own tools planned is out of sight until a first receipt is bound. */
+const readingTools = ['list_todo', 'todo_read', 'todo_verify'];
+/** Until a first receipt is bound, todos from the host's own tools cannot be seen. */
 const firstLook =
   'This is the first call, made before the session was known: if you expected todos here, call it once more.';
 
@@ -136,10 +147,13 @@ export function createTodoCaller(
   });
   const queue = createQueue();
   let opened: ReturnType<typeof open> | null = null;
-  let known = 0;
+  let lastIndex = 0;
   let lastCall = 0;
 
-  /** When first needed: a host that only starts its servers leaves no trace. */
+  /**
+   * Opens the store when it is first needed: a host that only starts its servers leaves
+   * no trace.
+   */
   function openOnce() {
     opened ??= open(ended).catch((error: unknown) => {
       // Safe: nothing is open yet, and the next call tries again.
@@ -149,11 +163,13 @@ export function createTodoCaller(
     return opened;
   }
 
-  /** null: no call was made yet, or the host ended that session. */
+  /**
+   * The place of this server; null: no call was made yet, or the host ended that session.
+   */
   async function find(): Promise<Place | null> {
     const { store } = await openOnce();
-    const last = await placesOf(store, server).last(known);
-    known = last?.index ?? known;
+    const last = await placesOf(store, server).last(lastIndex);
+    lastIndex = last?.index ?? lastIndex;
     return last === null || (!last.provisional && (await isOver(store, last.sessionId)))
       ? null
       : last;
@@ -183,20 +199,24 @@ export function createTodoCaller(
       agent,
     });
     return {
-      ...(await placesOf(store, server).add(known, { sessionId, provisional: true })),
+      ...(await placesOf(store, server).add(lastIndex, { sessionId, provisional: true })),
       isNew: true,
     };
   }
 
   return {
     find,
-    /** Whatever goes wrong is a result that the model can read; nothing throws. */
+    /**
+     * Calls a tool. Never throws: whatever goes wrong is a result that the model can
+     * read.
+     */
     async call(tool: TodoTool, input: unknown, client: string | null) {
       try {
         // Two calls at once must not open two sessions.
         const { sessionId, index, isNew } = await queue(() => findOrOpen(client));
         const { store, engine } = await openOnce();
-        // Its ids and its receipt carry this time: no other call may have it.
+        // The ids and the receipt of this call carry this time, so no other call may have
+        // it.
         const at = Math.max(clock.now(), lastCall + 1);
         lastCall = at;
         const settings = await settingsOf(store, sessionId);
@@ -210,7 +230,7 @@ export function createTodoCaller(
           resolveCheck: (proposal) => allowedProposal(settings, proposal),
         });
         const words = result.ok ? JSON.stringify(result.output) : result.error.message;
-        const note = isNew && looking.includes(tool.name) ? [firstLook] : [];
+        const hint = isNew && readingTools.includes(tool.name) ? [firstLook] : [];
         const receipt = formatReceipt({
           server,
           place: index,
@@ -218,10 +238,10 @@ export function createTodoCaller(
         });
         return {
           ok: result.ok,
-          text: [words, ...note, `receipt: ${receipt}`].join('\n'),
+          text: [words, ...hint, `receipt: ${receipt}`].join('\n'),
         };
       } catch (error) {
-        // Safe: a change of the plan is one transaction, and the model is told that
+        // Safe: a change of the plan is one transaction, and the model learns that
         // nothing was applied.
         const why =
           error instanceof UntildoneError
@@ -233,9 +253,9 @@ export function createTodoCaller(
         };
       }
     },
-    /** A host's session is the host's to close. */
+    /** Closes a provisional session; a session of the host is the host's to close. */
     async close(): Promise<void> {
-      // Safe: what could not be opened need not be closed.
+      // Safe: a store that could not be opened need not be closed.
       const last = await opened?.catch(() => null);
       if (last == null) return;
       try {
@@ -251,22 +271,23 @@ export function createTodoCaller(
 }
 
 /**
- * After `/clear` this process serves a new session, whose todos must not land in the old
- * one's plan.
+ * Tells whether the host has ended the session. After `/clear` this process serves a new
+ * session, whose todos must not get into the old one's plan.
  */
 async function isOver(store: Store, sessionId: string): Promise<boolean> {
   const state = await store.state(sessionId);
   if (state?.deleted === true) return true;
   const waiting = await store.events({ sessionId, waiting: true });
-  const telling = ['session-closed', 'session-opened', 'human-spoke'];
-  const last = waiting.findLast(({ event }) => telling.includes(event.type));
+  const decidingTypes = ['session-closed', 'session-opened', 'human-spoke'];
+  const last = waiting.findLast(({ event }) => decidingTypes.includes(event.type));
   return last === undefined
     ? state?.closed === true
     : last.event.type === 'session-closed';
 }
 
 /**
- * Of the human's last message (V2): an agent that edits the file allows itself nothing.
+ * The settings that the human's last message froze (V2): an agent that edits the file
+ * allows itself nothing.
  */
 async function settingsOf(store: Store, sessionId: string) {
   const { policyHash = null, agent } = (await store.state(sessionId)) ?? {};

@@ -1,12 +1,13 @@
-// The words of a plan file, read and written: a todo's title and priority, its checks and
-// what else is said of it.
+// The words of a plan file, read and written: a todo's title and priority, its checks,
+// and the other facts about it.
 import { type CommandCheck, createCommandCheck } from '../core/check-specs.ts';
 import { closestName } from '../core/problem.ts';
 import { oneLine, stripTerminalControls } from '../core/safe-text.ts';
 import { priorities, type Todo } from '../core/todo.ts';
 
 /**
- * Code spans and HTML comments, which may run over lines. One pass, whatever the text.
+ * Code spans and HTML comments, which may run over several lines. It reads any text in
+ * one pass.
  */
 function hiddenRanges(text: string) {
   const ranges: {
@@ -35,10 +36,12 @@ function hiddenRanges(text: string) {
   return ranges;
 }
 
+/** A sentence about one line of the file. */
 export const inLine = (line: number, sentence: string) => `line ${line}: ${sentence}`;
 const escapeComment = (text: string) => text.replaceAll('<!--', '\\<!--');
 const unescapeComment = (text: string) => text.replaceAll('\\<!--', '<!--');
 
+/** A line such as `check: …` below a todo. */
 export type Attribute = Readonly<{
   name: 'check' | 'blocked' | 'context' | 'done when';
   value: string;
@@ -46,12 +49,13 @@ export type Attribute = Readonly<{
 }>;
 
 /**
- * The paragraph behind a box: a title, then lines such as `check: …`. Without `hasTitle`
- * the first may be such a line.
+ * Reads the paragraph behind a box: a title, then lines such as `check: …`. Without
+ * `hasTitle` the first line may be such a line.
  */
 export function readItemText(paragraph: string, line: number, hasTitle = true) {
   const ranges = hiddenRanges(paragraph);
-  // NUL, which the parser leaves in no text, for comments: all places stay the same.
+  // Comments become NULs, which the parser leaves in no text, so that all positions stay
+  // the same.
   let shown = '';
   for (const { from, to } of ranges.filter(({ kind }) => kind === 'comment'))
     shown += paragraph.slice(shown.length, from) + '\0'.repeat(to - from);
@@ -62,32 +66,37 @@ export function readItemText(paragraph: string, line: number, hasTitle = true) {
   let start = 0;
   let range = 0;
   paragraph.split('\n').forEach((text, index) => {
-    const at = line + index;
+    const lineNumber = line + index;
     const end = start + text.length;
     const first = end - text.trimStart().length;
     while ((ranges[range]?.to ?? Number.POSITIVE_INFINITY) <= first) range += 1;
     const hidden = (ranges[range]?.from ?? first) < first ? ranges[range]?.kind : null;
     const visible = shown.slice(start, end).replaceAll('\0', '');
     const mayBe = !hidden && (index > 0 || !hasTitle);
-    const said =
+    const attribute =
       mayBe && /^(check|blocked|context|done when):(?:\s+(.*))?$/is.exec(visible.trim());
-    if (said) {
-      const name = said[1]?.toLowerCase() as Attribute['name'];
-      attributes.push({ name, value: unescapeComment((said[2] ?? '').trim()), line: at });
+    if (attribute) {
+      const name = attribute[1]?.toLowerCase() as Attribute['name'];
+      attributes.push({
+        name,
+        value: unescapeComment((attribute[2] ?? '').trim()),
+        line: lineNumber,
+      });
     } else if (attributes.length === 0) title.push(visible);
     const sentence =
       'this looks like a check but is inside backticks that began on a line above';
     if (hidden === 'code' && /^\s*check:/i.test(text))
-      warnings.push(inLine(at, sentence));
+      warnings.push(inLine(lineNumber, sentence));
     start = end + 1;
   });
-  // A backslash that breaks a line is no part of the title.
+  // A backslash that breaks a line is not part of the title.
   const joined = title.join('\n').replace(/\\?\n/g, ' ').replace(/\s+/g, ' ').trim();
   return { title: unescapeComment(joined), attributes, warnings };
 }
 
 /**
- * V1: a check that is written where no todo is, or misspelt, would be lost in silence.
+ * Warns of checks that would be lost in silence (V1): those that belong to no todo, or
+ * are misspelt.
  */
 export function findLostChecks(paragraph: string, line: number, hasTodo: boolean) {
   const ranges = hiddenRanges(paragraph);
@@ -113,12 +122,16 @@ export function findLostChecks(paragraph: string, line: number, hasTodo: boolean
 
 const longestPath = 1_000;
 
-/** The context of a nested todo; '' at the top. Bounded: it grows with every level. */
+/**
+ * The context of a nested todo; '' at the top. It is bounded, since it grows with every
+ * level.
+ */
 export function extendPath(path: string, title: string) {
   const longer = [path, title].filter((part) => part !== '').join(' › ');
   return longer.length > longestPath ? path : longer;
 }
 
+/** Reads a priority from the end of a title, such as `!high`. */
 export function readPriority(text: string) {
   const [, title = '', word = ''] = /^(.*) !([a-z]+)$/is.exec(text) ?? [];
   const priority =
@@ -130,12 +143,12 @@ export function readPriority(text: string) {
 
 /** Events take no longer ids. */
 const longestCheckId = 200;
-/** Before a shell line in its id: a todo that carries it says what will be run. */
+/** Stands before a shell line in its id: a todo with this id says what will be run. */
 const shellMark = '$ ';
 
 /**
- * One word or a text in double quotes names a check of untildone.json, in any letter
- * case; all else is a shell line.
+ * Reads the value of a `check:` line. One word or a text in double quotes names a check
+ * of untildone.json, in any letter case; everything else is a shell line.
  */
 export function readCheckLine(text: string) {
   const fail = (sentence: string) => ({ ok: false, sentence }) as const;
@@ -156,7 +169,7 @@ function nameIn(value: string) {
   return /^[\p{L}\p{N}][\p{L}\p{N}_.:-]*$/u.exec(value)?.[0] ?? null;
 }
 
-/** null: something stands beside the backticks. */
+/** Null: something stands beside the backticks. */
 function codeSpan(value: string) {
   const [range] = hiddenRanges(value);
   if (range?.kind !== 'code' || range.from > 0 || range.to < value.length) return null;
@@ -164,6 +177,7 @@ function codeSpan(value: string) {
   return value.slice(fence, -fence).trim();
 }
 
+/** The text behind `check:` that `readCheckLine` reads back as this id. */
 export function formatCheckLine(id: string) {
   if (!id.startsWith(shellMark)) return nameIn(id) === id ? id : `"${id}"`;
   const shell = id.slice(shellMark.length);
@@ -176,18 +190,21 @@ export function formatCheckLine(id: string) {
   return `${fence}${space}${shell}${space}${fence}`;
 }
 
-/** null: the id is a name in untildone.json. */
+/** The check of a shell line; null: the id is a name in untildone.json. */
 export const shellCheck = (id: string): CommandCheck | null =>
   id.startsWith(shellMark)
     ? createCommandCheck(id, { shell: id.slice(shellMark.length) })
     : null;
 
-/** Well below what the reader takes; deeper todos say their context in words. */
+/** Well below what the reader takes. Deeper todos say their context in words. */
 const mostLevels = 10;
 
-/** In plan order. Cancelled todos are left out: an open box would bring them back. */
+/**
+ * Writes todos as a task list, in plan order. Cancelled todos are left out, since an open
+ * box would bring them back.
+ */
 export function formatPlan(todos: readonly Todo[]) {
-  // Of the todos that the next one may be nested in.
+  // The context that each open level gives to the todos nested in it.
   const paths: string[] = [];
   const lines = todos.flatMap(
     ({ title, status, priority, context, completionCriteria, reason, checks }) => {
@@ -197,9 +214,9 @@ export function formatPlan(todos: readonly Todo[]) {
       const line = oneLine(title, Number.MAX_SAFE_INTEGER);
       paths.splice(depth, paths.length, extendPath(paths[depth - 1] ?? '', line));
       const shown = escapeComment(line);
-      // A title that ends like a mark gets one even where it is the default.
+      // A title that ends like a priority gets one even if it is the default.
       const isMarked = priority !== 'medium' || readPriority(shown).priority !== null;
-      const said = [
+      const facts = [
         ['context', depth === 0 ? context : null],
         ['done when', completionCriteria],
         ['blocked', status === 'blocked' ? reason : null],
@@ -208,7 +225,7 @@ export function formatPlan(todos: readonly Todo[]) {
         escapeComment(oneLine(text ?? '', Number.MAX_SAFE_INTEGER)),
       ]);
       const below = [
-        ...said,
+        ...facts,
         ...checks.map((check) => ['check', formatCheckLine(check)]),
       ];
       return [

@@ -1,6 +1,6 @@
-// Keeps a plan file and a plan in step: what people change in the file becomes events of
-// the actor `file`, what happens to the todos is written into the boxes and nowhere else,
-// and only if the file still holds the text that was read.
+// Keeps a plan file and a plan in step. Changes that people make in the file become
+// events of the actor `file`. What happens to todos is written into the file's boxes and
+// nowhere else, and only if the file still holds the text that was read.
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { NewTodo, PlanChange, TodoChanges } from '../core/events.ts';
@@ -22,6 +22,7 @@ import type {
 } from './plan-file.ts';
 import { lineFields, readPlanFile, readPlanText, writeBoxes } from './plan-file.ts';
 
+/** Which file and which session are kept in step, and how. */
 export type PlanFileSyncOptions = Readonly<{
   path: string;
   pinned?: boolean;
@@ -32,20 +33,24 @@ export type PlanFileSyncOptions = Readonly<{
   identifiers: Identifiers;
   memory?: ReturnType<typeof createFileMemory>;
   /**
-   * The id of the check with this name, if new todos may have it; else null. When a human
-   * imports the file they may have any, otherwise those of the human's last message (V3).
+   * Returns the id of the check with this name if new todos may have it; else null. When
+   * a human imports the file they may have any check, otherwise only those of the human's
+   * last message (V3).
    */
   allowedId: (check: string) => string | null;
   /**
-   * The human names the file just now: its checks count for todos that are in the plan
-   * already, too (V10).
+   * True: the human names the file in this very call, so its checks also count for todos
+   * that are in the plan already (V10).
    */
   isNamed?: boolean;
-  /** Tests edit the file here, before it is looked at again. */
+  /** Tests edit the file here, before it is read again. */
   beforeReplace?: () => void;
 }>;
 
-/** What a link points to is replaced, not the link. */
+/**
+ * Replaces the text of the file if it is still `before`. If `path` is a link, its target
+ * is replaced and the link stays.
+ */
 export function replacePlanText(
   path: string,
   before: string,
@@ -66,14 +71,14 @@ export function replacePlanText(
       ? 'replaced'
       : 'changed-meanwhile';
   } catch (error) {
-    // Safe: the old file is complete, and whoever asked is told why.
+    // Safe: the old file is complete, and the caller gets the reason.
     return { sentence: `cannot be written (${errorCode(error)})` };
   }
 }
 
 /**
- * The last reading; before it, while boxes are written, the one that holds if the file
- * was replaced.
+ * Remembers the last reading of a file; while boxes are written also the one before it,
+ * which holds if the file was not replaced.
  */
 export function createFileMemory(directory: string, path: string, sessionId: string) {
   const folder = join(directory, 'plan-files');
@@ -84,7 +89,7 @@ export function createFileMemory(directory: string, path: string, sessionId: str
         const known = read(list(knownFile), JSON.parse(readFileSync(file, 'utf8')), 1);
         return known.ok ? known.value : [];
       } catch {
-        // Safe: without it boxes can only add ticks, on both sides.
+        // Safe: without the memory, boxes can only add ticks, on both sides.
         return [];
       }
     },
@@ -93,13 +98,16 @@ export function createFileMemory(directory: string, path: string, sessionId: str
         makeFolder(folder, 0o700);
         replaceFile(file, JSON.stringify(known), { like: null, mode: 0o600 });
       } catch {
-        // Safe: the next reading finds an older one or none, and matches by title.
+        // Safe: the next reading finds an older memory or none, and matches by title.
       }
     },
   };
 }
 
-/** What the plan `refused` has a notice each; `boxes` were ticked or emptied. */
+/**
+ * What one run did. Each refused change has a notice; `boxes` counts those that were
+ * ticked or emptied.
+ */
 export const noTotals = {
   created: 0,
   changed: 0,
@@ -107,18 +115,23 @@ export const noTotals = {
   refused: 0,
   boxes: 0,
   notices: [] as readonly string[],
-  /** Until those of the claims are reported. */
+  /** Settles when the checks of the claims have been reported. */
   checks: Promise.resolve() as Promise<unknown>,
 };
 
-/** `withoutLine`: todos that no line stands for, cancelled ones aside. */
+/**
+ * What one run did and what the file says. `withoutLine`: how many todos have no line,
+ * cancelled ones aside.
+ */
 export type SyncReport =
   | (ParsedPlanFile & { readonly withoutLine: number } & Readonly<typeof noTotals>)
   | WrongPlanFile;
 
 const mostAttempts = 5;
 
+/** Keeps one file and one session in step; its runs follow one another. */
 export type PlanFileSync = ReturnType<typeof createPlanFileSync>;
+/** Creates it; reads nothing yet. */
 export function createPlanFileSync(options: PlanFileSyncOptions) {
   const { path, store, sessionId, identifiers, clock, memory } = options;
   const queue = createQueue();
@@ -126,17 +139,23 @@ export function createPlanFileSync(options: PlanFileSyncOptions) {
   let parsed: PlanReading | null = null;
   let { isNamed = false } = options;
 
-  /** One of another plan, from before a new turn began, says nothing about this one. */
+  /**
+   * The last reading. A reading of another plan, from before a new turn, says nothing
+   * about this one.
+   */
   function lastReading(hash: string, { planId }: State): KnownFile | null {
     if (known === undefined) {
-      const kept = memory?.load() ?? [];
-      known = kept.find((candidate) => candidate.hash === hash) ?? kept.at(-1) ?? null;
+      const stored = memory?.load() ?? [];
+      known =
+        stored.find((candidate) => candidate.hash === hash) ?? stored.at(-1) ?? null;
     }
     return known?.planId === planId ? known : null;
   }
 
-  /** Pulls from the file into the plan, then pushes from the plan into the boxes. */
-  async function run(
+  /**
+   * First reads changes from the file into the plan, then writes the boxes from the plan.
+   */
+  async function runSync(
     direction: 'pull' | 'push' | 'sync' | 'settle',
   ): Promise<SyncReport> {
     const notices: string[] = [];
@@ -144,14 +163,14 @@ export function createPlanFileSync(options: PlanFileSyncOptions) {
     const readState = async () =>
       (await store.state(sessionId)) ?? createState(sessionId, clock.now());
 
-    async function send(change: PlanChange) {
-      const base = {
+    async function sendChange(change: PlanChange) {
+      const eventBase = {
         id: identifiers.next(),
         sessionId,
         at: clock.now(),
         actor: 'file',
       } as const;
-      const { reply, checks } = await options.engine.handle({ ...change, ...base });
+      const { reply, checks } = await options.engine.handle({ ...change, ...eventBase });
       const { created = [], changed = [], refused = [] } = reply ?? {};
       const isDrop =
         change.type === 'todo-updated' && change.changes.status === 'cancelled';
@@ -159,7 +178,7 @@ export function createPlanFileSync(options: PlanFileSyncOptions) {
       totals[isDrop ? 'dropped' : 'changed'] += changed.length;
       totals.refused += refused.length;
       notices.push(...refused.map(({ sentence }) => sentence));
-      // Safe: a check that was not reported is run again at the next stop attempt.
+      // Safe: a check that was not reported runs again at the next stop attempt.
       totals.checks = Promise.all([totals.checks, checks?.catch(() => null)]);
     }
 
@@ -169,40 +188,41 @@ export function createPlanFileSync(options: PlanFileSyncOptions) {
       parsed = reading;
       const { plan, text, hash } = reading;
       let state = await readState();
-      let base = lastReading(hash, state);
+      let lastKnown = lastReading(hash, state);
       const hasNews =
         isNamed ||
-        base?.hash !== hash ||
-        (direction === 'settle' && isLeftOutAgain(base.removed, state));
+        lastKnown?.hash !== hash ||
+        (direction === 'settle' && isLeftOutAgain(lastKnown.removed, state));
       if (direction !== 'push' && hasNews) {
         const {
           changes,
-          notices: said,
-          ...seen
-        } = compareItems(plan.items, base, state.plan, {
+          notices: comparisonNotices,
+          ...newReading
+        } = compareItems(plan.items, lastKnown, state.plan, {
           ...options,
           isNamed,
         });
         isNamed = false;
-        notices.push(...plan.warnings, ...said);
-        for (const change of changes) await send(change);
-        known = { planId: state.planId, hash, ...seen };
+        notices.push(...plan.warnings, ...comparisonNotices);
+        for (const change of changes) await sendChange(change);
+        known = { planId: state.planId, hash, ...newReading };
         memory?.save([known]);
         state = await readState();
-        base = lastReading(hash, state);
+        lastKnown = lastReading(hash, state);
       }
-      const { boxes, withoutLine } = wantedBoxes(reading, base, state.plan);
+      const { boxes, withoutLine } = wantedBoxes(reading, lastKnown, state.plan);
       const written = direction === 'pull' ? text : writeBoxes(text, plan, boxes);
       if (written === text) return { ok: true, plan, withoutLine, ...totals };
-      // A change that was not pulled yet stays one: the next pull compares with the last
-      // reading.
-      const pulled = base?.hash === hash ? base : null;
+      // A change that was not read yet stays a change: the next run compares with the
+      // last reading.
+      const pulled = lastKnown?.hash === hash ? lastKnown : null;
       const items = pulled?.items.map((item, index) => ({
         ...item,
         checked: boxes[index] ?? item.checked,
       }));
       const next = pulled && items && { ...pulled, hash: sha256(written), items };
-      // The intent first: after a crash the file itself tells whether it was written.
+      // The intent is saved first: after a crash the file itself shows whether it was
+      // written.
       if (pulled && next) memory?.save([next, pulled]);
       const replaced = replacePlanText(path, text, written, options);
       const isLate = replaced === 'changed-meanwhile';
@@ -220,15 +240,15 @@ export function createPlanFileSync(options: PlanFileSyncOptions) {
     }
   }
 
-  const inTurn = (direction: Parameters<typeof run>[0]) => () =>
-    queue(() => run(direction));
+  const inTurn = (direction: Parameters<typeof runSync>[0]) => () =>
+    queue(() => runSync(direction));
   return {
     pull: inTurn('pull'),
     push: inTurn('push'),
     sync: inTurn('sync'),
     /**
-     * Like sync, before a stop: only then does a line that is still missing count as left
-     * out again (V4).
+     * Like sync, but before a stop: only then does a line that is still missing count as
+     * left out again (V4).
      */
     settle: inTurn('settle'),
   };
@@ -242,7 +262,7 @@ function isLeftOutAgain(removed: readonly string[], { plan }: State) {
 }
 
 // What changed since the last reading. Only differences are changes: a box that is still
-// empty does not reopen what the agent just completed.
+// empty does not reopen a todo that the agent has just completed.
 
 const knownItem = object({ ...lineFields, todoId: text() });
 type KnownItem = Infer<typeof knownItem>;
@@ -260,8 +280,8 @@ type KnownFile = Infer<typeof knownFile>;
 type Link = Readonly<{ todo: Todo; known: KnownItem | null }>;
 
 /**
- * Which line is which todo: as in the last reading, else by title; null: a new one.
- * `gone`: todos without their line.
+ * Finds the todo of each line: as in the last reading, otherwise by title; null: the line
+ * is new. `gone`: todos that lost their line.
  */
 function linkItems(
   items: readonly PlanItem[],
@@ -273,15 +293,15 @@ function linkItems(
   const knownOf = new Map(before.map((item) => [item.todoId, item]));
   const boxStatus = ({ checked }: KnownItem | PlanItem) =>
     checked ? 'completed' : 'pending';
-  // By what the file said: what the agent has done since must not keep a line from its
-  // todo.
+  // Compared with what the file said before: work that the agent has done since must not
+  // separate a line from its todo.
   const lastWritten = before.map((item) => {
     const titleKey = normaliseTitle(item.title);
     return { id: item.todoId, hostKey: null, titleKey, status: boxStatus(item) } as const;
   });
   const written = items.map((item) => ({ content: item.title, status: boxStatus(item) }));
   const { rowOf, unmatched } = matchWritten(written, lastWritten);
-  // What was cancelled with a reason is not brought back.
+  // A todo that was cancelled with a reason is not brought back.
   const isOver = ({ status, reason }: Todo) => status === 'cancelled' && reason !== null;
   const free = plan.filter((todo) => !knownOf.has(todo.id) && !isOver(todo));
   const unlinked = written.filter((_, index) => rowOf[index] === null);
@@ -289,7 +309,7 @@ function linkItems(
   const links = items.map(({ title }, index): Link | null => {
     const row = rowOf[index] ?? null;
     const todo = row === null ? others.next().value : rows.get(row.id);
-    // A line that only resembles a todo of somebody else is a new one.
+    // A line that only resembles a todo from elsewhere is a new one.
     if (!todo || (row === null && todo.titleKey !== normaliseTitle(title))) return null;
     return { todo, known: knownOf.get(todo.id) ?? null };
   });
@@ -301,7 +321,10 @@ const keptChecks =
 const unknownCheck =
   'a check that you did not allow was left out; it counts after your next import';
 
-/** A tick is a claim, a tick taken out reopens, a line that is gone drops its todo. */
+/**
+ * Turns differences into changes: a new tick claims its todo done, a removed tick reopens
+ * it, and a removed line drops it.
+ */
 function compareItems(
   items: readonly PlanItem[],
   known: KnownFile | null,
@@ -327,7 +350,7 @@ function compareItems(
       notices.push(inLine(line, isKept ? keptChecks : unknownCheck));
     if (link !== null) {
       if (isNamed && !hasSame(checks, link.todo.checks))
-        changes.push(update(todoId, { checks }));
+        changes.push(updateChange(todoId, { checks }));
       // Names may come from untildone.json, by the todo's title, and stay.
       const lost = link.todo.checks.filter(
         (check) => !checks.includes(check) && shellCheck(check) !== null,
@@ -350,23 +373,25 @@ function compareItems(
         status: item.checked ? 'completed' : undefined,
       });
       if (item.blocked !== null)
-        changes.push(update(todoId, { status: 'blocked', reason: item.blocked }));
+        changes.push(updateChange(todoId, { status: 'blocked', reason: item.blocked }));
     }
     return { ...item, todoId };
   });
   const removed = new Set([...gone, ...(known?.removed ?? [])]);
   for (const { todoId } of next) removed.delete(todoId);
   const missing = plan.filter((todo) => removed.has(todo.id) && isOpen(todo));
-  // Once more for what was named as dropped: that settles it as cancelled without a
+  // A todo that was already named as dropped is sent once more: that cancels it without a
   // reason (V4).
-  const said = missing.filter((todo) => !isDropped(todo) || todo.droppedNamedAt !== null);
+  const toDrop = missing.filter(
+    (todo) => !isDropped(todo) || todo.droppedNamedAt !== null,
+  );
   const creation: PlanChange[] =
     created.length === 0 ? [] : [{ type: 'todos-created', items: created }];
   return {
     changes: [
       ...creation,
       ...changes,
-      ...said.map(({ id }) => update(id, { status: 'cancelled' })),
+      ...toDrop.map(({ id }) => updateChange(id, { status: 'cancelled' })),
     ],
     items: next,
     removed: missing.map(({ id }) => id),
@@ -377,13 +402,13 @@ function compareItems(
 const hasSame = (some: readonly string[], others: readonly string[]) =>
   some.length === others.length && some.every((check) => others.includes(check));
 
-const update = (todoId: string, changes: TodoChanges) =>
+const updateChange = (todoId: string, changes: TodoChanges) =>
   ({ type: 'todo-updated', todoId, changes }) as const;
 
-type Line = Omit<KnownItem, 'todoId'>;
+type LineFields = Omit<KnownItem, 'todoId'>;
 
-/** What others changed stays theirs. */
-function fieldChanges(item: Line, { todo, known }: Link): PlanChange[] {
+/** A field changes only if the file changed it: what others changed in the plan stays. */
+function fieldChanges(item: LineFields, { todo, known }: Link): PlanChange[] {
   const priority = item.priority ?? (known?.priority ? 'medium' : null);
   const now = { ...item, title: known && item.title, priority };
   const fields = (['title', 'context', 'completionCriteria', 'priority'] as const).filter(
@@ -393,11 +418,11 @@ function fieldChanges(item: Line, { todo, known }: Link): PlanChange[] {
   const changes: TodoChanges = Object.fromEntries(
     fields.map((name) => [name, now[name]]),
   );
-  return fields.length === 0 ? [] : [update(todo.id, changes)];
+  return fields.length === 0 ? [] : [updateChange(todo.id, changes)];
 }
 
 function boxChanges(
-  { checked, blocked }: Line,
+  { checked, blocked }: LineFields,
   { todo, known }: Link,
   fileName: string,
 ): PlanChange[] {
@@ -414,43 +439,52 @@ function boxChanges(
     ];
   }
   if (status === 'completed')
-    return known?.checked ? [update(todoId, { status: 'pending' })] : [];
+    return known?.checked ? [updateChange(todoId, { status: 'pending' })] : [];
   if (blocked !== null && blocked !== known?.blocked) {
     const isSame = status === 'blocked' && reason === blocked;
-    return isSame ? [] : [update(todoId, { status: 'blocked', reason: blocked })];
+    return isSame ? [] : [updateChange(todoId, { status: 'blocked', reason: blocked })];
   }
   const isUnblocked = blocked === null && known?.blocked && status === 'blocked';
   const isBack = known === null && (isDropped(todo) || status === 'cancelled');
   if (!isUnblocked && !isBack) return [];
   return [
-    update(todoId, { status: status === 'in_progress' ? 'in_progress' : 'pending' }),
+    updateChange(todoId, {
+      status: status === 'in_progress' ? 'in_progress' : 'pending',
+    }),
   ];
 }
 
 /**
- * Behind the todo of the line before; at the end where file and plan do not share an
- * order.
+ * The place of each new line: behind the todo of the line before it. Undefined: at the
+ * end, also if file and plan do not have the same order.
  */
 function newPositions(
   links: readonly (Link | null)[],
   plan: readonly Todo[],
 ): (number | undefined)[] {
-  const place = new Map(plan.map(({ id }, index) => [id, index + 1]));
-  const places = links.map((link) => link && (place.get(link.todo.id) ?? 0));
-  const kept = places.filter((at) => at !== null);
-  if (kept.length === 0 || kept.some((at, index) => at <= (kept[index - 1] ?? -1)))
+  const positionById = new Map(plan.map(({ id }, index) => [id, index + 1]));
+  const linePositions = links.map(
+    (link) => link && (positionById.get(link.todo.id) ?? 0),
+  );
+  const kept = linePositions.filter((position) => position !== null);
+  if (
+    kept.length === 0 ||
+    kept.some((position, index) => position <= (kept[index - 1] ?? -1))
+  )
     return [];
-  let after = 0;
-  let placed = 0;
-  return places.map((at) => {
-    after = at ?? after;
-    return at !== null || after === plan.length ? undefined : after + ++placed;
+  let lastPosition = 0;
+  let newLines = 0;
+  return linePositions.map((position) => {
+    lastPosition = position ?? lastPosition;
+    return position !== null || lastPosition === plan.length
+      ? undefined
+      : lastPosition + ++newLines;
   });
 }
 
 /**
- * A box that somebody changed since the last reading is theirs; an unknown one is only
- * ever ticked.
+ * Which boxes must be ticked. A box that somebody changed since the last reading stays; a
+ * box that was not read before is only ever ticked.
  */
 function wantedBoxes(
   { hash, plan }: PlanReading,
@@ -458,7 +492,7 @@ function wantedBoxes(
   todos: readonly Todo[],
 ) {
   const rows = new Map(todos.map((todo) => [todo.id, todo]));
-  // The same text: its lines are the known ones, one for one.
+  // The text is the same, so its lines are the known ones, one for one.
   const links =
     known?.hash === hash
       ? known.items.map((item) => ({ todo: rows.get(item.todoId), known: item }))

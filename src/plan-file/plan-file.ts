@@ -27,10 +27,10 @@ import {
   shellCheck,
 } from './line-text.ts';
 
-/** What the file says of a todo, Markdown included; null: it does not say. */
+/** What the file says about a todo, as Markdown; null: it says nothing. */
 export const lineFields = {
   title: text(),
-  /** A `context:` line, else the titles around it, outermost first. */
+  /** From a `context:` line, otherwise the titles around the todo, outermost first. */
   context: nullable(text()),
   completionCriteria: nullable(text()),
   priority: nullable(choice(...priorities)),
@@ -39,12 +39,16 @@ export const lineFields = {
   checks: list(text()),
 };
 
+/** One todo of the file. */
 export interface PlanItem extends Values<typeof lineFields> {
-  /** Of the one character between the brackets, in UTF-16 units. */
+  /** The place of the one character between the brackets, in UTF-16 units. */
   readonly boxOffset: number;
   readonly line: number;
 }
 
+/**
+ * What a plan file says. `goalChecks` and `checks` hold names or `$ ` and a shell line.
+ */
 export type PlanFile = Readonly<{
   title: string | null;
   goalChecks: readonly string[];
@@ -56,45 +60,50 @@ export type ParsedPlanFile = Readonly<{ ok: true; plan: PlanFile }>;
 export type PlanReading = ParsedPlanFile & Readonly<{ text: string; hash: string }>;
 export type WrongPlanFile = Readonly<{ ok: false; problems: readonly string[] }>;
 
-// The default of maxTodos, that many long titles in UTF-16 units, and five lines for
-// each.
+// The default of maxTodos; as many long titles in UTF-16 units; and five lines for each
+// todo.
 const mostItems = 20_000;
+/** The longest text that is read. */
 export const mostCharacters = 4_194_304;
 const mostLines = 100_000;
-/** YAML is slow to refuse what is not YAML. */
+/** YAML takes long to refuse a text that is not YAML. */
 const mostFrontMatter = 32_768;
 /**
- * Twenty lists in each other. Every level reads its lines anew: more would cost minutes.
+ * Twenty lists inside one another. Every level reads its lines again, so more would take
+ * minutes.
  */
 const maxNesting = 40;
 const problemsTold = 20;
 
-// Blocks only: emphasis and links cost time.
+// Only blocks are read: emphasis and links cost time.
 const markdown = new MarkdownIt('commonmark', { maxNesting });
 markdown.core.ruler.enableOnly(['normalize', 'block']);
 
 interface Draft extends Omit<PlanItem, 'completionCriteria' | 'blocked' | 'checks'> {
   readonly attributes: Attribute[];
-  /** Of the list items inside it; its own lines come first. */
+  /** Attributes from list items inside the todo; those of its own lines come first. */
   readonly below: Attribute[];
 }
 
 interface OpenItem {
   readonly line: number;
   isEmpty: boolean;
-  /** The context of those inside it. */
+  /** The context of todos inside this item. */
   path: string;
-  /** null: it has no box. */
+  /** Null: the item has no box. */
   draft: Draft | null;
 }
 
-/** `pinned`: a link in its place would lead out of what the human handed over. */
+/**
+ * Reads the file's text. `pinned`: refuses a link that has taken the file's place, since
+ * it could lead out of what the human handed over.
+ */
 export function readPlanText(path: string, pinned = false) {
   // In UTF-8 a character has at most four bytes.
   return readTextFile(path, 4 * mostCharacters, pinned);
 }
 
-/** @param last is not parsed again while the text is the same */
+/** Reads and parses the file. `last` is returned if the text is still the same. */
 export function readPlanFile(
   path: string,
   pinned = false,
@@ -115,6 +124,10 @@ const refuseFile = (sentence: string): WrongPlanFile => ({
   problems: [`the file ${sentence}`],
 });
 
+/**
+ * Parses a plan. Returns all problems instead if there is one: a lost check or todo would
+ * let unproved work pass.
+ */
 export function parsePlanFile(text: string): ParsedPlanFile | WrongPlanFile {
   if (text.length > mostCharacters)
     return refuseFile(`has more than ${mostCharacters} characters`);
@@ -136,13 +149,16 @@ export function parsePlanFile(text: string): ParsedPlanFile | WrongPlanFile {
     else if (!checks.includes(read.id)) checks.push(read.id);
   }
 
-  /** What cannot be read refuses the file: a lost check would let unproved work pass. */
+  /**
+   * An unreadable front matter refuses the file: a lost check would let unproved work
+   * pass.
+   */
   function readFrontMatter() {
     const isFence = (line = '') => line.trimEnd() === '---';
     const close = isFence(lines[0])
       ? lines.findIndex((line, at) => at > 0 && isFence(line))
       : -1;
-    const found = {
+    const frontMatter = {
       title: null as string | null,
       goalChecks: [] as string[],
       endLine: close + 1,
@@ -152,14 +168,14 @@ export function parsePlanFile(text: string): ParsedPlanFile | WrongPlanFile {
       problems.push(
         inLine(1, `the front matter has more than ${mostFrontMatter} characters`),
       );
-      return found;
+      return frontMatter;
     }
     let value: unknown;
     try {
       // Every value is a text: no tag makes an object.
       value = loadAll(yaml, { schema: FAILSAFE_SCHEMA })[0];
     } catch (error) {
-      // Safe: the human is told.
+      // Safe: the human gets the reason.
       const { reason, mark, message } = error as Partial<YAMLException>;
       const why = excerpt(reason ?? message ?? String(error));
       problems.push(
@@ -167,24 +183,25 @@ export function parsePlanFile(text: string): ParsedPlanFile | WrongPlanFile {
       );
     }
     const { title, checks } = isObject(value) ? value : {};
-    if (typeof title === 'string' && title.trim() !== '') found.title = title.trim();
+    if (typeof title === 'string' && title.trim() !== '')
+      frontMatter.title = title.trim();
     const where = 'in the front matter, "checks": ';
     for (const entry of [checks || []].flat()) {
-      if (typeof entry === 'string') addCheck(entry, found.goalChecks, 1, where);
+      if (typeof entry === 'string') addCheck(entry, frontMatter.goalChecks, 1, where);
       else
         problems.push(inLine(1, `${where}a check must be a text, got ${excerpt(entry)}`));
     }
-    return found;
+    return frontMatter;
   }
 
   /**
-   * The parser leaves out code and HTML that only look like lists; block quotes are left
-   * out here.
+   * Finds the todos. The parser leaves out code and HTML that only look like lists; block
+   * quotes are left out here.
    */
   function readItems(firstLine: number) {
     const open: OpenItem[] = [];
     let quotes = 0;
-    /** A heading's text comes in the same kind of token. */
+    /** The text of a heading comes in the same kind of token. */
     let isParagraph = false;
     for (const { type, map, content } of markdown.parse(
       text.slice(starts[firstLine]),
@@ -220,18 +237,21 @@ export function parsePlanFile(text: string): ParsedPlanFile | WrongPlanFile {
     return drafts.map(finishItem);
   }
 
-  /** True: it says something of the todo above. */
+  /**
+   * Reads the first paragraph of a list item. Returns true if it belongs to the todo
+   * above.
+   */
   function readHead(item: OpenItem, above: Draft | null | undefined, content: string) {
     const line = item.line + 1;
     const first = content.split('\n', 1)[0] ?? '';
-    // The parser keeps the line's end.
+    // The parser keeps a line's end as it is.
     const end = (starts[item.line] ?? 0) + (lines[item.line] ?? '').trimEnd().length;
     const boxOffset = end - first.trimEnd().length + 1;
-    // With a title on the same line; a link like `[x](…)` is none.
+    // A box must have a title on the same line; a link such as `[x](…)` is no box.
     const mark = /^\[([ \txX])\][ \t]+\S/.exec(content)?.[1];
     if (mark === undefined || !isBox(text, boxOffset)) {
-      // `- check: npm test` below a todo is about that todo; any other item without a box
-      // is context.
+      // `- check: npm test` below a todo belongs to that todo. Any other item without a
+      // box is context.
       const { attributes } = readItemText(content, line, false);
       const isBelow = attributes[0]?.line === line;
       if (above && isBelow) above.below.push(...attributes);
@@ -239,15 +259,15 @@ export function parsePlanFile(text: string): ParsedPlanFile | WrongPlanFile {
       return Boolean(above) && isBelow;
     }
     const {
-      title: said,
+      title: titleText,
       attributes,
-      warnings: doubts,
+      warnings: titleWarnings,
     } = readItemText(content.slice(3), line);
-    if (said === '') return false;
-    warnings.push(...doubts);
+    if (titleText === '') return false;
+    warnings.push(...titleWarnings);
     const box = { checked: mark.toLowerCase() === 'x', boxOffset, line };
     item.draft = {
-      ...readPriority(said),
+      ...readPriority(titleText),
       ...box,
       context: item.path || null,
       attributes,
@@ -261,17 +281,17 @@ export function parsePlanFile(text: string): ParsedPlanFile | WrongPlanFile {
   function finishItem({ attributes, below, ...item }: Draft) {
     const { checked, line } = item;
     const checks: string[] = [];
-    const said: Partial<Record<Attribute['name'], string>> = {};
+    const values: Partial<Record<Attribute['name'], string>> = {};
     for (const { name, value, line: at } of [...attributes, ...below]) {
       if (name === 'check') addCheck(value, checks, at);
       else if (value === '') warnings.push(inLine(at, `nothing follows "${name}:"`));
-      else said[name] ??= value;
+      else values[name] ??= value;
     }
     const {
       blocked = null,
       context = item.context,
       'done when': completionCriteria = null,
-    } = said;
+    } = values;
     if (blocked !== null && checked)
       warnings.push(
         inLine(line, 'a ticked todo cannot be blocked; it is read as ticked'),
@@ -297,7 +317,10 @@ export function parsePlanFile(text: string): ParsedPlanFile | WrongPlanFile {
   };
 }
 
-/** @param boxes which shall be ticked */
+/**
+ * Writes the boxes into the text and changes nothing else. `boxes`: which of them are
+ * ticked.
+ */
 export function writeBoxes(text: string, { items }: PlanFile, boxes: readonly boolean[]) {
   let written = '';
   let at = 0;
@@ -310,13 +333,13 @@ export function writeBoxes(text: string, { items }: PlanFile, boxes: readonly bo
   return written + text.slice(at);
 }
 
-/** A wrong offset must cost a tick, not someone's text. */
+/** Checked again before writing: a wrong offset must cost a tick, not somebody's text. */
 const isBox = (text: string, offset: number) =>
   /^\[[ \txX]\]$/.test(text.slice(offset - 1, offset + 2));
 
 /**
- * `names` stand in untildone.json. Whoever takes the checks answers for the file being
- * the human's (V3).
+ * The plan's checks. `specs`: its shell lines; `names`: those that untildone.json must
+ * have. The caller makes sure that the file is the human's (V3).
  */
 export function planChecks({ goalChecks, items }: PlanFile) {
   const ids = [...new Set([...goalChecks, ...items.flatMap(({ checks }) => checks)])];

@@ -1,6 +1,6 @@
-// A plan file, taken at the human's message: its checks join the policy before that is
-// snapshotted, and the policy remembers the file (V2). Everything that can be wrong with
-// it is told before anything is started.
+// Takes a plan file at the human's message: its checks join the policy before that is
+// frozen, and the policy remembers the file (V2). If anything is wrong with the file, it
+// says so before anything starts.
 import { realpath } from 'node:fs/promises';
 import { basename, isAbsolute, relative, resolve, sep } from 'node:path';
 import { UntildoneError } from '../core/error.ts';
@@ -21,7 +21,8 @@ import { type PlanFile, parsePlanFile, planChecks, readPlanText } from './plan-f
 const namedChecks = 5;
 
 /**
- * @param file as the human wrote it, from `cwd`; `directory`, the workspace, must be real
+ * Adds the file's checks to the policy, or throws `usage` with what is wrong. `file` is
+ * as the human wrote it, from `cwd`; `directory`, the workspace, must be a real path.
  */
 export async function takePlanFile(
   policy: Policy,
@@ -66,8 +67,8 @@ export async function takePlanFile(
 }
 
 /**
- * What the plan would refuse or never find: a todo or a check that is silently lost would
- * let unproved work pass.
+ * Finds what the plan would refuse or never find: a todo or a check that is lost in
+ * silence would let unproved work pass.
  */
 function findProblem(
   plan: PlanFile,
@@ -106,8 +107,8 @@ function firstRefused({ items }: PlanFile, settings: Settings): string | null {
 }
 
 /**
- * Checks that a plan file has got since the human handed it over are told, and not run
- * (P40); null: there are none.
+ * Names the checks that a plan file got after the human handed it over: they are reported
+ * and not run (P40). Null: there are none.
  */
 export function tellNewChecks({ checks = {} }: Policy, path: string): string | null {
   const text = readPlanText(path, true);
@@ -123,7 +124,8 @@ export function tellNewChecks({ checks = {} }: Policy, path: string): string | n
 }
 
 /**
- * `plan-PLAN.md-1a2b3c4d`: readable, and another file of the same name has another one.
+ * The id of the file's own session, such as `plan-PLAN.md-1a2b3c4d`: readable, and
+ * different for another file with the same name.
  */
 export function ownSessionId(realPath: string): string {
   const name = basename(realPath)
@@ -133,8 +135,8 @@ export function ownSessionId(realPath: string): string {
 }
 
 /**
- * A session of the file's own, which every import of it finds again. It is never
- * continued: nobody works in it.
+ * Opens a session that belongs to the file: every import of the file finds it again. It
+ * is never continued, since no agent works in it.
  */
 export async function openOwnSession(
   engine: Pick<Engine, 'handle'>,

@@ -1,5 +1,5 @@
-// For tests of your own: a clock that moves when told to, and a host without a model that
-// drives a real runtime.
+// `untildone/testing`, for tests of your own: a clock that moves when the test says so,
+// and a host without a model that drives a real runtime.
 export {
   createScriptedHost,
   type Happening,

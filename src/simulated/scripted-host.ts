@@ -15,8 +15,8 @@ import { createRuntime, type RuntimeOptions } from '../engine/runtime.ts';
 import { createIdentifiers, sha256, systemClock } from '../engine/system.ts';
 
 /**
- * All but the store has a default: the system's clock, and the default settings without
- * any check.
+ * Everything but the store and the mode has a default: the system's clock, and the
+ * default settings without any check.
  */
 export interface ScriptedHostOptions
   extends Omit<Partial<RuntimeOptions>, 'host' | 'store'>,
@@ -25,20 +25,20 @@ export interface ScriptedHostOptions
   readonly sessionId?: string;
   readonly descriptor?: Partial<SessionDescriptor>;
   readonly agent?: Partial<AgentDescriptor>;
-  /** Default: every injection is taken. */
+  /** Whether an injection is taken; by default each one is. */
   readonly takes?: (outgoing: OutgoingText) => boolean;
-  /** Whether messages can be looked up after a crash; default: yes. */
+  /** Whether messages can be looked up after a crash; by default yes. */
   readonly showsMessages?: boolean;
 }
 
-/** An event without what the host fills in. */
+/** An event without the fields that the host fills in. */
 export type Happening<E = Event> = E extends Event
   ? Omit<E, 'id' | 'sessionId' | 'at'>
   : never;
 
 type Stop = Omit<Happening<EventOf<'stop-attempted'>>, 'type'>;
 
-/** What `createScriptedHost` gives. */
+/** What `createScriptedHost` returns. */
 export type ScriptedHost = ReturnType<typeof createScriptedHost>;
 
 /**
@@ -147,6 +147,7 @@ export function createScriptedHost(options: ScriptedHostOptions) {
   };
 }
 
+/** The descriptor of a scripted session. */
 export function scriptedDescriptor(mode: HostMode, instance: string): SessionDescriptor {
   const tools = { pause: 'todo_pause', verify: 'todo_verify' };
   return {

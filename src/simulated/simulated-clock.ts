@@ -1,19 +1,21 @@
-// A clock that moves only when told to. Wake-ups run in order of their time, never in
-// real time.
+// A clock that moves only when a test says so. Wake-ups run in the order of their times,
+// never in real time.
 import type { Clock, Identifiers } from '../engine/host.ts';
 
 /** A clock that a test moves. */
 export interface SimulatedClock extends Clock {
-  /** Runs every wake-up that falls due, and lets their promises settle. */
+  /**
+   * Moves the clock, runs every wake-up that falls due, and lets their promises settle.
+   */
   advance(milliseconds: number): Promise<void>;
-  /** Tells a test that nothing leaks. */
+  /** How many wake-ups wait, so that a test can show that none is left. */
   pending(): number;
 }
 
 /** Rounds of the event loop: more than any chain of awaits in the engine. */
 const settleRounds = 20;
 
-/** A clock that stands still until it is told to advance. */
+/** Creates a clock that stands still until it is told to advance. */
 export function createSimulatedClock(start = 1_800_000_000_000): SimulatedClock {
   let now = start;
   const wakeUps = new Set<{ readonly at: number; readonly callback: () => void }>();
@@ -50,7 +52,7 @@ export function createSimulatedClock(start = 1_800_000_000_000): SimulatedClock 
   };
 }
 
-/** Ids that count up, so that a failing test says which one. */
+/** Makes ids that count up, so that a failing test says which id it was. */
 export function createSequentialIdentifiers(prefix = 'id'): Identifiers {
   let count = 0;
   return { next: () => `${prefix}-${++count}` };

@@ -1,11 +1,12 @@
-// Names where untildone keeps what it knows: one directory per user, for all hosts (V7).
+// Finds the folder in which untildone keeps its records: one per user, for all hosts
+// (V7). It creates nothing.
 import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import type { Environment } from '../engine/policy.ts';
 import { errorCode, type FileStats, findRepository, statsOf } from '../engine/system.ts';
 
-/** Always absolute. */
+/** The folder's path; always absolute. */
 export function stateDirectory(environment: Environment): string {
   const { UNTILDONE_HOME: own, XDG_STATE_HOME: stateHome, HOME: home } = environment;
   if (own) return resolve(own);
@@ -14,12 +15,14 @@ export function stateDirectory(environment: Environment): string {
   return join(home || homedir(), '.local', 'state', 'untildone');
 }
 
+/** The path of the user's store. */
 export function storePath(environment: Environment): string {
   return join(stateDirectory(environment), 'untildone.db');
 }
 
 /**
- * Why what it holds may be somebody else's; null: nobody else's, or there is nothing yet.
+ * Says why the folder's contents may come from somebody else, and what to do; null: they
+ * cannot, or the folder does not exist yet.
  */
 export function whyNotPrivate(
   directory: string,
@@ -36,22 +39,22 @@ export function whyNotPrivate(
 }
 
 /**
- * Why nothing can be kept there, with the way out; null: it can, or the folders can be
- * made. It makes none.
+ * Says why nothing can be kept in the folder, and what to do; null: it can be written, or
+ * can be created. It creates no folder.
  */
 export function whyNotWritable(directory: string): string | null {
-  let there = directory;
+  let existing = directory;
   try {
     while (
-      statSync(there, { throwIfNoEntry: false }) === undefined &&
-      dirname(there) !== there
+      statSync(existing, { throwIfNoEntry: false }) === undefined &&
+      dirname(existing) !== existing
     )
-      there = dirname(there);
-    if (!statSync(there).isDirectory()) return notWritable(directory, 'ENOTDIR');
-    accessSync(there, constants.W_OK | constants.X_OK);
+      existing = dirname(existing);
+    if (!statSync(existing).isDirectory()) return notWritable(directory, 'ENOTDIR');
+    accessSync(existing, constants.W_OK | constants.X_OK);
     return null;
   } catch (error) {
-    // Safe: not being allowed is the answer.
+    // Safe: a refusal is the answer.
     return notWritable(directory, errorCode(error));
   }
 }
@@ -60,14 +63,14 @@ function notWritable(directory: string, code: string): string {
   return `${directory} cannot be written (${code}), and untildone keeps its records there: set UNTILDONE_HOME to a directory of your own.`;
 }
 
-/** As `init` copies it there. */
+/** Tells whether the running program is one that `init` copied into the folder. */
 export function holdsProgram(state: string): boolean {
   return process.argv[1]?.startsWith(join(state, 'bin', '/')) === true;
 }
 
 /**
- * By the folder that we were started in: what the project's settings say is not known
- * yet.
+ * Tells whether the folder lies in the project. The folder that we were started in
+ * counts, since the project's settings are not known yet.
  */
 function isInProject(state: string): boolean {
   const start = process.cwd();
@@ -78,17 +81,17 @@ function isInProject(state: string): boolean {
 }
 
 /**
- * What is loaded from now on comes out of Node's cache of compiled code, beside the
- * programs: its folder; null: none.
+ * From now on, modules are loaded from Node's cache of compiled code, which lies beside
+ * the copied programs. Returns the cache's folder; null: it is not used.
  */
 export function useCompiledCode(environment: Environment): string | null {
   const state = stateDirectory(environment);
   const stats = statsOf(state);
-  // Compiled code is code: none is taken from where others can write, nor from the
-  // project that an agent works in, unless the program itself lies there (V10).
+  // Compiled code is code. None is taken from a folder that others can write to, nor from
+  // the project that an agent works in, unless the program itself lies there (V10).
   if (stats === null || whyNotPrivate(state, stats) !== null) return null;
   if (!holdsProgram(state) && isInProject(state)) return null;
-  // Node makes the folders by the process's mask.
+  // Node creates the folders with the process's mask.
   const mask = process.umask(0o077);
   const folder = join(state, 'bin', 'compiled');
   process.getBuiltinModule('node:module').enableCompileCache(folder);

@@ -1,5 +1,5 @@
 // `untildone/tools`: what a model is told about the todo tools, for programs that call
-// its API themselves. What they do is `session.tools[name].execute(input)`.
+// its API themselves. `session.tools[name].execute(input)` runs them.
 export type { TodoToolName } from './todo-tools.ts';
 export {
   type ToolFormat,

@@ -1,5 +1,5 @@
 // All todo tools, for every host and our own agent. A model's mistakes are values; only a
-// broken store throws. The session comes from the context, never from the model, and
+// broken store throws. The session comes from the caller, never from the model, and
 // workers get no tools (M7).
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Refusal } from '../core/decision.ts';
@@ -43,6 +43,7 @@ import type { Store } from '../engine/store.ts';
 import { readInput, readItems, words } from './tool-input.ts';
 import { viewFailures } from './view-failures.ts';
 
+/** What a tool call gets from its caller. */
 export type ToolCallContext = Readonly<{
   engine: Pick<Engine, 'handle'>;
   store: Pick<Store, 'state'>;
@@ -50,13 +51,19 @@ export type ToolCallContext = Readonly<{
   actor: Actor;
   clock: Pick<Clock, 'now'>;
   identifiers: Identifiers;
-  /** A proposal → the id of a check that a human allowed (V3), or null. Default: none. */
+  /**
+   * Returns the id of the check that a human allowed for this proposal (V3), or null.
+   * Absent: none is allowed.
+   */
   resolveCheck?: (proposal: string) => string | null;
-  /** How long a call waits for checks; default 45 s. */
+  /** How long a call waits for checks; by default 45 s. */
   checkPatienceMs?: number;
 }>;
 
-/** `duplicate`: a whole-list write that changed nothing (I5). */
+/**
+ * What a tool returns to the model. `duplicate`: a write of the whole list changed
+ * nothing (I5).
+ */
 export type ToolResult =
   | Readonly<{ ok: true; output: Readonly<Record<string, unknown>>; duplicate?: boolean }>
   | Readonly<{ ok: false; error: Readonly<Record<'code' | 'message', string>> }>;
@@ -72,6 +79,7 @@ export type TodoToolName =
   | 'todo_pause'
   | 'todo_verify';
 
+/** A todo tool, as a host offers it to its model. */
 export type TodoTool = Readonly<{
   name: TodoToolName;
   description: string;
@@ -112,17 +120,17 @@ function succeeded(output: object, notices: readonly string[] = []): ToolResult 
   return { ok: true, output: { ...output, ...(notices.length > 0 && { notices }) } };
 }
 
-const note = (summary: string) => described(optional(text()), summary);
+const noteField = (summary: string) => described(optional(text()), summary);
 const priority = (summary: string) => described(optional(choice(...priorities)), summary);
 const todoId = described(
   words,
   'The id of the todo, as create_todo or list_todo gave it.',
 );
-const context = note('What one has to know to do it.');
-const completionCriteria = note('How anyone can see that it is done.');
-const agentType = note('The type of worker it is for, if workers are configured.');
+const context = noteField('What one has to know to do it.');
+const completionCriteria = noteField('How anyone can see that it is done.');
+const agentType = noteField('The type of worker it is for, if workers are configured.');
 
-/** Some models fill every field with something. */
+/** Some models fill every field, so a blank text counts as left out. */
 const unlessBlank = (given?: string) => (given?.trim() === '' ? undefined : given);
 
 const newItem = {
@@ -135,10 +143,10 @@ const newItem = {
     optional(integer(1)),
     'Position in the plan, from 1. Default: at the end.',
   ),
-  check: note('Name of a check, allowed by the human, that proves it.'),
+  check: noteField('Name of a check, allowed by the human, that proves it.'),
 };
 
-/** M1: bad items are refused, good ones apply. */
+/** M1: bad items are refused, good ones are added. */
 const createTodo = defineTodoTool({
   name: 'create_todo',
   description:
@@ -148,12 +156,12 @@ const createTodo = defineTodoTool({
     if (input.items.length === 0)
       return failed('invalid-input', '"items" is empty: send at least one todo.');
     const { items, bad, unknown } = readItems(newItem, input.items);
-    const own = new Map(bad);
+    const refusals = new Map(bad);
     const wanted = items.map(({ check, ...item }, index): NewTodo => {
       const proposed = unlessBlank(check) ?? null;
       const allowed = proposed && (call.resolveCheck?.(proposed) ?? null);
-      if (proposed !== null && allowed === null && !own.has(index))
-        own.set(
+      if (proposed !== null && allowed === null && !refusals.has(index))
+        refusals.set(
           index,
           `item ${index + 1} names the check ${excerpt(proposed)}, which no human allowed.`,
         );
@@ -163,7 +171,7 @@ const createTodo = defineTodoTool({
         title: item.title ?? '',
         agentType: unlessBlank(item.agentType),
         priority: unlessBlank(item.priority),
-        status: own.has(index) ? refusedStatus : undefined,
+        status: refusals.has(index) ? refusedStatus : undefined,
         checks: allowed === null ? undefined : [allowed],
       };
     });
@@ -172,12 +180,12 @@ const createTodo = defineTodoTool({
       items: wanted,
     });
     if (refusal !== null) return refusal;
-    const { refused, more } = refusedItems(reply.refused, own);
+    const { refused, more } = refusedItems(reply.refused, refusals);
     if (reply.created.length === 0) {
-      const said = refused.map(({ message }) => message);
+      const messages = refused.map(({ message }) => message);
       return failed(
         refused[0]?.code ?? 'invalid-input',
-        [...said, ...more, 'Nothing was added.'].join(' '),
+        [...messages, ...more, 'Nothing was added.'].join(' '),
       );
     }
     const orders = new Map(state.plan.map(({ id }, index) => [id, index + 1]));
@@ -217,12 +225,12 @@ const listTodo = defineTodoTool({
     const wanted = state.plan.filter((todo) =>
       status === undefined ? isOpen(todo) : status === 'all' || todo.status === status,
     );
-    const { shown, more, notices } = fitting(wanted, (todo) => viewTodo(todo, state));
+    const { shown, more, notices } = limitTodos(wanted, (todo) => viewTodo(todo, state));
     return succeeded({ items: shown, summary: summarise(state.plan), ...more }, notices);
   },
 });
 
-/** M3: completing is a claim until its checks pass (V1). */
+/** M3: completing a todo is a claim until its checks pass (V1). */
 const completeTodo = defineTodoTool({
   name: 'complete_todo',
   description:
@@ -243,12 +251,12 @@ const completeTodo = defineTodoTool({
     if (todo === undefined)
       return failed('unchanged', 'The todo was in this state already. Nothing changed.');
     await waitForChecks(checks, call);
-    // They passed, still run, or opened the todo again.
+    // The checks passed, still run, or reopened the todo.
     const now = checks === null ? state : await stateNow(call);
     const checked = now.plan.find(({ id }) => id === todo.id) ?? todo;
-    const { outcome: said, reason, completedAt } = checked;
+    const { outcome: endOutcome, reason, completedAt } = checked;
     const settled = {
-      outcome: shownNote(said ?? reason),
+      outcome: shownNote(endOutcome ?? reason),
       completedAt,
       remaining: remaining(now),
     };
@@ -266,7 +274,7 @@ const completeTodo = defineTodoTool({
 
 const newStatus = 'The new status; completed and cancelled are set by complete_todo.';
 
-/** M4: a todo never ends here. */
+/** M4: this tool never ends a todo. */
 const updateTodo = defineTodoTool({
   name: 'update_todo',
   description:
@@ -274,20 +282,20 @@ const updateTodo = defineTodoTool({
   input: {
     todoId,
     status: described(optional(choice('in_progress', 'pending', 'blocked')), newStatus),
-    reason: note('Why it is blocked: what is missing, and from whom.'),
-    title: note('A new title for the same work.'),
+    reason: noteField('Why it is blocked: what is missing, and from whom.'),
+    title: noteField('A new title for the same work.'),
     context,
     completionCriteria,
     priority: priority('How urgent it is.'),
     agentType,
   },
-  async run({ todoId, ...given }, call) {
-    if (Object.keys(given).length === 0)
+  async run({ todoId, ...fields }, call) {
+    if (Object.keys(fields).length === 0)
       return failed(
         'invalid-input',
         'Nothing to change: send at least one field besides "todoId".',
       );
-    const changes = { ...given, agentType: unlessBlank(given.agentType) };
+    const changes = { ...fields, agentType: unlessBlank(fields.agentType) };
     const { reply, state, refusal } = await changePlan(call, {
       type: 'todo-updated',
       todoId,
@@ -318,17 +326,17 @@ const isMeant = ({ id, hostKey }: Todo, todoId: string) =>
   id === todoId || hostKey === todoId;
 
 const listedItem = {
-  id: note('The id from todo_read; leave it out for a new todo.'),
+  id: noteField('The id from todo_read; leave it out for a new todo.'),
   content: described(text(), 'What is to be done, short and concrete.'),
   status: described(choice(...todoStatuses), 'Default: pending.'),
   priority: priority('Default: medium for a new todo.'),
-  reason: note('Why it is cancelled or blocked; required for both.'),
+  reason: noteField('Why it is cancelled or blocked; required for both.'),
 };
 
-/** Models send back what todo_read shows. */
+/** Models send back the fields that todo_read shows. */
 const echoedFields = ['verification', 'dropped'];
 
-/** M5: what is left out is dropped, not deleted, and the result says so. */
+/** M5: a todo that is left out is dropped, not deleted, and the result says so. */
 const todoWrite = defineTodoTool({
   name: 'todo_write',
   description:
@@ -356,7 +364,7 @@ const todoWrite = defineTodoTool({
       shown: todos,
       more: leftOut,
       notices: unlisted,
-    } = fitting(state.plan, viewListed(state));
+    } = limitTodos(state.plan, viewListed(state));
     const ignored = ignoredFields(unknown.filter((name) => !echoedFields.includes(name)));
     const notices = [
       ...reply.notices,
@@ -374,8 +382,8 @@ const todoWrite = defineTodoTool({
 const duplicates = new WeakSet<object>();
 
 /**
- * The output of a todo_write that changed nothing, as a framework shows it in its stream
- * (I5).
+ * Tells whether this is the output of a todo_write that changed nothing, as a framework
+ * shows it in its stream (I5).
  */
 export const isDuplicateResult = (output: unknown) =>
   typeof output === 'object' && output !== null && duplicates.has(output);
@@ -402,12 +410,12 @@ const todoRead = defineTodoTool({
   input: {},
   async run(_input, call) {
     const state = await stateNow(call);
-    const { shown, more, notices } = fitting(state.plan, viewListed(state));
+    const { shown, more, notices } = limitTodos(state.plan, viewListed(state));
     return succeeded({ todos: shown, remaining: remaining(state), ...more }, notices);
   },
 });
 
-/** M6: honoured at once and without questions; the human sees the reason. */
+/** M6: obeyed at once and without questions; the human sees the reason. */
 const todoPause = defineTodoTool({
   name: 'todo_pause',
   description:
@@ -432,12 +440,14 @@ const todoPause = defineTodoTool({
 
 const mostResults = 50;
 
-/** M8: counts neither as work nor as stagnation. */
+/** M8: this call counts neither as work nor as standing still. */
 const todoVerify = defineTodoTool({
   name: 'todo_verify',
   description:
     'Wait for the checks of completed todos and get their results, at most 45 seconds a call. Call it when you are told that checks are still running. Not needed after complete_todo has already said passed or failed.',
-  input: { todoId: note('Only the checks of this todo; default: all that are due.') },
+  input: {
+    todoId: noteField('Only the checks of this todo; default: all that are due.'),
+  },
   async run({ todoId }, call) {
     const isWanted = (todo: Todo) => todoId === undefined || isMeant(todo, todoId);
     if (todoId !== undefined && !(await stateNow(call)).plan.some(isWanted))
@@ -445,12 +455,12 @@ const todoVerify = defineTodoTool({
         'unknown-todo',
         `There is no todo with the id ${quoteForModel(todoId, 80)}.`,
       );
-    const asked = {
+    const request = {
       type: 'verification-asked',
       ...eventBase(call),
       todoId: todoId ?? null,
     } as const;
-    const { checks } = await call.engine.handle(asked);
+    const { checks } = await call.engine.handle(request);
     const finished = await waitForChecks(checks, call);
     const state = await stateNow(call);
     const checked = state.plan.filter(
@@ -495,7 +505,10 @@ function eventBase({ identifiers, sessionId, clock }: ToolCallContext) {
 const stateNow = async ({ store, sessionId, clock }: ToolCallContext) =>
   (await store.state(sessionId)) ?? createState(sessionId, clock.now());
 
-/** `refusal`: nothing was applied and the last plan stays (T6). */
+/**
+ * Sends a change to the engine. `refusal`: nothing was applied, and the plan stays as it
+ * was (T6).
+ */
 async function changePlan(context: ToolCallContext, change: PlanChange) {
   const base = { ...eventBase(context), actor: context.actor };
   const { reply, state, checks } = await context.engine.handle({ ...change, ...base });
@@ -511,12 +524,20 @@ async function changePlan(context: ToolCallContext, change: PlanChange) {
 
 const mostRefusals = 20;
 
-/** From 1; what the tool saw itself (`own`) says more than the plan's refusal. */
-function refusedItems(refused: readonly Refusal[], own: ReadonlyMap<number, string>) {
+/**
+ * The refused items, counted from 1. What the tool itself found (`ownRefusals`) says more
+ * than the plan's refusal.
+ */
+function refusedItems(
+  refused: readonly Refusal[],
+  ownRefusals: ReadonlyMap<number, string>,
+) {
   const items = refused.flatMap(({ index, code, sentence }) => {
     if (index === null) return [];
-    const message = capitalised(own.get(index) ?? sentence);
-    return [{ item: index + 1, code: own.has(index) ? 'invalid-item' : code, message }];
+    const message = capitalised(ownRefusals.get(index) ?? sentence);
+    return [
+      { item: index + 1, code: ownRefusals.has(index) ? 'invalid-item' : code, message },
+    ];
   });
   const left = items.length - mostRefusals;
   const more = left > 0 ? [`${left} more items were refused.`] : [];
@@ -526,20 +547,26 @@ function refusedItems(refused: readonly Refusal[], own: ReadonlyMap<number, stri
 const capitalised = (sentence: string) =>
   `${sentence.slice(0, 1).toUpperCase()}${sentence.slice(1)}`;
 
-/** 45 s (M8): hosts and models lose patience soon after. False: they still run. */
+/**
+ * Waits for checks, 45 s by default (M8), since hosts and models lose patience soon
+ * after. False: the checks still run.
+ */
 async function waitForChecks(
   checks: Handled['checks'],
   { checkPatienceMs = 45_000 }: ToolCallContext,
 ) {
   if (checks === null) return true;
-  const over = new AbortController();
-  // Safe: the checks have ended.
-  const late = sleep(checkPatienceMs, false, { signal: over.signal }).catch(() => true);
-  // Safe: a check that was not reported is run again at the next stop.
+  const abortSleep = new AbortController();
+  // Safe: the wait was aborted, since the checks have ended.
+  const patienceOver = sleep(checkPatienceMs, false, { signal: abortSleep.signal }).catch(
+    () => true,
+  );
+  // Safe: a check that was not reported runs again at the next stop.
   const ended = checks.catch(() => null).then(() => true);
-  return Promise.race([ended, late]).finally(() => over.abort());
+  return Promise.race([ended, patienceOver]).finally(() => abortSleep.abort());
 }
 
+/** The tools of a role: all for an agent, none for a worker. */
 export function todoToolsFor(role: 'agent' | 'worker'): readonly TodoTool[] {
   if (role === 'worker') return [];
   return [
@@ -554,6 +581,7 @@ export function todoToolsFor(role: 'agent' | 'worker'): readonly TodoTool[] {
   ];
 }
 
+/** The tools for one session, which bring its context along. */
 export function createTodoTools(context: ToolCallContext) {
   return todoToolsFor(context.actor === 'worker' ? 'worker' : 'agent').map((tool) => ({
     ...tool,
@@ -561,11 +589,12 @@ export function createTodoTools(context: ToolCallContext) {
   }));
 }
 
-// How the model sees a todo: the fields of T1. Stored text is hostile, so controls are
-// taken out.
+// How the model sees a todo: the fields of T1. Stored text is hostile, so terminal
+// controls are removed.
 
 /**
- * The largest title a setting allows: a cut one could not be matched when it comes back.
+ * The longest title that a setting allows: a title that was cut could not be matched when
+ * the model sends it back.
  */
 const longestTitle = 65_536;
 const longestNote = 2000;
@@ -601,12 +630,13 @@ function viewTodo(todo: Todo, state: State) {
   };
 }
 
-/** Evidence from another state of the workspace is stale (T2, V2). */
+/** Evidence from another state of the files is stale (T2, V2). */
 function shownVerification(
   { verification, evidence }: Todo,
   { work: { fingerprint } }: Session,
 ) {
-  // A check of some files may have outlived a change; that is looked at when it matters.
+  // The check of some files may still hold after a change elsewhere; this is examined
+  // when it matters.
   const isOutdated = (seen: string | null) =>
     fingerprint !== null &&
     seen !== null &&
@@ -617,7 +647,7 @@ function shownVerification(
   return isStale ? 'stale' : verification;
 }
 
-/** The shape that todo_write takes, so that it can be sent back. */
+/** The shape that todo_write takes, so that the model can send it back. */
 const viewListed = (session: Session) => (todo: Todo) => {
   const { id, status, priority, reason } = todo;
   const verification = shownVerification(todo, session);
@@ -657,8 +687,8 @@ const remaining = ({ plan }: State) => openCount(countPlan(plan));
 
 const mostListed = 200;
 
-/** In plan order; open todos are the last to be left out. */
-function fitting(todos: readonly Todo[], view: (todo: Todo) => object) {
+/** At most 200 todos in plan order; open todos are the last to be left out. */
+function limitTodos(todos: readonly Todo[], view: (todo: Todo) => object) {
   const openFirst = todos.toSorted((a, b) => Number(isOpen(b)) - Number(isOpen(a)));
   const chosen = new Set(openFirst.slice(0, mostListed));
   const shown = todos.filter((todo) => chosen.has(todo)).map(view);

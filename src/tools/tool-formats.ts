@@ -1,25 +1,27 @@
-// The todo tools in the formats in which models and frameworks take tools.
+// The todo tools in the formats in which models and frameworks take tools. It runs none
+// of them.
 import { UntildoneError } from '../core/error.ts';
 import { excerpt } from '../core/problem.ts';
 import type { JsonSchema } from '../core/schema.ts';
 import { type TodoTool, todoToolsFor } from './todo-tools.ts';
 
 /**
- * The formats of tools: as the API of OpenAI (chat completions), that of Anthropic, or
- * MCP and most others want it.
+ * The formats of tools: as the API of OpenAI (chat completions) wants them, that of
+ * Anthropic, or MCP and most others.
  */
 export const toolFormats = ['openai', 'anthropic', 'json-schema'] as const;
 /** One of these formats. */
 export type ToolFormat = (typeof toolFormats)[number];
 
-type Written = Pick<TodoTool, 'name' | 'description'>;
+type ToolText = Pick<TodoTool, 'name' | 'description'>;
+/** What each format looks like. */
 export type ToolFormats = {
-  openai: { type: 'function'; function: Written & { parameters: JsonSchema } };
-  anthropic: Written & { input_schema: JsonSchema };
+  openai: { type: 'function'; function: ToolText & { parameters: JsonSchema } };
+  anthropic: ToolText & { input_schema: JsonSchema };
   'json-schema': Pick<TodoTool, 'name' | 'description' | 'inputSchema'>;
 };
 
-const write: {
+const writeTool: {
   [Format in ToolFormat]: (tool: ToolFormats['json-schema']) => ToolFormats[Format];
 } = {
   openai: ({ name, description, inputSchema: parameters }) => ({
@@ -38,7 +40,10 @@ const write: {
   }),
 };
 
-/** What the model is told about them; `session.tools` has what they do. */
+/**
+ * The todo tools as a model is told about them; `session.tools` runs them. Throws `usage`
+ * for an unknown format.
+ */
 export function todoToolFormat<Format extends ToolFormat>(
   format: Format,
 ): ToolFormats[Format][] {
@@ -46,13 +51,12 @@ export function todoToolFormat<Format extends ToolFormat>(
     const sentence = `toolsFor: must be one of ${toolFormats.join(', ')}, got ${excerpt(format)}`;
     throw new UntildoneError('usage', sentence);
   }
-  return todoToolsFor('agent').map(write[format]);
+  return todoToolsFor('agent').map(writeTool[format]);
 }
 
 /**
  * A JSON Schema that is a Standard Schema too, so that the AI SDK takes it as it is. Any
- * value is valid: the tool tells the model what is wrong with its input, in words that
- * help it.
+ * value is valid: the tool itself tells the model what is wrong with its input.
  */
 export type ToolSchema = JsonSchema & {
   readonly '~standard': {
@@ -66,8 +70,9 @@ export type ToolSchema = JsonSchema & {
   };
 };
 
+/** Makes such a schema from a JSON Schema, which stays as it is. */
 export function toolSchema(schema: JsonSchema): ToolSchema {
-  // A copy for everyone: some add to what they get.
+  // Each caller gets a copy: some add to what they get.
   const copy = () => structuredClone(schema) as Record<string, unknown>;
   const standard: ToolSchema['~standard'] = {
     version: 1,
@@ -75,6 +80,6 @@ export function toolSchema(schema: JsonSchema): ToolSchema {
     validate: (value) => ({ value }),
     jsonSchema: { input: copy, output: copy },
   };
-  // Not listed: whoever writes the schema down wants the keywords alone.
+  // Not enumerable: a program that writes the schema down wants only its keywords.
   return Object.defineProperty(copy(), '~standard', { value: standard }) as ToolSchema;
 }

@@ -1,4 +1,4 @@
-// Reads a model's input of a tool. Nothing is converted: a wrong value is answered with
+// Reads a model's input of a tool. It converts nothing: a wrong value is answered with
 // what to send.
 import { refuse } from '../core/error.ts';
 import { excerpt, withFullStop } from '../core/problem.ts';
@@ -12,7 +12,7 @@ import {
   type Values,
 } from '../core/schema.ts';
 
-/** Blank is as good as left out. */
+/** A text that must not be blank. */
 export const words: Kind<string> = {
   type: 'text',
   minimum: 0,
@@ -20,10 +20,13 @@ export const words: Kind<string> = {
   notBlank: true,
 };
 
-/** Notes, not files: they are paid for at every look at the plan. */
+/** These are notes, not files: each look at the plan pays for them. */
 const longestNote = 100_000;
 
-/** `longest`: of texts without a bound of their own. */
+/**
+ * Reads the input, or says what to send instead. `longest`: the limit for texts without a
+ * limit of their own.
+ */
 export function readInput<F extends Fields>(
   fields: F,
   value: unknown,
@@ -33,27 +36,27 @@ export function readInput<F extends Fields>(
     return refuse(
       `The input must be an object with ${fieldNames(fields)}, got ${excerpt(value)}.`,
     );
-  const given = givenFields(value);
-  for (const name of given.keys()) {
+  const inputFields = givenFields(value);
+  for (const name of inputFields.keys()) {
     if (!Object.hasOwn(fields, name))
       return refuse(
         `There is no field ${excerpt(name)} here; send ${fieldNames(fields)}.`,
       );
   }
   for (const [name, kind] of Object.entries(fields)) {
-    const found = given.get(name);
+    const found = inputFields.get(name);
     if (kind.optional !== true && (found === undefined || isBlank(kind, found)))
       return refuse(`"${name}" is missing: ${kind.summary}`);
     const problem = found === undefined ? null : fieldProblem(kind, found, longest);
     if (problem !== null) return refuse(withFullStop(`"${name}" ${problem}`));
   }
-  return { ok: true as const, input: Object.fromEntries(given) as Values<F> };
+  return { ok: true as const, input: Object.fromEntries(inputFields) as Values<F> };
 }
 
-/** Models that must fill every field send null for what they leave out. */
+/** Models that must fill every field send null for those that they leave out. */
 function givenFields(value: Readonly<Record<string, unknown>>): Map<string, unknown> {
   return new Map(
-    Object.entries(value).filter(([, given]) => given !== null && given !== undefined),
+    Object.entries(value).filter(([, field]) => field !== null && field !== undefined),
   );
 }
 
@@ -80,7 +83,10 @@ function fieldNames(fields: Fields): string {
   return names.length === 0 ? 'no fields' : names.join(', ');
 }
 
-/** A bad one costs itself, never the list (T6). Unknown words are let through. */
+/**
+ * Reads a list item by item: a bad item is left out and the others stay (T6). Unknown
+ * words are let through.
+ */
 export function readItems<F extends Fields>(fields: F, values: readonly unknown[]) {
   const bad = new Map<number, string>();
   const unknown = new Set<string>();
@@ -94,7 +100,7 @@ export function readItems<F extends Fields>(fields: F, values: readonly unknown[
         `item ${index + 1} must be an object with ${wanted}, got ${excerpt(value)}.`,
       );
     }
-    for (const [name, given] of isObject(value) ? givenFields(value) : []) {
+    for (const [name, field] of isObject(value) ? givenFields(value) : []) {
       const kind = Object.hasOwn(fields, name) ? fields[name] : undefined;
       if (kind === undefined) {
         unknown.add(name);
@@ -102,10 +108,10 @@ export function readItems<F extends Fields>(fields: F, values: readonly unknown[
       }
       const problem = fieldProblem(
         kind.type === 'choice' ? text() : kind,
-        given,
+        field,
         longestNote,
       );
-      if (problem === null) item[name] = given;
+      if (problem === null) item[name] = field;
       else if (!bad.has(index))
         bad.set(index, withFullStop(`item ${index + 1}: "${name}" ${problem}`));
     }

@@ -1,5 +1,4 @@
-// How the results of tools show failed checks to the model: how each ended, and the lines
-// that say what failed.
+// Shows failed checks to the model: how each ended, and the lines that say what failed.
 import {
   type CheckFailure,
   findSameOutput,
@@ -12,8 +11,8 @@ const mostLines = 15;
 const longestLine = 300;
 
 /**
- * One view for each failure. No output stands in a result twice: the later failure names
- * the first with that output.
+ * One view for each failure. No output is shown twice: a later failure with the same
+ * output names the first one.
  */
 export function viewFailures(
   failures: readonly CheckFailure[],

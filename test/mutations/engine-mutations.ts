@@ -67,7 +67,7 @@ export const engineMutations = mutationsOf({
       why: 'usage is not on the record',
     },
     'save-decision-forgotten': {
-      find: '    if (decision !== null) rows.decisions.push({ ...made, decision });\n',
+      find: '    if (decision !== null) rows.decisions.push({ ...base, decision });\n',
       replace: '',
       why: 'why has nothing to explain',
     },
@@ -93,13 +93,13 @@ export const engineMutations = mutationsOf({
       why: 'late events are applied in the wrong order',
     },
     'engine-loss-unseen': {
-      find: '    if (loaded.wentBack()) noteLoss(batch, event);\n',
+      find: '    if (loaded.wentBack()) insertLoss(batch, event);\n',
       replace: '',
       why: 'a store that was put back is believed',
     },
     'engine-loss-forgiven': {
-      find: "const own =\n    type === 'human-spoke' ? -1 : batch",
-      replace: 'const own = batch',
+      find: "const ownIndex =\n    type === 'human-spoke' ? -1 : batch",
+      replace: 'const ownIndex = batch',
       why: 'words that came before it was told hide that the store was put back',
     },
     'engine-not-marked': {
@@ -118,8 +118,8 @@ export const engineMutations = mutationsOf({
       why: 'an agent edits its own limits in the middle of a turn',
     },
     'engine-policy-current': {
-      find: 'const policy = snapshot ?? options.policy(placed);',
-      replace: 'const policy = options.policy(placed);',
+      find: 'const policy = snapshot ?? options.policy(openedState);',
+      replace: 'const policy = options.policy(openedState);',
       why: 'an agent edits its own limits in the middle of a turn',
     },
     'engine-timer-not-told': {

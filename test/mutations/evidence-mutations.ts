@@ -144,12 +144,12 @@ export const evidenceMutations = mutationsOf({
       why: 'a forged record is never found',
     },
     'two-runs-one-waited-for': {
-      find: 'checks = both(checks, runChecks(state, command));',
+      find: 'checks = joinChecks(checks, runChecks(state, command));',
       replace: 'checks = runChecks(state, command);',
       why: 'the checks of an earlier event are not waited for',
     },
     'seal-not-checked': {
-      find: 'unsealed(loaded.state, loaded);',
+      find: 'withComparedSeal(loaded.state, loaded);',
       replace: 'loaded.state;',
       why: 'a session that was edited in the store is believed',
     },

@@ -118,12 +118,12 @@ export const limitsMutations = mutationsOf({
   },
   'src/enforcer/index.ts': {
     'decision-untold': {
-      find: '      attempt(() => options.onDecision?.(id, decision)).catch(onError);\n',
+      find: '      callNow(() => options.onDecision?.(id, decision)).catch(onError);\n',
       replace: '',
       why: 'nobody can see why a session was left alone (C4)',
     },
     'callback-throws': {
-      find: 'void attempt(() => options.onError?.(error)).catch(() => {})',
+      find: 'void callNow(() => options.onError?.(error)).catch(() => {})',
       replace: 'options.onError?.(error)',
       why: 'an error in a callback of the program stops its session (C4)',
     },

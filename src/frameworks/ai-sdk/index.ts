@@ -1,6 +1,6 @@
 // `untildone/ai-sdk`: goes on within one call of the AI SDK 7, streamed or not, until the
 // session lets the agent stop. In a stream a premature "done" is not shown. `ai` is the
-// user's own; what it calls experimental may change with it.
+// user's own package; what it calls experimental may change with it.
 import {
   experimental_createSteering as createSteering,
   type generateText,
@@ -26,14 +26,17 @@ type Options = Pick<
   | 'stopWhen'
 >;
 type CallLike = typeof generateText | typeof streamText;
-/** Of a ToolLoopAgent, whatever its tools and options are. */
-type AgentLike = { generate(given: never): unknown; stream(given: never): unknown };
+/** A ToolLoopAgent with any tools and options. */
+type AgentLike = {
+  generate(callOptions: never): unknown;
+  stream(callOptions: never): unknown;
+};
 
 /**
- * `untilDone(session, agent).stream({ prompt })`, and so for `generate`;
- * `untilDone(session, streamText)({ model, … })`, and so for `generateText`. The agent
- * has `session.tools`. What you set yourself stays in force. Without a `stopWhen` of
- * yours, only the limits of the session bound its steps.
+ * `untilDone(session, agent).stream({ prompt })`, and in the same way `generate`;
+ * `untilDone(session, streamText)({ model, … })`, and in the same way `generateText`.
+ * Give the agent `session.tools`. Options that you set stay in force. If you set no
+ * `stopWhen`, only the limits of the session bound its steps.
  */
 export function untilDone<Held extends AgentLike | CallLike>(
   session: Session,
@@ -41,44 +44,54 @@ export function untilDone<Held extends AgentLike | CallLike>(
 ): Held {
   assertSession('untilDone', session);
   if (typeof held === 'function') {
-    const call = held as (given: Options) => unknown;
-    return ((given: Options) =>
-      callHeld(session, call, given, given.stopWhen)) as unknown as Held;
+    const call = held as (callOptions: Options) => unknown;
+    return ((callOptions: Options) =>
+      callHeld(session, call, callOptions, callOptions.stopWhen)) as unknown as Held;
   }
   if (!(held instanceof ToolLoopAgent))
     throw new UntildoneError(
       'usage',
       'untilDone: must be given a ToolLoopAgent, generateText or streamText; session.hold takes any other agent.',
     );
-  // Its calls take no limit of steps, and without one of its own it would end after
-  // twenty.
+  // A call of the agent cannot change its limit of steps, and without one of its own it
+  // would end after twenty steps.
   const { stopWhen } = (held as unknown as { settings?: Options }).settings ?? {};
   return Object.create(held, {
     generate: {
-      value: (given: Options) =>
-        callHeld(session, (own) => held.generate(own as never), given, stopWhen),
+      value: (callOptions: Options) =>
+        callHeld(
+          session,
+          (heldOptions) => held.generate(heldOptions as never),
+          callOptions,
+          stopWhen,
+        ),
     },
     stream: {
-      value: (given: Options) =>
-        callHeld(session, (own) => held.stream(own as never), given, stopWhen),
+      value: (callOptions: Options) =>
+        callHeld(
+          session,
+          (heldOptions) => held.stream(heldOptions as never),
+          callOptions,
+          stopWhen,
+        ),
     },
   }) as Held;
 }
 
 /**
- * With ours behind or beside the program's own options. If the session fails, so does the
- * call: nobody held the agent.
+ * Calls with our options behind or beside those of the program. If the session fails, the
+ * call fails too, since nobody held the agent.
  */
 function callHeld(
   session: Session,
-  call: (given: Options) => unknown,
-  given: Options,
+  call: (callOptions: Options) => unknown,
+  callOptions: Options,
   stopWhen: Options['stopWhen'] = isLoopFinished(),
 ) {
   const {
     experimental_steering: steering = createSteering(),
-    onStepEnd = given.onStepFinish,
-  } = given;
+    onStepEnd = callOptions.onStepFinish,
+  } = callOptions;
   let isStreamed = false;
   let failure: { readonly cause: unknown } | null = null;
   const fail = (cause: unknown) => {
@@ -86,9 +99,9 @@ function callHeld(
   };
 
   function remind(reminder: string, heldText = '') {
-    // The SDK has not seen what was held back, and a model that does not see what it said
-    // says it again (I1). Steering delivers a message of any role, whatever its type
-    // says.
+    // The SDK has not seen the text that was held back, and a model that does not see
+    // what it said says it again (I1). Steering delivers a message of any role, whatever
+    // its type says.
     if (heldText !== '')
       void steering.steer({ role: 'assistant', content: heldText } as never);
     void steering.steer(reminder);
@@ -102,7 +115,7 @@ function callHeld(
   }: Step): Promise<void> {
     const used = usageOf(usage);
     if (used !== null) await session.tell({ type: 'usage-reported', ...used });
-    // In a stream the guard has asked already, before anything was shown.
+    // In a stream the guard has already asked, before anything was shown.
     if (isStreamed || toolCalls.length > 0) return;
     const answer = await session.stop({ text, end: endOf(finishReason, text) });
     if (answer.text !== null) remind(answer.text);
@@ -112,7 +125,7 @@ function callHeld(
     isStreamed = true;
     return toTransform({ ...sessionGuard(session), remind, onFailure: fail })(...parts);
   };
-  const orFail = () =>
+  const failStream = () =>
     new TransformStream({
       transform(part, controller) {
         if (failure === null) controller.enqueue(part);
@@ -120,16 +133,16 @@ function callHeld(
       },
     });
   const result = call({
-    ...given,
+    ...callOptions,
     experimental_steering: steering,
-    // Before theirs: what is held back reaches none of them.
+    // Before the program's transforms: they never see what is held back.
     experimental_transform: [
       guard,
-      orFail,
-      ...[given.experimental_transform ?? []].flat(),
+      failStream,
+      ...[callOptions.experimental_transform ?? []].flat(),
     ],
     async onStepEnd(step: Parameters<NonNullable<Options['onStepEnd']>>[0]) {
-      // What is thrown here reaches nobody: the SDK goes on.
+      // An error that is thrown here is lost: the SDK goes on.
       await Promise.allSettled([
         afterStep(step).catch(fail),
         (async () => onStepEnd?.(step))(),
@@ -137,7 +150,7 @@ function callHeld(
     },
     stopWhen: [...[stopWhen].flat(), () => failure !== null],
   });
-  // Only the results of `streamText` itself are no promise; a stream fails where it is
+  // Only the result of `streamText` itself is no promise; a stream fails where it is
   // read.
   if (!(result instanceof Promise)) return result;
   return result.then((whole) => {

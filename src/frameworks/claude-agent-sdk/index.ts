@@ -1,12 +1,12 @@
-// `untildone/claude-agent-sdk`: options for one `query` of the Claude Agent SDK: the todo
-// tools as an MCP server in this process, and a Stop hook that asks the session. The SDK
-// is handed in, since it brings a program of several hundred megabytes; `zod` is the
-// user's own.
+// `untildone/claude-agent-sdk`: options for one `query` of the Claude Agent SDK, with the
+// todo tools as an MCP server in this process and a Stop hook that asks the session. The
+// caller hands the SDK in, since it brings a program of several hundred megabytes; `zod`
+// is the user's own package.
 import { z } from 'zod';
 import { assertSession } from '../../session/reply.ts';
 import type { Session, SessionTool } from '../../session/session.ts';
 
-/** What is used of `import * as sdk from '@anthropic-ai/claude-agent-sdk'`. */
+/** What we use of `import * as sdk from '@anthropic-ai/claude-agent-sdk'`. */
 export interface SdkLike<Tool, Server> {
   tool(
     name: string,
@@ -21,14 +21,14 @@ export interface SdkLike<Tool, Server> {
 const server = 'untildone';
 
 /**
- * One family of todo tools: Claude Code's own lists would be a second plan that nobody
- * holds it to.
+ * The agent gets one family of todo tools: Claude Code's own lists would be a second plan
+ * that nobody holds it to.
  */
 const disallowedTools = ['TodoWrite', 'TaskCreate', 'TaskUpdate', 'TaskGet', 'TaskList'];
 
 /**
- * Claude Code ends a hook that takes longer, and then the agent may stop: as long as the
- * session waits for checks, and more.
+ * Claude Code ends a hook that takes longer, and then the agent may stop. So this is
+ * longer than a session waits for checks.
  */
 const stopSeconds = 660;
 
@@ -36,20 +36,24 @@ const stopSeconds = 660;
 export function untilDone<Tool, Server>(session: Session, sdk: SdkLike<Tool, Server>) {
   assertSession('untilDone', session);
   const names = Object.keys(session.tools);
-  const tools = Object.entries(session.tools).map(([name, ours]) => {
+  const tools = Object.entries(session.tools).map(([name, sessionTool]) => {
     const call = async (input: unknown) => {
-      const text = JSON.stringify(await ours.execute(input));
+      const text = JSON.stringify(await sessionTool.execute(input));
       return { content: [{ type: 'text' as const, text }] };
     };
-    // A plan that has to be searched for is not made.
-    return sdk.tool(name, ours.description, shapeOf(ours), call, { alwaysLoad: true });
+    // Always loaded: if the agent has to search for the tools, it makes no plan.
+    return sdk.tool(name, sessionTool.description, shapeOf(sessionTool), call, {
+      alwaysLoad: true,
+    });
   });
 
   async function stop(input: object): Promise<{ decision?: 'block'; reason?: string }> {
-    const { last_assistant_message: said } = input as {
+    const { last_assistant_message: lastMessage } = input as {
       last_assistant_message?: unknown;
     };
-    const { text } = await session.stop(typeof said === 'string' ? { text: said } : {});
+    const { text } = await session.stop(
+      typeof lastMessage === 'string' ? { text: lastMessage } : {},
+    );
     return text === null ? {} : { decision: 'block', reason: text };
   }
 
@@ -61,7 +65,7 @@ export function untilDone<Tool, Server>(session: Session, sdk: SdkLike<Tool, Ser
   };
 }
 
-/** The SDK wants the fields of an object in zod's words. */
+/** The SDK wants the fields of an object as zod types. */
 function shapeOf({ inputSchema }: SessionTool): Record<string, never> {
   const schema = z.fromJSONSchema({ ...inputSchema });
   return (schema as unknown as { shape: Record<string, never> }).shape;

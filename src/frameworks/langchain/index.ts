@@ -1,6 +1,6 @@
-// `untildone/langchain`: a middleware for agents of LangChain 1 and deepagents that
-// brings the todo tools, or reads the list of theirs, and sends the agent back to the
-// model until the session lets it stop. `langchain` and `zod` are the user's own.
+// `untildone/langchain`: a middleware for agents of LangChain 1 and deepagents. It brings
+// the todo tools, or reads the agent's own list, and sends the agent back to the model
+// until the session lets it stop. `langchain` and `zod` are the user's own packages.
 import {
   type AIMessage,
   type BaseMessage,
@@ -14,20 +14,20 @@ import type { StopEnd } from '../../core/events.ts';
 import { assertSession, usageOf } from '../../session/reply.ts';
 import type { Session, SessionTool } from '../../session/session.ts';
 
-/** Whose todo list it is, and whether other tools are seen. */
+/** Which todo list is the plan, and whether other tools are watched. */
 export interface MiddlewareOptions {
   /**
-   * `theirs`: the plan is the list of `todoListMiddleware()`, and of our tools only list,
-   * pause and verify are given.
+   * `ours`: our todo tools, the default. `theirs`: the plan is the list of
+   * `todoListMiddleware()`, and of our tools the agent only gets list, pause and verify.
    */
   readonly list?: 'ours' | 'theirs';
-  /** Makes the calls of all other tools seen: work is told from talk by them. */
+  /** Reports the calls of all other tools: they tell work from talk. */
   readonly watch?: boolean;
 }
 
-/** A row of their list. */
-const written = z.object({ content: z.string(), status: z.string() });
-type Written = z.infer<typeof written>;
+/** A row of the agent's own list. */
+const listRow = z.object({ content: z.string(), status: z.string() });
+type ListRow = z.infer<typeof listRow>;
 
 /**
  * `createAgent({ model, tools, middleware: [untilDone(session)] })`; raise the
@@ -36,32 +36,32 @@ type Written = z.infer<typeof written>;
 export function untilDone(session: Session, options: MiddlewareOptions = {}) {
   assertSession('untilDone', session);
   const { list, watch } = readOptions(options);
-  // Nothing to wrap here: the middleware itself sees the calls.
+  // Nothing is wrapped here: the middleware itself sees the calls.
   if (watch) session.watch({});
   const { list_todo, todo_pause, todo_verify } = session.tools;
-  const given: Readonly<Record<string, SessionTool>> =
+  const tools: Readonly<Record<string, SessionTool>> =
     list === 'ours' ? session.tools : { list_todo, todo_pause, todo_verify };
   const isOurs = (name: string) => Object.hasOwn(session.tools, name);
-  let known = '[]';
+  let lastList = '[]';
 
   /**
-   * Before the model goes on: what was planned is on the record, whatever happens to the
+   * Before the model goes on, so that the plan is on the record whatever happens to the
    * process.
    */
-  async function seeList(todos: readonly Written[] = []) {
+  async function recordList(todos: readonly ListRow[] = []) {
     const now = JSON.stringify(todos);
-    if (list === 'ours' || now === known) return;
+    if (list === 'ours' || now === lastList) return;
     // Their list has no ids: titles tell todos apart.
     const items = todos.map((todo) => ({ ...todo, freshId: crypto.randomUUID() }));
     await session.tell({ type: 'plan-written', actor: 'agent', items });
-    known = now;
+    lastList = now;
   }
 
   return createMiddleware({
     name: 'untildone',
-    // Without it the hooks would not see their todos.
-    stateSchema: z.object({ todos: z.array(written).optional() }),
-    tools: Object.entries(given).map(([name, ours]) => toTool(name, ours)),
+    // Without this schema the hooks would not see the agent's todos.
+    stateSchema: z.object({ todos: z.array(listRow).optional() }),
+    tools: Object.entries(tools).map(([name, sessionTool]) => toTool(name, sessionTool)),
     async wrapToolCall(request, handler) {
       const { name } = request.toolCall;
       if (!watch || isOurs(name)) return handler(request);
@@ -81,7 +81,7 @@ export function untilDone(session: Session, options: MiddlewareOptions = {}) {
         throw error;
       }
     },
-    beforeModel: ({ todos }) => seeList(todos),
+    beforeModel: ({ todos }) => recordList(todos),
     async afterModel({ messages }) {
       const usage = answerOf(messages)?.usage_metadata as Tokens | undefined;
       const used = usageOf({
@@ -93,10 +93,10 @@ export function untilDone(session: Session, options: MiddlewareOptions = {}) {
     afterAgent: {
       canJumpTo: ['model'],
       async hook({ messages, todos }) {
-        await seeList(todos);
+        await recordList(todos);
         const answer = answerOf(messages);
-        const said = answer?.text ?? '';
-        const { text } = await session.stop({ text: said, ...endOf(answer) });
+        const answerText = answer?.text ?? '';
+        const { text } = await session.stop({ text: answerText, ...endOf(answer) });
         return text === null
           ? undefined
           : { messages: [new HumanMessage(text)], jumpTo: 'model' };
@@ -121,7 +121,7 @@ function readOptions(options: MiddlewareOptions) {
 }
 
 function toTool(name: string, { description, inputSchema, execute }: SessionTool) {
-  // A copy, with the keywords alone.
+  // A copy that holds only the keywords.
   const schema = { ...inputSchema, type: 'object' } as const;
   return tool(async (input: unknown) => JSON.stringify(await execute(input)), {
     name,
@@ -137,7 +137,7 @@ function answerOf(messages: readonly BaseMessage[]): AIMessage | null {
   return last?.getType() === 'ai' ? (last as AIMessage) : null;
 }
 
-/** By the words of the providers. */
+/** Why an answer ended, in the words of the providers. */
 const ends: Readonly<Record<string, StopEnd>> = {
   length: 'length',
   max_tokens: 'length',

@@ -1,11 +1,11 @@
-// `untildone/mastra`: the todo tools for agents of Mastra 1, and calls of them until the
-// session lets the agent stop. Mastra's own hook `onIterationComplete` cannot be used:
-// what it says at the end of an answer does not reach the model. `@mastra/core` is the
-// user's own.
+// `untildone/mastra`: the todo tools for agents of Mastra 1, and calls of the agent until
+// the session lets it stop. Mastra's own hook `onIterationComplete` cannot be used: what
+// it says at the end of an answer does not reach the model. `@mastra/core` is the user's
+// own package.
 import { assertSession } from '../../session/reply.ts';
 import type { Session, SessionTool } from '../../session/session.ts';
 
-/** As far as it is used; a type test holds it to the real one. */
+/** The part of an agent that we use; a type test compares it with the real one. */
 export interface AgentLike<Options, Result extends ResultLike> {
   generate(messages: never, options: Options): Promise<Result>;
 }
@@ -17,22 +17,22 @@ interface ResultLike {
   readonly response?: { readonly dbMessages?: readonly unknown[] | undefined };
 }
 
-/** For the agent's `tools`. */
+/** The todo tools, for the agent's `tools`. */
 export function todoTools(session: Session) {
   assertSession('todoTools', session);
-  // Its types want an id besides the name.
+  // Mastra's types want an id besides the name.
   const tools = Object.entries(session.tools).map(([id, tool]) => [id, { id, ...tool }]);
   return Object.fromEntries(tools) as {
     [Name in keyof Session['tools']]: SessionTool & { readonly id: Name };
   };
 }
 
-/** Mastra ends a call after a few steps; here the limits of the session do. */
+/** Mastra ends a call after a few steps; here only the limits of the session do. */
 const mostSteps = 100_000;
 
 /**
- * `const result = await untilDone(session, agent)`: of the last call. One that waits for
- * an approval ends it as `paused`.
+ * `const result = await untilDone(session, agent)` gives the result of the last call. A
+ * call that waits for an approval ends as `paused`.
  */
 export async function untilDone<Options extends object, Result extends ResultLike>(
   session: Session,
@@ -40,10 +40,12 @@ export async function untilDone<Options extends object, Result extends ResultLik
   options?: Options,
 ): Promise<Result> {
   assertSession('untilDone', session);
-  const dated = createDates();
+  const addDate = createDates();
   const held = await session.hold(async (messages: object[]) => {
-    const given = { maxSteps: mostSteps, ...options } as Options & { maxSteps: number };
-    const result = await agent.generate(messages.map(dated) as never, given);
+    const callOptions = { maxSteps: mostSteps, ...options } as Options & {
+      maxSteps: number;
+    };
+    const result = await agent.generate(messages.map(addDate) as never, callOptions);
     const { text, finishReason, totalUsage, response } = result;
     const kept = response?.dbMessages;
     const asks = finishReason === 'suspended';
@@ -60,9 +62,9 @@ export async function untilDone<Options extends object, Result extends ResultLik
 }
 
 /**
- * Mastra puts messages in the order of their times, and makes one of several that come
- * without any: ours get the time at which they are first sent, in the form in which it
- * keeps its own.
+ * Mastra puts messages in the order of their times, and merges several messages without a
+ * time into one. So ours get the time at which they are first sent, in the form in which
+ * Mastra stores its own.
  */
 function createDates() {
   const known = new WeakMap<object, object>();
@@ -70,13 +72,13 @@ function createDates() {
     const text = (message as { content?: unknown }).content;
     if (typeof text !== 'string') return message;
     const content = { format: 2, parts: [{ type: 'text', text }] };
-    const first = known.get(message) ?? {
+    const dated = known.get(message) ?? {
       ...message,
       id: crypto.randomUUID(),
       createdAt: new Date(),
       content,
     };
-    known.set(message, first);
-    return first;
+    known.set(message, dated);
+    return dated;
   };
 }

@@ -1,6 +1,6 @@
 // `untildone/openai-agents`: the todo tools for agents of the OpenAI Agents SDK, and runs
-// of them, one after the other with the whole history, until the session lets the agent
-// stop. `@openai/agents` is the user's own.
+// of the agent, one after the other with the whole history, until the session lets it
+// stop. `@openai/agents` is the user's own package.
 import {
   type Agent,
   type AgentInputItem,
@@ -17,7 +17,8 @@ export function todoTools(session: Session) {
   assertSession('todoTools', session);
   return Object.entries(session.tools).map(
     ([name, { description, inputSchema, execute }]) => {
-      // A copy, with the keywords alone. Not strict: most fields may be left out.
+      // A copy that holds only the keywords. Not strict, since most fields may be left
+      // out.
       const parameters = { ...inputSchema, additionalProperties: true } as never;
       return tool({
         name,
@@ -31,9 +32,9 @@ export function todoTools(session: Session) {
 }
 
 /**
- * `const result = await untilDone(session, agent)`: of the last run. Only the limits of
- * the session bound its turns, unless `maxTurns` is given. A run that waits for an
- * approval ends it as `paused`.
+ * `const result = await untilDone(session, agent)` gives the result of the last run. Only
+ * the limits of the session bound its turns, unless you set `maxTurns`. A run that waits
+ * for an approval ends as `paused`.
  */
 // biome-ignore lint/suspicious/noExplicitAny: as the SDK's own `run` has it; no narrower agent fits its results
 export async function untilDone<Own extends Agent<any, any>>(
@@ -47,26 +48,29 @@ export async function untilDone<Own extends Agent<any, any>>(
       'usage',
       'untilDone: stream: cannot be true; run it with session.hold instead.',
     );
-  let current = agent;
-  let sent = 0;
+  let currentAgent = agent;
+  let sentCount = 0;
   const held = await session.hold(async (messages: AgentInputItem[]) => {
-    // A session of the SDK keeps the conversation itself, and puts what it is given
-    // behind it.
-    const keeps = options.session !== undefined;
-    const result = await run(current, keeps ? messages.slice(sent) : messages, {
-      maxTurns: null,
-      ...options,
-    });
-    sent = messages.length;
-    // The one that it handed over to goes on.
-    current = result.lastAgent ?? current;
+    // A session of the SDK keeps the conversation itself, and appends what it is given.
+    const isKeptBySdk = options.session !== undefined;
+    const result = await run(
+      currentAgent,
+      isKeptBySdk ? messages.slice(sentCount) : messages,
+      {
+        maxTurns: null,
+        ...options,
+      },
+    );
+    sentCount = messages.length;
+    // If the agent handed over to another one, that one goes on.
+    currentAgent = result.lastAgent ?? currentAgent;
     const { inputTokens, outputTokens } = result.state.usage;
     const asks = result.interruptions.length > 0;
     return {
       result,
-      // The SDK warns whoever reads it before the end.
+      // The SDK warns if the output is read before the end.
       text: asks ? '' : String(result.finalOutput ?? ''),
-      messages: keeps ? [] : result.history.slice(messages.length),
+      messages: isKeptBySdk ? [] : result.history.slice(messages.length),
       asks,
       usage: { inputTokens, outputTokens },
     };

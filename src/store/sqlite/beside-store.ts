@@ -1,7 +1,7 @@
-// What lies beside the store, a small file per session each (V5). The high-water mark:
-// the newest events that the store held; if it lacks one of them later, it was put back
-// to an earlier moment, or lost. The spool: what could not be written while another
-// process held the store. Neither says anything about a plan.
+// Two small files per session beside the store (V5). The mark names the newest events
+// that the store held: if it lacks one of them later, the store was restored to an
+// earlier state, or lost. The spool holds what could not be written while another process
+// held the store. Neither says anything about a plan.
 import {
   appendFileSync,
   closeSync,
@@ -17,17 +17,17 @@ import {
 import type { Event } from '../../core/events.ts';
 import { errorCode, makeFolder, sha256 } from '../../engine/system.ts';
 
-/** @param path of the store; one in memory has nothing beside it */
+/** @param path of the store; a store in memory has no files beside it */
 function createFiles(path: string, suffix: string) {
   const folder = path + suffix;
   const fileOf = (sessionId: string) => {
-    // Hashes only where a name could lead elsewhere: to load them costs a hook more than
+    // Hashes only where a name could lead elsewhere: loading them costs a hook more than
     // the rest of this.
     const isPlain = /^\w[\w.-]{0,100}$/u.test(sessionId);
     return `${folder}/${isPlain ? sessionId : sha256(sessionId)}`;
   };
 
-  /** Throws what the file system says. */
+  /** Throws the file system's error. */
   function append(sessionId: string, text: string): void {
     const attempt = () => appendFileSync(fileOf(sessionId), text, { mode: 0o600 });
     try {
@@ -46,7 +46,7 @@ function createFiles(path: string, suffix: string) {
       // Most sessions have no spool, and an error costs more than this look.
       return existsSync(file) ? readFileSync(file) : null;
     } catch {
-      // Safe: there is none.
+      // Safe: a file that cannot be read counts as missing.
       return null;
     }
   }
@@ -57,18 +57,19 @@ function createFiles(path: string, suffix: string) {
   return { fileOf, append, read, remove };
 }
 
-/** What a crash cut short says nothing. */
+/** A line that a crash cut short is left out. */
 function readLines<T>(text: string): T[] {
   return text.split('\n').flatMap((line) => {
     try {
       return line === '' ? [] : [JSON.parse(line) as T];
     } catch {
-      // Safe: see above.
+      // Safe: the line was cut short.
       return [];
     }
   });
 }
 
+/** The events of each session, in their order. */
 export function bySession(events: readonly Event[]) {
   const sessions = [...new Set(events.map(({ sessionId }) => sessionId))];
   return sessions.map(
@@ -76,11 +77,12 @@ export function bySession(events: readonly Event[]) {
   );
 }
 
+/** The marks of all sessions of one store. */
 export type Marks = ReturnType<typeof createMarks>;
 
 /**
- * What cannot be written is left out: nothing depends on a mark but the notice that the
- * store went back.
+ * Writes and reads marks. A mark that cannot be written is left out: all that depends on
+ * it is the notice that the store lost something.
  */
 export function createMarks(path: string) {
   const files = createFiles(path, '-marks');
@@ -90,20 +92,22 @@ export function createMarks(path: string) {
     try {
       if (path !== ':memory:') write();
     } catch {
-      // Safe: see above.
+      // Safe: only a notice depends on the mark.
     }
   }
 
   return {
     /**
-     * Committed to the inbox. One write, since every hook pays for it: older marks stay.
+     * The events are committed to the inbox. One write only, since every hook pays for
+     * it, so older marks stay.
      */
     add(events: readonly Event[]): void {
-      for (const [session, own] of bySession(events))
-        attempt(() => files.append(session, linesOf(own.map(({ id }) => id))));
+      for (const [session, sessionEvents] of bySession(events))
+        attempt(() => files.append(session, linesOf(sessionEvents.map(({ id }) => id))));
     },
     /**
-     * Committed; all that was marked before is in the store too, or was told to be lost.
+     * The event is committed, and all that was marked before is in the store too, or was
+     * reported as lost.
      */
     set(sessionId: string, eventId: string): void {
       const line = linesOf([eventId]);
@@ -120,14 +124,14 @@ export function createMarks(path: string) {
   };
 }
 
-/** Larger after a turn of many calls. */
+/** A file is larger only after a turn of many calls. */
 const mostMarkBytes = 4096;
 
 /**
- * In place, with empty lines over the rest: a file that is emptied first is flushed to
- * the disk by some file systems, which takes a hundred times as long. Marks that others
- * append between our commit and this are lost, and with a long file those that they
- * append during it: then only a notice may be missed.
+ * Overwrites the file in place, with empty lines over the rest: some file systems flush a
+ * file to the disk when it is emptied first, which takes a hundred times as long. Marks
+ * that others append between our commit and this write are lost, and with a long file
+ * also those that they append during it. Then only a notice may be missed.
  */
 function overwrite(file: string, line: Buffer): void {
   const descriptor = openSync(file, 'r+');
@@ -141,27 +145,28 @@ function overwrite(file: string, line: Buffer): void {
   }
 }
 
+/** One line of the spool. */
 export type Spooled =
   | { readonly event: Event }
   | { readonly policy: readonly [hash: string, body: string] };
 
-/** Of what nobody has taken in yet: more than the largest payload. */
+/** The limit on what no step has taken in yet: more than the largest payload. */
 const mostSpoolBytes = 67_108_864;
 
 /**
- * Only ever appended to: how far it was taken in is in the store, in the transaction that
- * took it in.
+ * Writes and reads spools. They are only ever appended to: the store remembers how far a
+ * spool was taken in, in the transaction that took it in.
  */
 export function createSpool(path: string, most = mostSpoolBytes) {
   const files = createFiles(path, '-spool');
   return {
     remove: files.remove,
     /**
-     * `taken`: how many bytes of it are in the store. False: there is no room left, or
-     * none at all.
+     * Appends entries. `taken`: how many bytes of the spool are in the store. False:
+     * there is no room left, or the file cannot be written.
      */
     add(sessionId: string, entries: readonly Spooled[], taken: () => number): boolean {
-      // A line of its own, also behind one that a crash cut short.
+      // Each entry has a line of its own, also behind a line that a crash cut short.
       const text = entries.map((entry) => `\n${JSON.stringify(entry)}\n`).join('');
       try {
         const { size = 0 } =
@@ -171,20 +176,23 @@ export function createSpool(path: string, most = mostSpoolBytes) {
         if (text !== '') files.append(sessionId, text);
         return true;
       } catch {
-        // Safe: the caller says that the store was locked.
+        // Safe: the caller reports that the store was locked.
         return false;
       }
     },
-    /** Unless it holds more than was taken in. */
+    /** Removes the file, unless it holds more than was taken in. */
     removeTaken(sessionId: string, taken: number): void {
       const file = files.fileOf(sessionId);
       try {
         if (taken > 0 && statSync(file).size === taken) rmSync(file);
       } catch {
-        // Safe: it takes up room, and nothing else.
+        // Safe: the file takes up room, and nothing else.
       }
     },
-    /** Whole lines behind the first `from` bytes; null: none. `size`: up to where. */
+    /**
+     * The whole lines behind the first `from` bytes, and up to which size they were read;
+     * null: there are none.
+     */
     read(
       sessionId: string,
       from: () => number,
@@ -193,7 +201,7 @@ export function createSpool(path: string, most = mostSpoolBytes) {
       const size = (bytes?.lastIndexOf(10) ?? -1) + 1;
       const taken = size === 0 ? 0 : from();
       if (bytes === null || size === taken) return null;
-      // Shorter than it was: another file.
+      // The file is shorter than it was, so it is another one.
       const rest = bytes.subarray(taken > size ? 0 : taken, size);
       return {
         entries: readLines<Spooled>(rest.toString()).filter((entry) =>

@@ -1,11 +1,12 @@
-// The layout of the store, and how an older one is brought to it. A newer store, that of
-// an unpublished version, or another program's, is refused. Each row has its whole value
-// as JSON in `body`; the other columns are what statements search and sort by. No foreign
-// keys: an event may come before its session, and archiving moves whole sessions.
+// The layout of the store, and how an older store is brought to it. It refuses a newer
+// store, one of an unpublished version, and another program's file. Each row has its
+// whole value as JSON in `body`; the other columns are those that statements search and
+// sort by. There are no foreign keys: an event may come before its session, and archiving
+// moves whole sessions.
 import { UntildoneError } from '../../core/error.ts';
 import { type Connection, createConnection, openDatabase } from './open-database.ts';
 
-/** What a table and its archive both have. */
+/** The columns that a table and its archive share. */
 const shared = {
   events: `id TEXT NOT NULL, session_id TEXT NOT NULL, type TEXT NOT NULL, at REAL NOT NULL, applied INTEGER,
     body TEXT NOT NULL`,
@@ -27,14 +28,15 @@ const shared = {
 };
 
 /**
- * `revision` rises with each change of the plan, so that a process that keeps the plan
- * sees that another wrote it.
+ * `revision` rises with each change of the plan, so that a process with a cached plan
+ * sees that another one wrote it.
  */
 const sessions = `id TEXT NOT NULL PRIMARY KEY, plan_id TEXT NOT NULL, host TEXT NOT NULL, instance TEXT NOT NULL,
   directory TEXT, updated_at REAL NOT NULL, body TEXT NOT NULL, revision INTEGER NOT NULL`;
 
 export type MovedTable = keyof typeof shared | 'sessions';
 
+/** The names of a table's columns, separated by commas. */
 export function columnsOf(table: MovedTable): string {
   const columns = table === 'sessions' ? sessions : shared[table];
   return columns.replace(/\s*(\w+)[^,]*/gu, '$1');
@@ -50,8 +52,8 @@ CREATE TABLE archived_${table} (${shared[table]}) STRICT;
 CREATE INDEX archived_${table}_by_${key} ON archived_${table} (${key}_id);`;
 
 /**
- * Of what a run showed: enough for a long day, and a bound. The newest row takes the
- * place of the oldest.
+ * How many rows of what a run showed are kept: enough for a long day. The newest row
+ * replaces the oldest.
  */
 export const shownRows = 4000;
 
@@ -117,8 +119,8 @@ const lastUnpublished = 5;
 export type Migration = string | ((db: Connection) => void);
 
 /**
- * The first step makes a new store; each further one brings a store from one layout to
- * the next. Only ever appended to.
+ * The first step creates a new store; each further one brings a store from one layout to
+ * the next. Steps are only ever appended.
  */
 export const migrations: readonly Migration[] = [schema];
 
@@ -131,7 +133,8 @@ export function newestLayout(steps: readonly Migration[]): number {
 const applicationId = 0x756e7464;
 
 /**
- * All missing steps in one transaction. Says whether it brought an older store forward.
+ * Runs all missing steps in one transaction. Returns true if it brought an older store to
+ * this layout.
  */
 export async function migrate(
   db: Connection,
@@ -143,7 +146,7 @@ export async function migrate(
   if ((await db.retry(find)) === newest) return false;
   await db.retry(() => db.exec('BEGIN IMMEDIATE'));
   try {
-    // Asked again: another process may have been faster.
+    // Asked again, since another process may have been faster.
     const found = find();
     for (let layout = found ?? lastUnpublished; layout < newest; layout += 1) {
       const step = steps[layout - lastUnpublished];
@@ -152,7 +155,7 @@ export async function migrate(
       db.insert('meta', { key: `version ${layout + 1} since`, value: String(now) });
     }
     db.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${newest}`);
-    // Before the write-ahead log is on, readers can hold up a commit.
+    // Before the write-ahead log is on, readers can delay a commit.
     await db.retry(() => db.exec('COMMIT'));
     return found !== null && found < newest;
   } catch (error) {
@@ -161,15 +164,19 @@ export async function migrate(
   }
 }
 
+/** Ends a transaction without its changes. */
 export function rollBack(db: Connection): void {
   try {
     db.exec('ROLLBACK');
   } catch {
-    // Safe: SQLite has rolled back by itself; the error that led here is the one to tell.
+    // Safe: SQLite has rolled back by itself, and the first error is the one to report.
   }
 }
 
-/** A newer program may have changed the layout since this one opened the file. */
+/**
+ * Throws `store-newer` if the file has a newer layout: a newer program may have changed
+ * it since this one opened the file. Returns the layout.
+ */
 export function assertVersion(db: Connection, known: number): number {
   const found = db.value<number>('PRAGMA user_version') ?? 0;
   if (found <= known) return found;
@@ -183,9 +190,9 @@ export function assertVersion(db: Connection, known: number): number {
 
 const moveOffer = '`untildone init` offers that at a terminal.';
 
-/** Null: a new file. */
+/** Returns the layout of the file; null: the file is new. */
 function findLayout(db: Connection, known: number): number | null {
-  // In this order: another process may migrate in between.
+  // In this order, since another process may migrate in between.
   const isEmpty = db.value('SELECT 1 FROM sqlite_schema') === null;
   const id = db.value('PRAGMA application_id');
   if (id !== applicationId) {
@@ -200,8 +207,8 @@ function findLayout(db: Connection, known: number): number | null {
 }
 
 /**
- * Why the store is refused as one of an unpublished version; null: it is not, or nobody
- * knows. Its files stay as they are.
+ * Says why the store is refused as one of an unpublished version; null: it is not one, or
+ * cannot be read. Its files stay as they are.
  */
 export async function whyOlder(path: string): Promise<string | null> {
   let db: Connection | null = null;
@@ -210,7 +217,7 @@ export async function whyOlder(path: string): Promise<string | null> {
     findLayout(db, Number.POSITIVE_INFINITY);
     return null;
   } catch (error) {
-    // Safe: whoever opens the store is told whatever else is wrong with it.
+    // Safe: opening the store reports everything else that is wrong with it.
     const isOlder = error instanceof UntildoneError && error.code === 'store-older';
     return isOlder ? error.message : null;
   } finally {

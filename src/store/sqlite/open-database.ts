@@ -1,5 +1,5 @@
 // Opens a database file with node:sqlite or bun:sqlite, through the few methods that both
-// have; and what their errors mean. It knows no tables and starts no transaction.
+// have, and explains their errors. It knows no tables and starts no transaction.
 import {
   accessSync,
   closeSync,
@@ -18,34 +18,36 @@ type Row = Record<string, unknown>;
 
 interface Statement {
   run(...values: Bound[]): { readonly changes: number | bigint };
-  /** No row is undefined in Node and null in Bun. */
+  /** If there is no row, Node returns undefined and Bun null. */
   get(...values: Bound[]): Row | null | undefined;
   all(...values: Bound[]): Row[];
 }
 
+/** The methods that both drivers have. */
 export interface Database {
   exec(sql: string): void;
   prepare(sql: string): Statement;
   close(): void;
 }
 
+/** Opens the file with the driver of this runtime. */
 export async function openDatabase(path: string, readOnly = false): Promise<Database> {
   if (!process.versions['bun'])
     return new (loadNodeSqlite().DatabaseSync)(path, { readOnly }) as Database;
-  // A variable, so that no bundler looks for it.
+  // A variable, so that no bundler looks for the module.
   const specifier = 'bun:sqlite';
   const bun = (await import(specifier)) as { Database: OpenBun };
   return readOnly ? new bun.Database(path, { readonly: true }) : new bun.Database(path);
 }
 type OpenBun = new (path: string, options?: { readonly: true }) => Database;
 
-/** Longer ones are cut. */
+/** Longer texts are cut. */
 const mostLetters = 4000;
 
 /**
- * Rows of a table in a database of somebody else, as texts, in the order in which they
- * were added. Null: no such table, more rows than that, or it cannot be read now. Nothing
- * is written, and no lock outlives the call.
+ * Reads a table in another program's database: its rows as texts, in the order in which
+ * they were added. Null: there is no such table, it has more than `most` rows, or it
+ * cannot be read now. Nothing is written, and no lock outlives the call.
  */
 export async function readTable(
   path: string,
@@ -68,14 +70,14 @@ export async function readTable(
     const rows = database.prepare(sql).all();
     return rows.length > most ? null : rows;
   } catch {
-    // Safe: whoever asked takes it that nothing is known.
+    // Safe: the caller takes null to mean that nothing is known.
     return null;
   } finally {
     database?.close();
   }
 }
 
-/** What SQLite itself finds wrong with a file, in its words; null: nothing. */
+/** What SQLite finds wrong with a file, in its own words; null: nothing. */
 export async function damageOf(path: string): Promise<string | null> {
   const database = await openDatabase(path);
   try {
@@ -90,7 +92,8 @@ export async function damageOf(path: string): Promise<string | null> {
 type OpenNode = new (path: string, options?: { readonly readOnly: boolean }) => unknown;
 
 /**
- * Without the warning of Node 22 that SQLite is experimental: hooks must not print it.
+ * Loads node:sqlite without Node 22's warning that it is experimental: hooks must not
+ * print it.
  */
 export function loadNodeSqlite(): { readonly DatabaseSync: OpenNode } {
   const emitWarning = process.emitWarning;
@@ -107,8 +110,8 @@ export function loadNodeSqlite(): { readonly DatabaseSync: OpenNode } {
 }
 
 /**
- * For the user alone: plans may hold secrets. To close a file that exists would drop our
- * locks on it.
+ * Creates the file for the user alone, since plans may hold secrets. An existing file is
+ * not opened: closing it would drop our locks on it.
  */
 export function prepareFile(path: string): void {
   if (path === ':memory:') return;
@@ -120,16 +123,17 @@ export function prepareFile(path: string): void {
   try {
     closeSync(openSync(path, 'wx', 0o600));
   } catch (error) {
-    // Safe: another process has just created it.
+    // Safe: another process has just created the file.
     if (errorCode(error) !== 'EEXIST') throw error;
   }
 }
 
+/** An open file with the statements that the store uses. */
 export type Connection = ReturnType<typeof createConnection>;
 
 /**
- * Prepares each statement once. Binds texts in column form and objects as JSON, by "?"
- * only (Node 22.13).
+ * Prepares each statement once. Texts are bound in column form and objects as JSON,
+ * always by "?", since Node 22.13 knows no other way.
  */
 export function createConnection(database: Database, path: string, patienceMs: number) {
   const prepared = new Map<string, Statement>();
@@ -142,11 +146,11 @@ export function createConnection(database: Database, path: string, patienceMs: n
   }
 
   /**
-   * While another process holds a lock, without blocking. In real time: a real process
-   * holds it.
+   * Repeats the attempt while another process holds a lock, without blocking. The time is
+   * real: a real process holds the lock.
    */
   async function retry<T>(attempt: () => T): Promise<T> {
-    // Not `performance`, which loads a part of Node that a hook does not need.
+    // Not `performance`: it loads a part of Node that a hook does not need.
     const now = (): number => process.uptime() * 1000;
     const deadline = now() + patienceMs;
     for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, 20)) {
@@ -156,7 +160,7 @@ export function createConnection(database: Database, path: string, patienceMs: n
         if (!isBusy(error)) throw error;
         if (now() >= deadline) throw stillBusy(error);
       }
-      // Random: those that failed together must not come back together.
+      // The pause is random: processes that failed together must not come back together.
       await new Promise((resolve) =>
         setTimeout(resolve, pauseMs * (0.5 + Math.random())),
       );
@@ -169,18 +173,18 @@ export function createConnection(database: Database, path: string, patienceMs: n
     return new UntildoneError('store-busy', sentence, cause);
   }
 
-  /** How many rows it wrote. */
+  /** Runs a statement; returns how many rows it wrote. */
   function run(sql: string, ...values: readonly Value[]): number {
     return Number(statement(sql).run(...values.map(bound)).changes);
   }
 
-  /** The first column of the first row; null: there is none. */
+  /** The first column of the first row; null: there is no row. */
   function value<T>(sql: string, ...values: readonly Value[]): T | null {
     const [first = null] = Object.values(statement(sql).get(...values.map(bound)) ?? {});
     return fromColumn(first) as T | null;
   }
 
-  /** The rows as they were inserted. */
+  /** The rows, as they were inserted. */
   function rows<T>(sql: string, ...values: readonly Value[]): T[] {
     const property = ([column, held]: [string, unknown]) => [
       column.replace(/_(.)/gu, (_, letter: string) => letter.toUpperCase()),
@@ -200,8 +204,8 @@ export function createConnection(database: Database, path: string, patienceMs: n
   }
 
   /**
-   * A row that is there stays or, with `key`, gets the new values where `condition`
-   * allows.
+   * Inserts a row; returns how many rows it wrote. An existing row stays or, with `key`,
+   * gets the new values if `condition` allows it.
    */
   function insert(
     table: string,
@@ -234,7 +238,7 @@ export function createConnection(database: Database, path: string, patienceMs: n
     rows,
     bodies,
     insert,
-    /** Unprepared. */
+    /** Runs a statement without preparing it. */
     exec: (sql: string): void => database.exec(sql),
     close: (): void => database.close(),
   };
@@ -247,8 +251,8 @@ function bound(value: Value): Bound {
 }
 
 /**
- * SQLite has no lone surrogates, and drivers disagree about NUL: such text becomes JSON,
- * as does text that looks so.
+ * SQLite has no lone surrogates, and the drivers disagree about NUL: such text becomes
+ * JSON, and so does text that looks like JSON.
  */
 export function toColumn(text: string): string {
   const { isWellFormed } = text as string & { isWellFormed(): boolean };
@@ -257,13 +261,14 @@ export function toColumn(text: string): string {
   return isPlain ? text : JSON.stringify(text);
 }
 
+/** The value that `toColumn` stored. */
 export function fromColumn(column: unknown): unknown {
   return typeof column === 'string' && column.startsWith('"')
     ? JSON.parse(column)
     : column;
 }
 
-/** SQLite's result codes and those of the system. */
+/** Which codes of SQLite and of the system have which meaning. */
 const meanings: readonly (readonly [ErrorCode, ...(number | string)[]])[] = [
   ['store-busy', 5, 6, 15], // BUSY, LOCKED, PROTOCOL (lost a race for WAL locks)
   ['store-read-only', 3, 8, 'EACCES', 'EPERM', 'EROFS'], // PERM, READONLY
@@ -283,7 +288,9 @@ const sentences: Readonly<Partial<Record<ErrorCode, string>>> = {
     'cannot be used; see the cause, or set UNTILDONE_HOME to another directory.',
 };
 
-/** Node has it in `errcode`, Bun in `errno`, where the system's are negative. */
+/**
+ * Node has the code in `errcode`, Bun in `errno`, where those of the system are negative.
+ */
 function resultCode(error: unknown): number | null {
   const { errcode, errno } = (error ?? {}) as {
     readonly errcode?: unknown;
@@ -293,14 +300,18 @@ function resultCode(error: unknown): number | null {
   return typeof code === 'number' ? code : null;
 }
 
-/** Of the driver or of a damaged row, not of the work inside a transaction. */
+/**
+ * True for an error of the driver or of a damaged row; false for an error of the work
+ * inside a transaction.
+ */
 export function isStoreFailure(error: unknown): boolean {
   return resultCode(error) !== null || error instanceof SyntaxError;
 }
 
+/** The error as one that callers expect, with what to do about it. */
 export function toStoreError(error: unknown, path: string): UntildoneError {
   if (error instanceof UntildoneError) return error;
-  const code = codeOf(error) ?? codeOfPlace(path) ?? 'store-unavailable';
+  const code = codeOf(error) ?? folderErrorCode(path) ?? 'store-unavailable';
   return new UntildoneError(
     code,
     `The store at ${path} ${sentences[code]} (${messageOf(error)})`,
@@ -319,20 +330,22 @@ function codeOf(error: unknown): ErrorCode | undefined {
 }
 
 /**
- * SQLite only says "unable to open" when it may not create the files beside the database.
+ * Looks for the cause in the folder: SQLite only says "unable to open" if it may not
+ * create the files beside the database.
  */
-function codeOfPlace(path: string): ErrorCode | undefined {
-  let place = dirname(path);
-  while (!existsSync(place) && dirname(place) !== place) place = dirname(place);
+function folderErrorCode(path: string): ErrorCode | undefined {
+  let folder = dirname(path);
+  while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder);
   try {
-    accessSync(place, constants.W_OK);
+    accessSync(folder, constants.W_OK);
     return undefined;
   } catch (error) {
-    // Safe: its error says why.
+    // Safe: the error gives the reason.
     return codeOf(error);
   }
 }
 
+/** Tells whether the error means that another process holds a lock. */
 export function isBusy(error: unknown): boolean {
   return codeOf(error) === 'store-busy';
 }

@@ -1,7 +1,7 @@
 // Sessions in the database, inside an open transaction: their rows, their plans, what a
-// step needs and writes, and the archive. Plans are kept in memory and compared with the
-// database once another connection wrote. Only timers are ever deleted, and what a human
-// wants forgotten.
+// step needs and writes, and the archive. Plans are kept in memory, and are compared with
+// the database once another connection has written. Only timers are ever deleted, and
+// sessions that a human wants forgotten.
 import { UntildoneError } from '../../core/error.ts';
 import type { Event } from '../../core/events.ts';
 import type { LedgerEntry } from '../../core/ledger.ts';
@@ -12,11 +12,11 @@ import type { Marks } from './beside-store.ts';
 import { columnsOf, type MovedTable } from './migrate.ts';
 import type { Connection } from './open-database.ts';
 
-/** More sessions than anyone works in at once; a process may see 100,000. */
-const mostKept = 64;
+/** More sessions than anyone works in at once; a process may see 100,000 of them. */
+const mostCached = 64;
 
-type Kept = Readonly<{
-  /** As in the database. */
+type CachedSession = Readonly<{
+  /** The text in the database. */
   body: string;
   revision: number;
   state: State;
@@ -24,41 +24,44 @@ type Kept = Readonly<{
 }>;
 
 export function createSessionRows(db: Connection, marks: Marks) {
-  const keptSessions = new Map<string, Kept>();
-  /** Those that nobody else can have written since. */
-  let current = new WeakSet<Kept>();
-  /** Those that hold all that was marked, as long as nobody else wrote. */
+  const cachedSessions = new Map<string, CachedSession>();
+  /** Cached sessions that no other connection can have written since. */
+  let upToDate = new WeakSet<CachedSession>();
+  /**
+   * Ids of sessions that hold all marked events, as long as no other connection writes.
+   */
   const unbroken = new Set<string>();
 
-  function keep(id: string, kept: Kept): Kept {
-    keptSessions.delete(id);
-    keptSessions.set(id, kept);
-    current.add(kept);
-    const [oldest] = keptSessions.keys();
-    if (keptSessions.size > mostKept && oldest !== undefined) keptSessions.delete(oldest);
-    return kept;
+  function cacheSession(id: string, cached: CachedSession): CachedSession {
+    cachedSessions.delete(id);
+    cachedSessions.set(id, cached);
+    upToDate.add(cached);
+    const [oldest] = cachedSessions.keys();
+    if (cachedSessions.size > mostCached && oldest !== undefined)
+      cachedSessions.delete(oldest);
+    return cached;
   }
 
-  function find(id: string, fresh: boolean): Kept | null {
-    const kept = fresh ? undefined : keptSessions.get(id);
-    if (kept !== undefined && current.has(kept)) return kept;
+  function find(id: string, fresh: boolean): CachedSession | null {
+    const cached = fresh ? undefined : cachedSessions.get(id);
+    if (cached !== undefined && upToDate.has(cached)) return cached;
     const byId = 'SELECT body, revision FROM sessions WHERE id = ?';
-    const [row] = db.rows<Pick<Kept, 'body' | 'revision'>>(byId, id);
+    const [row] = db.rows<Pick<CachedSession, 'body' | 'revision'>>(byId, id);
     if (row === undefined) return null;
     const { body, revision } = row;
-    if (kept !== undefined && kept.body === body && kept.revision === revision)
-      return keep(id, kept);
+    if (cached !== undefined && cached.body === body && cached.revision === revision)
+      return cacheSession(id, cached);
     const session = JSON.parse(body) as Session;
     const isSame =
-      kept !== undefined &&
-      kept.revision === revision &&
-      kept.state.planId === session.planId;
-    const plan = isSame ? kept.state.plan : planOf(session.planId);
+      cached !== undefined &&
+      cached.revision === revision &&
+      cached.state.planId === session.planId;
+    const plan = isSame ? cached.state.plan : planOf(session.planId);
     const head = ledgerOf(session.planId, 1)[0] ?? null;
-    return keep(id, { body, revision, state: { ...session, plan }, head });
+    return cacheSession(id, { body, revision, state: { ...session, plan }, head });
   }
 
-  /** As one text, which is several times faster than row by row. */
+  /** Reads the plan as one text, which is several times faster than row by row. */
   function planOf(planId: string): readonly Todo[] {
     const joined = `SELECT '[' || coalesce(group_concat(body, ','), '') || ']'
       FROM (SELECT body FROM todos WHERE plan_id = ? ORDER BY position)`;
@@ -84,7 +87,7 @@ export function createSessionRows(db: Connection, marks: Marks) {
     const isMissing = (event: string) =>
       db.value('SELECT 1 FROM events WHERE id = ?', event) === null;
     if (marks.read(id).some(isMissing)) return true;
-    if (unbroken.size >= mostKept) unbroken.clear();
+    if (unbroken.size >= mostCached) unbroken.clear();
     unbroken.add(id);
     return false;
   }
@@ -161,14 +164,14 @@ export function createSessionRows(db: Connection, marks: Marks) {
   ): void {
     const { left = [], ledger = [] } = saved;
     const { id, planId, updatedAt, descriptor } = state;
-    const known = keptSessions.get(id)?.revision ?? 0;
+    const known = cachedSessions.get(id)?.revision ?? 0;
     let revision = left.length > 0 ? known + 1 : known;
     for (const [index, plan] of [...left, state.plan].entries())
       if (savePlan(index === 0 ? (before?.plan ?? []) : [], plan)) revision = known + 1;
     const body = JSON.stringify({ ...state, plan: undefined });
     const stays = before === null || before.planId === planId;
-    // SQLite rewrites the indexes of every column that is set, changed or not: usually
-    // only these change.
+    // SQLite rewrites the indexes of every column that is set, changed or not; usually
+    // only these columns change.
     const usual =
       'UPDATE sessions SET updated_at = ?, body = ?, revision = ? WHERE id = ?';
     if (before !== null && stays && before.descriptor === descriptor)
@@ -183,31 +186,31 @@ export function createSessionRows(db: Connection, marks: Marks) {
     }
     const last =
       ledger.findLast((entry) => entry.planId === planId) ?? (stays ? head : null);
-    keep(id, { body, revision, state, head: last });
+    cacheSession(id, { body, revision, state, head: last });
   }
 
   /**
-   * Writes the todos that are other objects than before, and numbers them from the array;
-   * says if any changed.
+   * Writes the todos that are other objects than before, and numbers them by their place
+   * in the array. Returns whether any todo changed.
    */
   function savePlan(before: readonly Todo[], after: readonly Todo[]): boolean {
     const changed: number[] = [];
-    /** Where the todos that changed or moved stood; a new one stood nowhere. */
-    const places = new Map<string, number>();
+    /** The earlier positions of todos that changed or moved; a new todo has none. */
+    const oldPositions = new Map<string, number>();
     const length = Math.max(before.length, after.length);
     for (let position = 0; position < length; position += 1) {
       const old = before[position];
       if (after[position] === old) continue;
       changed.push(position);
-      if (old !== undefined) places.set(old.id, position);
+      if (old !== undefined) oldPositions.set(old.id, position);
     }
     for (const position of changed) {
       const todo = after[position];
       if (todo === undefined) break;
       const { id, planId, sessionId, turnId, status } = todo;
-      const body = slim(todo);
-      const from = places.get(id);
-      places.delete(id);
+      const body = withoutDefaults(todo);
+      const from = oldPositions.get(id);
+      oldPositions.delete(id);
       if (from === undefined) {
         if (
           db.insert('todos', {
@@ -232,15 +235,21 @@ export function createSessionRows(db: Connection, marks: Marks) {
       if (rows === 0)
         throw refused(`there is no todo with the id ${JSON.stringify(id)} to update`);
     }
-    if (places.size > 0)
+    if (oldPositions.size > 0)
       throw refused('a todo is missing from its plan, and nothing is ever deleted');
     return changed.length > 0;
   }
 
   /**
-   * Rows change tables within one file: two files cannot be committed as one in WAL mode.
+   * Moves rows between two tables of the same file: two files cannot be committed
+   * together in WAL mode.
    */
-  function move([from, to]: Way, table: MovedTable, key: string, value: string): void {
+  function moveRows(
+    [from, to]: Way,
+    table: MovedTable,
+    key: string,
+    value: string,
+  ): void {
     const columns = columnsOf(table);
     const rows = `FROM ${from}${table} WHERE ${key} = ?`;
     const order = table === 'ledger' ? 'sequence' : 'rowid';
@@ -251,7 +260,10 @@ export function createSessionRows(db: Connection, marks: Marks) {
     db.run(`DELETE ${rows}`, value);
   }
 
-  /** Its plan and those that it left, unless others use them (`isTaken`). */
+  /**
+   * The session's plan and the plans that it left, unless other sessions use them
+   * (`isTaken`).
+   */
   function ownPlans(
     from: string,
     id: string,
@@ -279,14 +291,14 @@ export function createSessionRows(db: Connection, marks: Marks) {
     planId: string,
     isTaken: (planId: string) => boolean,
   ): void {
-    const own = ownPlans(way[0], id, planId, isTaken);
-    for (const table of tablesOfSessions) move(way, table, 'session_id', id);
+    const planIds = ownPlans(way[0], id, planId, isTaken);
+    for (const table of tablesOfSessions) moveRows(way, table, 'session_id', id);
     for (const table of ['todos', 'ledger'] as const)
-      for (const plan of own) move(way, table, 'plan_id', plan);
+      for (const plan of planIds) moveRows(way, table, 'plan_id', plan);
   }
 
   function archive(before: number, limit: number, now: number): readonly string[] {
-    keptSessions.clear();
+    cachedSessions.clear();
     const old = db.rows<{ id: string; planId: string }>(
       `SELECT id, plan_id FROM sessions
         WHERE updated_at < ? AND NOT EXISTS (SELECT 1 FROM timers WHERE session_id = sessions.id)
@@ -305,7 +317,7 @@ export function createSessionRows(db: Connection, marks: Marks) {
     return old.map(({ id }) => id);
   }
 
-  /** False: it is not in the archive. */
+  /** Brings a session back from the archive; false: it is not there. */
   function restore(id: string): boolean {
     const planId = db.value<string>(
       'SELECT plan_id FROM archived_sessions WHERE id = ?',
@@ -320,11 +332,11 @@ export function createSessionRows(db: Connection, marks: Marks) {
       planId,
       (plan) => db.value(live, plan, plan) !== null,
     );
-    move(['archived_', ''], 'sessions', 'id', id);
+    moveRows(['archived_', ''], 'sessions', 'id', id);
     return true;
   }
 
-  /** Every row that is this session's alone; in the archive too. */
+  /** Every row that belongs to this session alone, in the archive too. */
   function rowsOf(id: string): OwnRows[] {
     const own = ['', 'archived_'].flatMap((from) => {
       const planId =
@@ -344,7 +356,7 @@ export function createSessionRows(db: Connection, marks: Marks) {
       ['timers', 'session_id = ?', id],
       ['leases', 'instance = ?', `run ${id}`],
       ['meta', 'key = ?', `spool ${id}`],
-      // A run of a check may have been for others too.
+      // A run of a check may have been for other sessions too.
       [
         'check_runs',
         `state NOT IN ('asked', 'running') AND ? IN (SELECT json_extract(value, '$.sessionId') FROM json_each(body, '$.askers'))
@@ -354,7 +366,7 @@ export function createSessionRows(db: Connection, marks: Marks) {
     ];
   }
 
-  /** It, the workers that it sent, and theirs. */
+  /** The session, the workers that it sent, and those that they sent. */
   function familyOf(id: string): string[] {
     const family = `WITH RECURSIVE family (id) AS (SELECT ? UNION
       SELECT sent.id FROM family, (SELECT id, body FROM sessions UNION ALL SELECT id, body FROM archived_sessions) AS sent
@@ -371,7 +383,7 @@ export function createSessionRows(db: Connection, marks: Marks) {
       if (rows > 0 && !bookkeeping.has(table)) kept[what] = (kept[what] ?? 0) + rows;
       if (isMeant) db.run(`DELETE FROM ${table} WHERE ${where}`, value);
     }
-    if (isMeant) keptSessions.clear();
+    if (isMeant) cachedSessions.clear();
     return kept;
   }
 
@@ -387,22 +399,27 @@ export function createSessionRows(db: Connection, marks: Marks) {
     save,
     archive,
     restore,
-    forget: (): void => keptSessions.clear(),
-    /** What is kept is compared with the database before it is used. */
+    forget: (): void => cachedSessions.clear(),
+    /**
+     * From now on, cached sessions are compared with the database before they are used.
+     */
     doubt(): void {
-      current = new WeakSet();
-      // The file may have been overwritten under us (P43).
+      upToDate = new WeakSet();
+      // The file may have been overwritten while it was open (P43).
       unbroken.clear();
     },
   };
 }
 
-/** Nobody's words stand in them: they go with a session and are not counted. */
+/**
+ * These tables hold no words of anybody: their rows go with a session and are not
+ * counted.
+ */
 const bookkeeping: ReadonlySet<string> = new Set(['leases', 'meta', 'timers']);
 
 type OwnRows = readonly [table: string, where: string, value: string];
 
-/** Prefixes of tables. */
+/** The prefixes of the tables that rows move from and to. */
 type Way = readonly [from: string, to: string];
 
 const tablesOfSessions = [
@@ -416,6 +433,7 @@ const tablesOfSessions = [
   'shown',
 ] as const;
 
+/** The columns of an event. */
 export function eventRow(event: Event) {
   return {
     id: event.id,
@@ -426,18 +444,18 @@ export function eventRow(event: Event) {
   };
 }
 
-/** Without what every todo is at first: a long plan loads twice as fast. */
-function slim(todo: Todo): object {
+/** Drops the values that every todo has at first: a long plan loads twice as fast. */
+function withoutDefaults(todo: Todo): object {
   const plain: Record<string, unknown> = plainTodo;
   const isEmpty = (value: unknown) => Array.isArray(value) && value.length === 0;
-  const said = Object.entries(todo).filter(
+  const ownValues = Object.entries(todo).filter(
     ([key, value]) => !isEmpty(value) && value !== plain[key],
   );
-  return Object.fromEntries(said);
+  return Object.fromEntries(ownValues);
 }
 
-export function whole(said: Partial<Todo>): Todo {
-  return { ...plainTodo, ...said } as Todo;
+export function whole(stored: Partial<Todo>): Todo {
+  return { ...plainTodo, ...stored } as Todo;
 }
 
 function refused(why: string): UntildoneError {

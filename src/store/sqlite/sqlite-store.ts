@@ -1,6 +1,6 @@
-// The store in one SQLite file that many hooks and plugins write at once. One connection:
-// a transaction is opened, used and ended without an await, so that a read never sees
-// half of one.
+// The store in one SQLite file, to which many hooks and plugins write at once. There is
+// one connection: a transaction is opened, used and ended without an await, so that a
+// read never sees half of one.
 import { UntildoneError } from '../../core/error.ts';
 import type { Event } from '../../core/events.ts';
 import { type Todo, todoStatuses } from '../../core/todo.ts';
@@ -30,22 +30,29 @@ import {
 } from './open-database.ts';
 import { createSessionRows, eventRow, whole } from './session-rows.ts';
 
+/** Where the store is and how it behaves; everything but the path has a default. */
 export type SqliteStoreOptions = Readonly<{
-  /** ':memory:' for a store that ends with the process. */
+  /** ':memory:' makes a store that ends with the process. */
   path: string;
-  /** When rows were archived and layouts changed. */
+  /** Tells when rows were archived and layouts changed. */
   clock?: { now(): number };
-  /** 30 s: far longer than any honest queue of hooks. */
+  /**
+   * How long a lock is waited for. The default of 30 s is far longer than any queue of
+   * hooks takes.
+   */
   busyTimeoutMs?: number;
-  /** The programs of the older version that wrote the file refuse it now. */
+  /**
+   * Called when an older file was brought to this layout: programs of the older version
+   * refuse it from now on.
+   */
   onMigrated?: () => void;
   /**
-   * For hooks, which end before a long lock does: what only waits for a later step goes
-   * into the spool then, and this hears why. Absent: a lock that outlasts `busyTimeoutMs`
-   * is an error.
+   * For hooks, which end before a long lock does: rows that wait for a later step go into
+   * the spool then, and this function gets the reason. Absent: a lock that outlasts
+   * `busyTimeoutMs` is an error.
    */
   onSpooled?: (error: unknown) => void;
-  /** For tests. */
+  /** Other migrations, for tests. */
   migrations?: readonly Migration[];
 }>;
 
@@ -73,7 +80,10 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   }
 }
 
-/** Refused where others could have written it: what it says decides what is run. */
+/**
+ * Opens the user's own store. Refused if others could have written to its folder: the
+ * store decides what is run.
+ */
 export async function openUserStore(
   environment: Environment,
   options: Omit<SqliteStoreOptions, 'path'> = {},
@@ -91,7 +101,10 @@ PRAGMA synchronous = NORMAL;
 -- Notices a damaged page when it is read; and gives disk space back after bursts.
 PRAGMA cell_size_check = ON; PRAGMA journal_size_limit = 16777216`;
 
-/** Frequent, and no promise rests on them: not worth a write of their own. */
+/**
+ * These events are frequent, and no promise rests on them: they are not worth a mark of
+ * their own.
+ */
 const unmarked: ReadonlySet<string> = new Set([
   'tool-started',
   'tool-ended',
@@ -100,13 +113,14 @@ const unmarked: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Kept in the file. Where the file system cannot do it, SQLite stays with its rollback
- * journal.
+ * SQLite keeps this mode in the file. If the file system cannot do it, SQLite stays with
+ * its rollback journal.
  */
 function useWriteAheadLog(db: Connection): void {
   if (db.value('PRAGMA journal_mode') !== 'wal') db.value('PRAGMA journal_mode = WAL');
 }
 
+/** Creates the store over an open connection to a file of this layout. */
 export function createSqliteStore(
   db: Connection,
   version: number,
@@ -116,25 +130,27 @@ export function createSqliteStore(
   const marks = createMarks(db.path);
   const rows = createSessionRows(db, marks);
   const spool = createSpool(db.path);
-  /** Met by a hook that does not wait any longer. */
-  let lock: unknown = null;
+  /**
+   * The error of a lock that a hook does not wait for any longer; null: no lock so far.
+   */
+  let lockError: unknown = null;
   const queue = createQueue();
   let isClosed = false;
-  let lastWrite: unknown = null;
+  let lastDataVersion: unknown = null;
 
-  function lookForOthers(): void {
+  function noticeOtherWriters(): void {
     const found = db.value('PRAGMA data_version');
-    if (found === lastWrite) return;
+    if (found === lastDataVersion) return;
     assertVersion(db, version);
     rows.doubt();
-    lastWrite = found;
+    lastDataVersion = found;
   }
 
   function attempt<T>(begin: string, work: () => T): Promise<T> {
     return db.retry(() => {
       try {
         db.run(begin);
-        lookForOthers();
+        noticeOtherWriters();
         const result = work();
         db.run('COMMIT');
         return result;
@@ -155,16 +171,16 @@ export function createSqliteStore(
     try {
       return await queue(() => attempt('BEGIN IMMEDIATE', work));
     } catch (error) {
-      if (onSpooled !== undefined && isBusy(error)) lock = error;
+      if (onSpooled !== undefined && isBusy(error)) lockError = error;
       throw error;
     }
   }
 
-  /** Without the write lock: a writer never keeps a reader waiting. */
+  /** Reads without the write lock, so that a writer never keeps a reader waiting. */
   function reading<Question extends unknown[], T>(work: (...question: Question) => T) {
     return async (...question: Question): Promise<T> => {
       assertOpen();
-      // Not within the call: the caller may be inside a transaction.
+      // Not within the call itself, since the caller may be inside a transaction.
       await null;
       return attempt('BEGIN', () => work(...question));
     };
@@ -181,7 +197,7 @@ export function createSqliteStore(
     Number(db.value('SELECT value FROM meta WHERE key = ?', `spool ${sessionId}`));
   const spooledFor = (sessionId: string) => spool.read(sessionId, takenFrom(sessionId));
 
-  /** Before anything newer of the session. */
+  /** Takes in what the spool holds for the session, before anything newer of it. */
   function takeSpool(sessionId: string): void {
     const found = spooledFor(sessionId);
     for (const entry of found?.entries ?? []) {
@@ -194,8 +210,9 @@ export function createSqliteStore(
   }
 
   /**
-   * How much of it was taken in: all of it, so that its file can go. If that survives,
-   * each event is still taken once.
+   * Forgets how much of a session's spool was taken in, and returns that amount, so that
+   * the file can be removed. Returns 0 if the spool holds more. If the file survives,
+   * each event is still taken in only once.
    */
   function forgetSpool(sessionId: string): number {
     if (spooledFor(sessionId) !== null) return 0;
@@ -204,26 +221,26 @@ export function createSqliteStore(
     return taken;
   }
 
-  /** `work`; null: what it would have written is held for the spool. */
+  /** Does the work; null: the store is locked, and the rows are held for the spool. */
   async function writeOrHold<T>(work: () => T, hold: () => boolean): Promise<T | null> {
     try {
-      // What comes later must not overtake what is held, nor wait as long again.
-      if (lock === null) return await write(work);
+      // Later rows must not overtake those that are held, nor wait as long again.
+      if (lockError === null) return await write(work);
     } catch (error) {
-      // Safe: it is held below.
-      if (error !== lock) throw error;
+      // Safe: the rows are held below.
+      if (error !== lockError) throw error;
     }
-    if (!hold()) throw lock;
-    onSpooled?.(lock);
+    if (!hold()) throw lockError;
+    onSpooled?.(lockError);
     return null;
   }
 
-  /** Policies belong to no session: they wait for the events that name them. */
+  /** Policies belong to no session, so they wait for the events that name them. */
   const heldPolicies: Spooled[] = [];
 
   function spoolEvents(events: readonly Event[]): boolean {
-    return bySession(events).every(([session, own]) => {
-      const entries = [...heldPolicies, ...own.map((event) => ({ event }))];
+    return bySession(events).every(([session, sessionEvents]) => {
+      const entries = [...heldPolicies, ...sessionEvents.map((event) => ({ event }))];
       return spool.add(session, entries, takenFrom(session));
     });
   }
@@ -281,7 +298,7 @@ export function createSqliteStore(
           const loaded = rows.load(sessionId, withRecord);
           const saved = apply(loaded);
           if (saved === 'record') continue;
-          // Before a stop let the agent go, nobody who looked away was told.
+          // Until a stop lets the agent go, nobody who looked away was told of the loss.
           const letsGo =
             saved.decisions?.some(({ decision }) => decision.answer === 'let-go') ===
             true;
@@ -363,7 +380,7 @@ export function createSqliteStore(
         const table = where.archived === true ? 'archived_sessions' : 'sessions';
         if (id !== undefined)
           return db.bodies(`${table} WHERE id = ? LIMIT ?`, id, limit);
-        // No text sorts behind the last code point. Without a prefix the index by age is
+        // No text sorts behind the last code point. Without a prefix, the index by age is
         // walked.
         const within = idPrefix === '' ? '? = ?' : 'id BETWEEN ? AND ? || char(1114111)';
         return db.bodies(
@@ -479,13 +496,13 @@ export function createSqliteStore(
       return db.bodies(newest, sessionId, limit);
     }),
     transcript: reading((sessionId, after) => {
-      const said = `SELECT session_id, sequence, turn_id, at, kind, body FROM messages
+      const messages = `SELECT session_id, sequence, turn_id, at, kind, body FROM messages
         WHERE session_id = ? AND sequence > ? ORDER BY sequence`;
       const open = `SELECT session_id, call_id, step_id, tool, read_only, input, started_at, result, ended_at
         FROM calls WHERE session_id = ? AND settled = 0 ORDER BY rowid`;
       const calls = db.rows<CallRow>(open, sessionId);
       return {
-        messages: db.rows(said, sessionId, after),
+        messages: db.rows(messages, sessionId, after),
         calls: calls.map((call) => ({ ...call, readOnly: Boolean(call.readOnly) })),
       };
     }),
@@ -506,7 +523,7 @@ export function createSqliteStore(
     async forget(sessionId, isMeant) {
       if (!isMeant) return reading(() => rows.erase(rows.familyOf(sessionId), false))();
       // Removed rows are overwritten, and the log that still has them is emptied:
-      // forgotten is not merely out of sight.
+      // forgotten rows must not be readable in the file.
       db.exec('PRAGMA secure_delete = ON');
       const { family, kept } = await write(() => {
         const family = rows.familyOf(sessionId);
@@ -517,8 +534,8 @@ export function createSqliteStore(
         marks.remove(id);
         spool.remove(id);
       }
-      // Answers with a row instead of failing where somebody reads: the next one to close
-      // the store does it then.
+      // If somebody reads, this returns a row instead of failing, and whoever closes the
+      // store next does it.
       db.value('PRAGMA wal_checkpoint(TRUNCATE)');
       return kept;
     },
