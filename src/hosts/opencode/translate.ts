@@ -4,7 +4,7 @@ import { todoToolsFor } from '../../tools/todo-tools.ts';
 import { usageReported } from '../told.ts';
 import { type Fields, listOf, readTodo, recordOf, textOf } from '../untrusted.ts';
 
-/** May still throw when the host goes down. */
+/** A call may still throw when the host goes down. */
 export type ClientAnswer = Promise<{ data?: unknown; error?: unknown }>;
 type SessionCall<More = object> = (call: { path: { id: string } } & More) => ClientAnswer;
 
@@ -94,7 +94,10 @@ export function readSession(value: unknown) {
 export const readTodos = (value: readonly unknown[]) =>
   value.map((one) => readTodo(one, null));
 
-/** One for each step of the model. `summary`: of a compaction. */
+/**
+ * Reads a message of the model: there is one for each step. `summary`: the step is a
+ * compaction.
+ */
 export function readStep(value: unknown) {
   const {
     id: messageId,
@@ -114,6 +117,7 @@ export function readStep(value: unknown) {
   };
 }
 
+/** Reads a tool call that runs or is over; null: it has not begun. */
 export function readCall(part: Fields) {
   const callId = idOf(part['callID']);
   const { status, error } = recordOf(part['state']);
@@ -141,7 +145,8 @@ export function usageOf({ tokens, cost }: Fields) {
 
 export const hostTodoTool = 'todowrite';
 /**
- * As settings, or those of an agent, say it; a permission wins. Null: they do not say.
+ * Whether settings, or those of an agent, switch the todo tool on; a permission wins over
+ * `tools`. Null: they do not say.
  */
 export function isTodoToolOn({ permission, tools }: Fields): boolean | null {
   const rule =
@@ -152,7 +157,10 @@ export function isTodoToolOn({ permission, tools }: Fields): boolean | null {
   const tool = recordOf(tools)[hostTodoTool];
   return typeof tool === 'boolean' ? tool : null;
 }
-/** Any other may write: unseen work would make an honest agent look idle. */
+/**
+ * A tool that is not named here may write: work that we overlook would make an honest
+ * agent look idle.
+ */
 const tools = {
   read: [
     'read',
@@ -170,11 +178,14 @@ const tools = {
   todo: [hostTodoTool, 'todoread', ...todoToolsFor('agent').map(({ name }) => name)],
 };
 
-/** Rules for single places do not make an agent a writer. */
+/**
+ * A file that only general rules match: rules for single folders do not make an agent a
+ * writer.
+ */
 const anyFile = 'src/some-file.txt';
 /**
- * The last match wins (G4, P26). `edit` stands for every such tool; a shell makes no
- * writer.
+ * Whether an agent may edit files: the last rule that matches wins (G4, P26). `edit`
+ * stands for every tool that writes; a shell alone makes no writer.
  */
 export function canEdit(permissions: unknown) {
   const last = listOf(permissions)
@@ -187,7 +198,7 @@ export function canEdit(permissions: unknown) {
   return last?.['action'] === 'deny' ? 'no' : 'unknown';
 }
 
-/** `*` and `?` as in the host. */
+/** Matches a pattern with `*` and `?` as the host does. */
 function matches(pattern: unknown, text: string): boolean {
   // Longer than any honest rule.
   if (typeof pattern !== 'string' || pattern.length > 200) return false;
@@ -199,7 +210,9 @@ function matches(pattern: unknown, text: string): boolean {
 }
 
 const humanParts = new Set<unknown>(['text', 'file', 'agent', 'subtask']);
-/** What hosts and plugins write has the text null (G4). */
+/**
+ * Reads a message of a user. Its text is null if only the host or plugins wrote it (G4).
+ */
 export function readMessage(message: unknown, parts: readonly unknown[]) {
   const { id, agent, model, variant: said } = recordOf(message);
   if (typeof id !== 'string') return null;
@@ -222,7 +235,7 @@ export function readMessage(message: unknown, parts: readonly unknown[]) {
   return { id, text, agent: { ...named, variant: textOf(variant) ?? textOf(said) } };
 }
 
-/** A model's name may hold slashes. */
+/** Splits the name of a model, which may itself hold slashes, from its provider. */
 export function splitModel(
   model: string | null,
 ): { providerID: string; modelID: string } | null {
