@@ -1,4 +1,4 @@
-// pi as `run --with pi` drives it: its JSON mode, with our extension for this run alone.
+// Drives pi for `run --with pi`: its JSON mode, with our extension for this run alone.
 import type { HostDriver } from '../../engine/host-driver.ts';
 import { todoToolsFor } from '../../tools/todo-tools.ts';
 import {
@@ -23,7 +23,7 @@ const readers: Readers = {
   message_end({ message }) {
     const said = readMessage(message);
     const { timestamp, usage, stopReason } = recordOf(message);
-    // A call that failed is no answer.
+    // A call of the model that failed is no answer.
     if (said?.role !== 'assistant' || stopReason === 'error') return [];
     const { input, output, cacheRead, cacheWrite, cost } = recordOf(usage);
     const cachedTokens = amountOf(cacheRead);

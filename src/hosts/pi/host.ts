@@ -1,7 +1,7 @@
-// The extension that runs inside pi: hands what pi tells to the engine and offers the
-// todo tools, which pi lacks. A step without calls is a stop attempt. Headless pi leaves
-// after it, but waits for our handler and goes on where a message is queued by then;
-// elsewhere the countdown runs as in every host that is told.
+// The extension that runs inside pi: it hands what pi reports to the engine and offers
+// the todo tools, which pi lacks. A step without calls is a stop attempt. Headless pi
+// exits after it, but waits for our handler and goes on if a message is queued by then.
+// In a pi that stays, a countdown runs. It decides nothing.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { agentSessionVariable } from '../../checks/process.ts';
 import { ownVariables } from '../../core/own-variables.ts';
@@ -24,9 +24,9 @@ function createMemory() {
   return {
     turn: null as ReturnType<typeof read.readTurn> | null,
     isStopTold: false,
-    /** Until the model begins to answer it. */
+    /** The continuation that was sent, until the model begins to answer it. */
     sent: null as { epoch: number; text: string; isShown: boolean } | null,
-    /** What the model is reminded of after a compaction. */
+    /** The plan that the model gets again after a compaction. */
     reminder: null as string | null,
   };
 }
@@ -39,10 +39,13 @@ type Own = Readonly<{
 type Plugin = shared.ToldPlugin<ReturnType<typeof createMemory>> & Own;
 type Hear = (event: unknown, context: ContextLike) => unknown;
 
-/** It takes microseconds; a human who leaves, and a host that waits, wait no longer. */
+/**
+ * A queue or a message takes microseconds. A human who exits, and a host that waits, wait
+ * no longer than this.
+ */
 const patienceMs = 1000;
 
-/** What pi loads, anew for each session. */
+/** Creates the extension, which pi starts anew for each session. */
 export function createPiExtension(options: shared.PluginOptions = {}): ExtensionLike {
   function start(pi: PiLike, context: ContextLike) {
     const { hasUI, cwd: directory, ui } = context;
@@ -55,12 +58,12 @@ export function createPiExtension(options: shared.PluginOptions = {}): Extension
     async function toast({ title, message, level, durationMs }: Notice) {
       const line = `${oneLine(title, 80)}: ${oneLine(message, 500)}`;
       if (durationMs === undefined) return ui.notify(line, level);
-      // As notices the seconds of a countdown would fill the conversation.
+      // As notices, the seconds of a countdown would fill the conversation.
       ui.setStatus('untildone', line);
       clock.wake(clock.now() + durationMs, () => ui.setStatus('untildone', undefined));
     }
     return voice.quietly(async () => {
-      // Loaded twice, as an extension and with a package: the first one acts.
+      // The extension may be loaded twice, alone and with a package: the first one acts.
       if (pi.getCommands().some(({ name }) => name === commandNames[0])) return;
       const id = context.sessionManager.getSessionId();
       const [pid, parent = null] = environment[ownVariables.parent]?.split(':') ?? [];
@@ -78,7 +81,7 @@ export function createPiExtension(options: shared.PluginOptions = {}): Extension
       });
       if (plugin === null) return;
       const { stored } = plugin.told.of(id);
-      // The commands of the agent inherit these.
+      // Commands of the agent inherit these variables.
       Object.assign(environment as Record<string, string>, {
         [ownVariables.parent]: `${process.pid}:${id}`,
         [agentSessionVariable]: stored,
@@ -93,7 +96,7 @@ export function createPiExtension(options: shared.PluginOptions = {}): Extension
     void pi.on('session_start' as never, (_event, context) => start(pi, context));
 }
 
-/** The todo tools for the model, and the commands for the human. */
+/** Offers the todo tools to the model and the commands to the human. */
 function offer(plugin: Plugin) {
   const { pi, id } = plugin;
   for (const tool of shared.changesTheHost(plugin) ? todoToolsFor('agent') : [])
@@ -102,12 +105,12 @@ function offer(plugin: Plugin) {
       label: tool.name,
       description: tool.description,
       parameters: tool.inputSchema as never,
-      // With the calls beside it in their order: work and then its todo (V4).
+      // Calls of one step keep their order: the work comes before its todo (V4).
       executionMode: 'sequential',
       async execute(_callId, input) {
         const { ok, text } = await shared.followPlugin(plugin, id).callTool(tool, input);
         if (ok) return { content: [{ type: 'text', text }], details: undefined };
-        // So pi marks a result as failed.
+        // An error makes pi mark the result as failed.
         throw new Error(text);
       },
     });
@@ -131,20 +134,23 @@ function listen(plugin: Plugin): Record<string, Hear> {
   const { told, clock, headless, identifiers, context, id } = plugin;
   const followed = shared.followPlugin(plugin, id);
   const { memory, record, after, later, tell } = followed;
-  /** What the model has to know besides the human's last words. */
+  /** What the model has to know beside the human's last words. */
   let besides: Promise<string | null> | null = null;
 
   const humanSpoke = (text: string | null) =>
     followed.humanSpoke({ id: identifiers.next(), text });
   const aborted = (how: string) => void followed.aborted(how);
 
-  /** No event tells of the key while nothing runs: someone stops a countdown. */
+  /**
+   * Handles Escape while nothing runs, for which pi has no event: someone stops a
+   * countdown.
+   */
   async function stopWhileIdle() {
     const session = await record();
     if (session?.latch || (!session?.parked && !session?.timer)) memory.holds.clear();
     else await tell({ type: 'human-aborted', how: 'stopped while idle' });
   }
-  /** Headless pi dies of Ctrl-C: the record comes first. */
+  /** Handles Ctrl-C of headless pi, which dies of it: the record comes first. */
   async function interrupted() {
     aborted('interrupted');
     await withinTime(clock, patienceMs, () => memory.queue);
@@ -167,7 +173,7 @@ function listen(plugin: Plugin): Record<string, Hear> {
     const { toolError } = memory;
     const prepared = after(async () => {
       const fingerprint = await followed.prepareStop();
-      // The human was quicker.
+      // The human wrote a message meanwhile.
       if (memory.busy) return null;
       await followed.closeCompaction();
       const facts = { end, question, toolError, fingerprint, background: [] };
@@ -184,7 +190,7 @@ function listen(plugin: Plugin): Record<string, Hear> {
       const text = read.readInput(given);
       if (text !== null) besides = humanSpoke(text);
     },
-    // A command of the human's own: it concerns no plan (E2).
+    // A shell command that the human typed concerns no plan (E2).
     user_bash: () => void humanSpoke(null),
     async before_agent_start() {
       const content = await besides;
@@ -206,7 +212,7 @@ function listen(plugin: Plugin): Record<string, Hear> {
       if (message?.role === 'user' && message.text === sent?.text) sent.isShown = true;
       if (message?.role !== 'assistant') return;
       if (sent?.isShown) {
-        // Only now has the model got it for certain (V5).
+        // Only now is it certain that the model got the continuation (V5).
         after(() => followed.observed(sent.epoch));
         memory.sent = null;
       }
@@ -219,12 +225,12 @@ function listen(plugin: Plugin): Record<string, Hear> {
       memory.turn = turn;
       later(turn.usage);
       if (turn.end === 'cancelled') aborted('interrupted');
-      // It goes on with calls or with what the human wrote meanwhile; after an error it
-      // may try again.
+      // The agent goes on with calls, or with what the human wrote meanwhile; after an
+      // error pi may try again.
       else if (turn.goesOn || turn.error !== null || context.hasPendingMessages()) return;
       await stop(turn);
-      // It passes through every extension that hears input, and must be there before pi
-      // looks.
+      // The continuation passes through every extension that handles input, and must be
+      // queued before pi looks.
       const until = Date.now() + patienceMs;
       while (
         headless &&
@@ -234,7 +240,8 @@ function listen(plugin: Plugin): Record<string, Hear> {
       )
         await sleep(5);
     },
-    // All that was not told as a stop: retries have ended, or a tool ended the turn.
+    // Reports what was not reported as a stop: pi stopped retrying, or a tool ended the
+    // turn.
     async agent_settled() {
       const { turn, isStopTold } = memory;
       if (turn === null || isStopTold) return;
@@ -247,7 +254,7 @@ function listen(plugin: Plugin): Record<string, Hear> {
       memory.reminder = await followed.planReminder();
     },
     session_compact_failed: () => void after(() => followed.closeCompaction()),
-    // Messages were taken back: nothing is sent into that.
+    // The human took messages back: nothing is sent into that.
     session_tree: () => aborted('undone'),
     ui_prompt_start: () =>
       void later(waitStarted({ kind: 'question', requestId: 'prompt' })),
@@ -272,7 +279,7 @@ function createAdapter(plugin: Plugin): ToldAdapter {
       const agent = { name: null, canWrite, model, variant: null };
       return [{ kind, parentId, directory, headless, immediate: headless, tools }, agent];
     },
-    // The plan is ours alone.
+    // Only we keep the plan.
     todos: async () => null,
     async inject({ epoch, text }) {
       told.of(id).sent = { epoch, text, isShown: false };
@@ -283,7 +290,7 @@ function createAdapter(plugin: Plugin): ToldAdapter {
       const since = session.injection?.at ?? session.updatedAt;
       if (read.isAnswered(context.sessionManager.getBranch(), text, since))
         return 'present';
-      // Queued texts stand nowhere; where nothing runs, no model will get it.
+      // Queued texts are recorded nowhere. If nothing runs, no model will get one.
       return context.isIdle() && !context.hasPendingMessages() ? 'absent' : 'unknown';
     },
     isIdle: async () => context.isIdle(),
