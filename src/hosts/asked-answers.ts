@@ -1,5 +1,5 @@
-// Hook calls that have to be answered: the record is brought up to date, the engine is
-// asked. Nothing is decided here.
+// Answers the hook calls that need more than a line in the record: it brings the record
+// up to date, asks the engine, and words the answer for the host. It decides nothing.
 import { frozenBy } from '../checks/git.ts';
 import { hasLimitMark, sessionVariable } from '../checks/process.ts';
 import { ancestorsOf } from '../checks/process-ancestors.ts';
@@ -50,6 +50,10 @@ export { appendFailure };
 
 type Context = Question & Omit<Parts, 'host'> & { readonly runtime: Runtime };
 
+/**
+ * Answers one hook call. Once `terminated` resolves, it records the interruption instead.
+ * The answer waits until the notices to the human are on their way.
+ */
 export function answerCall(
   question: Question,
   terminated: Promise<unknown>,
@@ -59,7 +63,7 @@ export function answerCall(
   const telling: Promise<void>[] = [];
   const told = new Map<string, string>();
   const watch: Parts['watch'] = (...seen) => {
-    // The driver of a host tells it itself.
+    // In a driven host, the driver tells the human.
     const moment = descriptor.driven === undefined ? momentToTell(...seen) : null;
     if (moment !== null) telling.push(tell({ ...question, told }, seen[0], moment));
   };
@@ -70,7 +74,10 @@ export function answerCall(
   return answer.finally(() => Promise.all(telling));
 }
 
-/** The host shows its human a question: those who want to are told elsewhere too. */
+/**
+ * Sends a notice that the host shows its human a question, if the human asked for
+ * notices.
+ */
 export function tellAsked(
   question: Question,
   session: Pick<Watched, 'title' | 'policyHash'>,
@@ -82,7 +89,7 @@ export function tellAsked(
 
 /**
  * The command for notices gets no variable that the project's own settings of the host
- * set. Those that we read ourselves are out of the environment already (V10).
+ * set. Variables that we read ourselves were taken out of the environment before (V10).
  */
 function tell(
   question: Question & { told?: Map<string, string> },
@@ -96,7 +103,8 @@ function tell(
     Object.entries(environment).filter(([name]) => isOwn(name)),
   );
   return tellHuman({ store, told, environment: safe }, session, moment).catch((error) => {
-    // Safe: the log says so, and the answer does not depend on it.
+    // Safe: the failure stands in the log, and the answer to the host does not depend on
+    // it.
     const { sessionId, descriptor, at } = call;
     appendFailure(environment, error, {
       at,
@@ -107,9 +115,15 @@ function tell(
   });
 }
 
-/** A folder that takes longer has no fingerprint, and tool calls count instead. */
+/**
+ * Time limit for a fingerprint. A folder that takes longer has none, and tool calls count
+ * as work instead.
+ */
 const fingerprintTimeoutMs = 5000;
-/** A longer wait would hold the host for nothing. */
+/**
+ * A wait up to this length is slept inside the hook. A longer one would hold the host for
+ * nothing: its stop goes through.
+ */
 const sleptWaitMs = 2000;
 
 const lastBlockMessage = (capsTurn: boolean) =>
@@ -121,6 +135,10 @@ const pausedMessage =
 const nothing: HookAnswer = {};
 const interrupted = { type: 'human-aborted', how: 'interrupted' } as const;
 
+/**
+ * The answers to one hook call; exported for tests. `breakOff` records that the host
+ * ended the hook before it could answer.
+ */
 export function createAnswers(context: Context) {
   const { host, call, hook, store, runtime, clock, identifiers, configuration, checker } =
     context;
@@ -140,11 +158,11 @@ export function createAnswers(context: Context) {
 
   /**
    * Before its deadline the host breaks a stop hook off only if a human interrupted
-   * (P19); later the turn is over.
+   * (P19). After the deadline the turn is over anyway, so only the lateness is recorded.
    */
   async function breakOff(): Promise<HookAnswer> {
     const at = clock.now();
-    // Whoever drives the host ended it, and knows why.
+    // A driver that ended its host knows why.
     if (call.asks.type !== 'stop' || isDriven) return nothing;
     if (at < deadlineAt)
       await runtime.handle({ ...base('side', `aborted:${at}`), at, ...interrupted });
@@ -163,15 +181,16 @@ export function createAnswers(context: Context) {
   }: AsksOf<'record'>): Promise<HookAnswer> {
     try {
       const { told, decisions } = listed ? await lookUp() : { told: null, decisions: 0 };
-      // By which call the list became what it is tells work from a bulk claim (V4).
+      // Work and bulk claims differ in the call that changed the list, so the ids of the
+      // changes name that call (V4).
       const differences = told
         ? await listEvents(told, `${events[0]?.id ?? ''}:${decisions}`)
         : [];
       if (!decided) await store.append([...events, ...differences]);
-      // What waits in the inbox must be in the plan before a receipt is bound.
+      // The plan must hold what waits in the inbox before a receipt is bound.
       else for (const event of [...events, ...differences]) await runtime.handle(event);
     } catch (error) {
-      // Safe: while another process holds the store they wait in its spool.
+      // Safe: while another process holds the store, the events wait in its spool.
       if (!(error instanceof UntildoneError && error.code === 'store-busy')) throw error;
       await store.append(events);
       return nothing;
@@ -182,8 +201,8 @@ export function createAnswers(context: Context) {
   }
 
   /**
-   * After a compaction or a resume the agent may have lost sight of its plan: it is given
-   * again (P23).
+   * After a compaction or a resume the agent may have lost sight of its plan, so it gets
+   * the plan again (P23).
    */
   async function open({
     begins,
@@ -209,9 +228,9 @@ export function createAnswers(context: Context) {
       state,
       pending,
       catchUp: catchUpEvents(state, pending),
-      /** With what was told since the last decision. */
+      /** The state, plus what the host told since the last decision. */
       told: pending.reduce(followHost, state),
-      /** The same call after another decision is another one. */
+      /** Part of event ids: the same call after another decision is a new event. */
       decisions: newest?.sequence ?? 0,
       mayStop: newest?.decision.answer !== 'continue',
     };
@@ -221,8 +240,8 @@ export function createAnswers(context: Context) {
     (await store.events({ sessionId, waiting: true })).map(({ event }) => event);
 
   /**
-   * Where the host says something else of itself, or works on after a compaction that was
-   * broken off.
+   * Events that the record still lacks: the host now describes itself otherwise, or works
+   * on after a compaction that was broken off.
    */
   function catchUpEvents(state: State, pending: readonly Event[]): Event[] {
     const known = pending.findLast((event) => event.type === 'session-opened') ?? state;
@@ -239,8 +258,8 @@ export function createAnswers(context: Context) {
   }
 
   /**
-   * Only a human's message starts or joins a turn. A notice that finds one unfinished
-   * tells of an abort (G4).
+   * Only a human's message starts or joins a turn. A notice that finds a turn unfinished
+   * shows that the turn was aborted (G4).
    */
   async function prompt({ text, speaker }: AsksOf<'prompt'>): Promise<HookAnswer> {
     const { state, pending, told, mayStop, decisions, catchUp } = await lookUp();
@@ -275,8 +294,8 @@ export function createAnswers(context: Context) {
       const isFirst =
         !hasSpoken(state) && !pending.some(({ type }) => type === 'human-spoke');
       const { settings } = configuration.current();
-      // After the words, which must not wait for it: without a look, one command would
-      // pass for work (V4).
+      // Recorded after the words, which must not wait for it. Without a first
+      // fingerprint, a single command would pass for work (V4).
       const fingerprint =
         isFirst && !isOff(settings, call.agent.name) ? await look() : null;
       if (fingerprint !== null)
@@ -287,7 +306,7 @@ export function createAnswers(context: Context) {
       const off = `off for this message, because the configuration is broken: ${problem}`;
       const ignored = isFirst ? ignoredVariables() : null;
       if (problem !== null) return letGo(ignored, off);
-      // Behind the message, whose turn takes it up (V7).
+      // Taken after the message, whose turn takes up the plan (V7).
       const handed = settings.mode === 'enforce' && !isOff(settings, call.agent.name);
       const taken = handed
         ? await takeWaitingPlans({ ...context, engine: runtime }, sessionId, descriptor)
@@ -318,7 +337,7 @@ export function createAnswers(context: Context) {
     return letGo(pausedMessage);
   }
 
-  /** Null: none could be taken in time. */
+  /** Takes a fingerprint of the workspace; null: it could not be taken in time. */
   async function look(
     policy: Partial<Policy> = configuration.current(),
     since = call.at,
@@ -334,8 +353,8 @@ export function createAnswers(context: Context) {
   }
 
   /**
-   * Where it shows; docs/permissions.md says where it does not. Null: nothing speaks
-   * against a human.
+   * The agent that typed this message, in words; null: nothing speaks against a human.
+   * Not every agent shows: docs/permissions.md says where one does not.
    */
   function agentAbove(): string | null {
     const own = 'a command of an agent';
@@ -343,8 +362,9 @@ export function createAnswers(context: Context) {
       return 'a session of untildone';
     const { given = hook.environment, ignored } = hook;
     if (host.agentCommandOf((name) => given[name], ignored) !== null) return own;
-    // Others' agents may start hosts, whose hooks then stand beneath both; elsewhere ps
-    // shows no variables.
+    // Another program's agent may have started this host, whose hooks then run beneath
+    // both: only an agent of this very session counts. Only Linux shows the variables of
+    // other processes.
     for (const { variables } of process.platform === 'linux'
       ? ancestorsOf(process.pid)
       : [])
@@ -356,7 +376,10 @@ export function createAnswers(context: Context) {
     return null;
   }
 
-  /** By what the record says was sent; the marker only saves the look (E6). */
+  /**
+   * A text is ours if the record says that we sent it. The marker only saves the lookup
+   * (E6).
+   */
   async function isOurText(text: string): Promise<boolean> {
     if (!text.includes(continuationMarker)) return false;
     const shown = text.trim();
@@ -365,8 +388,8 @@ export function createAnswers(context: Context) {
   }
 
   /**
-   * The host was started anew, or began another prompt: what ran before has ended,
-   * however it did (P19, T3).
+   * A host that was started again, or began another prompt, has ended what ran before,
+   * however it ended (P19, T3).
    */
   function isTurnOver({ last, promptId: before }: State['trail']): boolean {
     if (last === 'open') return true;
@@ -376,8 +399,8 @@ export function createAnswers(context: Context) {
   }
 
   /**
-   * The host tells of no interrupt: a turn without a failure or a stop that we let
-   * through was broken off (P19).
+   * The host tells of no interrupt. A turn that has neither a failure nor a stop that we
+   * let through was interrupted (P19).
    */
   function wasBrokenOff(trail: State['trail'], mayStop: boolean): boolean {
     const { promptId: before, last } = trail;
@@ -385,7 +408,7 @@ export function createAnswers(context: Context) {
       return false;
     const isUnfinished =
       last === 'stop' ? !mayStop : last === 'work' || last === 'prompt';
-    // A Stop hook that failed let the agent stop without a word in the store.
+    // A stop hook that failed let the agent stop, and the store knows nothing of it.
     return (
       isUnfinished &&
       !failedStops(hook.environment, sessionId).some(({ stopOf }) => stopOf === before)
@@ -393,8 +416,8 @@ export function createAnswers(context: Context) {
   }
 
   /**
-   * Todos with checks are completed only when they pass (V1). What takes too long is let
-   * through: the stop waits.
+   * Refuses to complete a todo whose checks fail (V1). Checks that take too long let the
+   * completion through: the stop waits for them.
    */
   async function complete(named: readonly string[]): Promise<HookAnswer> {
     const titles = named.map(normaliseTitle);
@@ -404,7 +427,7 @@ export function createAnswers(context: Context) {
           ? named.includes(hostKey)
           : named.includes(id) || titles.includes(normaliseTitle(title)),
       );
-    // They may still wait in the inbox.
+    // The todos may still wait in the inbox.
     if ((await pendingEvents()).length > 0)
       await runtime.handle({ ...base('gate'), type: 'activity-seen' });
     const runs: unknown[] = [];
@@ -442,7 +465,7 @@ export function createAnswers(context: Context) {
       (policy ?? configuration.current()).settings,
       agent.name,
     );
-    // Only for a budget: to read the transcript takes time.
+    // The transcript is read only for a token budget, because reading takes time.
     const used =
       transcript === null || maxTokens === null ? [] : usageEvents(transcript, since);
     await store.append([...catchUp, ...differences, ...used]);
@@ -452,7 +475,7 @@ export function createAnswers(context: Context) {
       differences.length > 0 || pending.some(isPlanning) || state.plan.length > 0;
     const isMeasured =
       hasPlan || (policy ?? configuration.current()).goalChecks.length > 0;
-    // Calls that still wait in the inbox may have written as well.
+    // Tool calls that still wait in the inbox may have written files as well.
     const mayWrite = (event: Event) => 'access' in event && canWrite(event);
     const looks = isMeasured && (mayHaveMoved(state.work) || pending.some(mayWrite));
     const fingerprint = looks ? await look(policy ?? {}, since) : null;
@@ -478,7 +501,7 @@ export function createAnswers(context: Context) {
     // Another hook was asked about the same stop and answers it.
     if (handled.decision === null) return nothing;
     const said = await say(handled, asking, asks);
-    // Told when it is found, since the human's next message forgives it.
+    // The human is told when the loss is found, because their next message forgives it.
     const loss = state.recordBroken === null ? handled.state.recordBroken : null;
     if (loss === null || said.message?.includes(loss)) return said;
     return {
@@ -487,7 +510,7 @@ export function createAnswers(context: Context) {
     };
   }
 
-  /** Each call of the model is one event, whoever tells it. */
+  /** Each call of the model is one event, however many hooks report it. */
   function usageEvents(path: string, since: number): Event[] {
     return (host.readUsage?.(path, since) ?? []).map(({ key, ...tokens }) => ({
       ...base('side'),
@@ -500,13 +523,13 @@ export function createAnswers(context: Context) {
     }));
   }
 
-  /** What the host's own list says otherwise than before (G5). */
+  /** The changes of the host's own list since it was last read (G5). */
   async function listEvents(
     { plan, hostList }: State,
     decisions: number | string,
   ): Promise<Event[]> {
-    // A list that keeps what a failed check opened again claims it anew at each stop
-    // (V1).
+    // A failed check opened these todos again. If the list still shows them as completed,
+    // each stop takes that as a new claim (V1).
     const isStop = call.asks.type === 'stop';
     const opened = plan.filter(
       (todo) => isStop && isOpen(todo) && todo.verification === 'failed',
@@ -555,17 +578,19 @@ export function createAnswers(context: Context) {
     const { answer, decision, state } = handled;
     if (answer === null) return nothing;
     if (answer.answer !== 'continue' || answer.text === null)
-      // The host wakes the agent itself when background work ends.
+      // A message is not needed: the host wakes the agent itself when background work
+      // ends.
       return letGo(decision?.reason === 'subagent-at-work' ? null : answer.message);
-    // With this one, since the human spoke or the agent last called a tool.
+    // Counted with this one: since the human spoke, or since the agent last called a
+    // tool.
     const used = capsTurn ? state.counters.total : state.trail.stops;
     const message = used === cap ? lastBlockMessage(capsTurn) : null;
     if (cap === null || used <= cap)
       return (await isFirstToAnswer(answer.epoch, asking()))
         ? { text: answer.text, message }
         : nothing;
-    // The host would ignore the answer and report success: the record says what became of
-    // the turn.
+    // The host would ignore the answer and report success, so the record says how the
+    // turn ended.
     const id = `${sessionId}:host-cap:${state.epoch}`;
     const goOn = host.goOn?.(sessionId);
     const reached = {
@@ -581,8 +606,8 @@ export function createAnswers(context: Context) {
   }
 
   /**
-   * With what the project asks for and nobody accepted: an agent may just have written it
-   * (V10).
+   * The answer that lets the agent stop. It also shows what the project's file asks for
+   * and nobody accepted: an agent may just have written it (V10).
    */
   function letGo(...messages: readonly (string | null)[]): HookAnswer {
     const told = [...messages, configuration.pending()]
@@ -591,17 +616,15 @@ export function createAnswers(context: Context) {
     return { message: told === '' ? null : told };
   }
 
-  /**
-   * Told once, at the first message of a session: `doctor` tells it whenever it is asked.
-   */
+  /** Shown once, at the first message of a session; `doctor` shows it each time. */
   function ignoredVariables(): string | null {
     const { ignored, strangers = [] } = hook;
     return ignored.length === 0 ? null : ignoredSentence(ignored, strangers);
   }
 
   /**
-   * Hooks that are asked about one stop may get the same answer: an event is taken once,
-   * and so is this one.
+   * Hooks that are asked about one stop may get the same answer. An event is taken once,
+   * so only the first hook that records this one answers.
    */
   function isFirstToAnswer(epoch: number, asking: Asking): Promise<boolean> {
     const made = { id: `${sessionId}:${epoch}:answered`, sessionId, at: clock.now() };

@@ -1,6 +1,6 @@
-// Tells the human of a host's session that ended or asks them something, as they said at
-// their last message. A program that nobody waits for does it: a hook goes on at once,
-// and may be gone before an address has answered.
+// Notifies the human of a session that ended or asks them something, as their settings
+// said at their last message. A detached program sends the notice: a hook exits at once,
+// often before an address has answered.
 import { homedir } from 'node:os';
 import type { Moment } from '../core/decision.ts';
 import { ownVariables } from '../core/own-variables.ts';
@@ -12,8 +12,8 @@ import type { Store } from '../engine/store.ts';
 import { appendFailure } from './shared.ts';
 
 /**
- * `told`: of which turn and outcome each session was told last; a host may tell of one
- * stop twice.
+ * `told`: the turn and outcome of the last notice about each session, because a host may
+ * report one stop twice.
  */
 type Place = Readonly<{
   store: Pick<Store, 'policy'>;
@@ -26,7 +26,10 @@ export type Watched = Pick<
 > &
   Partial<Pick<Session, 'turn'>>;
 
-/** Resolves when the notice is on its way. */
+/**
+ * Starts the program that sends the notice, unless it was sent before or the human wants
+ * none. Resolves when the notice is on its way.
+ */
 export async function tellHuman(
   { store, environment, told }: Place,
   session: Watched,
@@ -53,7 +56,10 @@ export async function tellHuman(
   else await sendNotice({ ...environment, [ownVariables.notice]: given });
 }
 
-/** What fails is one line of the log of hooks, and disturbs nobody. */
+/**
+ * Sends the notice that the environment holds. A failure is one line in the log of hooks
+ * and disturbs nobody.
+ */
 export async function sendNotice({
   [ownVariables.notice]: given = '',
   ...environment

@@ -11,7 +11,7 @@ import { holdsProgram } from '../store/state-directory.ts';
 
 const patternOf = (...names: readonly string[]) =>
   new RegExp(`^(?:${names.join('|')})$`, 'u');
-/** Our own settings, and the user whose files root trusts. */
+/** Our own settings, and the variable that names the user whose files root trusts. */
 const ownVariable = patternOf('UNTILDONE_\\w+', 'SUDO_UID');
 /**
  * Read by the loader, the C library, /bin/sh, SQLite, Node and Bun. Variables of git are
@@ -27,14 +27,14 @@ const runtimeVariable = patternOf(
 );
 
 /**
- * It takes effect before any line of ours runs: we can keep it from the programs that we
- * start, but not from ourselves.
+ * Whether a variable takes effect before any line of ours runs: we can keep it from the
+ * programs that we start, but not from ourselves.
  */
 export const isReadAtStart = (name: string): boolean => runtimeVariable.test(name);
 
 /**
- * Besides these, each host's adapter names its own. A variable that only a check names is
- * not among them: the human asked for it.
+ * Whether untildone reads a variable; each adapter names more. A variable that only a
+ * check names is not among them: the human asked for it.
  */
 export const isReadByUs = (name: string): boolean =>
   ownVariable.test(name) || isReadAtStart(name) || isPassedOn(name);
@@ -63,8 +63,8 @@ export function withoutStrangers(
   const suspects = [...new Set(strangers ?? Object.keys(given))].filter(isRead);
   if (suspects.length === 0) return { environment: given, ignored: [] };
   const { UNTILDONE_HOME: state } = given;
-  // `init` wrote this path, since our program was copied there; or the command line of
-  // the hook names it.
+  // Either `init` wrote this path, since our program was copied there, or the command
+  // line of the hook names it.
   const isOurHome = state !== undefined && (state === home || holdsProgram(state));
   const userVariables = readUserVariables();
   const isHarmless = (name: string) =>
@@ -82,7 +82,9 @@ export function withoutStrangers(
   return { environment: Object.fromEntries([...kept, ...replaced]), ignored };
 }
 
-/** As the system knows the user, whatever the environment says. */
+/**
+ * The variables that name the user, as the system knows them: the environment has no say.
+ */
 function readUserVariables(): Environment {
   try {
     const { homedir, username } = userInfo();

@@ -1,5 +1,5 @@
-// What our plugins inside told hosts share: the voice, the tools, and what a human's
-// message and a stop bring along in a session that works in a folder.
+// What our plugins in hosts that tell us when they idle share: notices, the tools, and
+// what a human's message and a stop bring along in a session that works in a folder.
 import { frozenBy } from '../checks/git.ts';
 import { allowedProposal } from '../core/check-specs.ts';
 import { UntildoneError } from '../core/error.ts';
@@ -30,7 +30,7 @@ export type PluginOptions = Readonly<{
   openStore?: () => Promise<Store>;
 }>;
 
-/** Known before we check whether untildone is on here. */
+/** What a plugin knows of its process, before we check whether untildone is on here. */
 type Place = Readonly<{
   name: string;
   directory: string;
@@ -41,15 +41,19 @@ type Opened<Own extends object> = Readonly<{
   told: Told<Own>;
   configuration: Configuration;
 }>;
+/** A plugin with its connection to the store. */
 export type ToldPlugin<Own extends object> = ReturnType<typeof createPlace> & Opened<Own>;
 
 /**
- * Someone waits for the host to leave, through several writes. Who holds the store for
- * longer is broken.
+ * How long a headless process waits for the store. Someone waits for it to exit, through
+ * several writes; a process that holds the store for longer is broken.
  */
 const headlessLockMs = 4000;
 
-/** `toast`: shows a message in the host's UI. */
+/**
+ * Completes what is known of the process with defaults for what the options leave out.
+ * `toast` shows a message in the UI of the host.
+ */
 export function createPlace(
   place: Place,
   options: PluginOptions,
@@ -68,14 +72,20 @@ export function createPlace(
   return { ...place, environment, clock, identifiers, openStore, voice };
 }
 
-/** Null: switched off for every agent, and the host is left exactly as it is (C2). */
+/**
+ * Opens the plugin. Null: untildone is switched off for every agent, and the host is left
+ * exactly as it is (C2).
+ */
 export async function createToldPlugin<
   Own extends object,
   At extends ReturnType<typeof createPlace>,
 >(
   place: At,
   own: Readonly<{
-    /** What is found again under it, where the host stays. */
+    /**
+     * Names this instance of the host: a process that stays takes over what an earlier
+     * one with this id left.
+     */
     id: string;
     createMemory: () => Own;
     adapter: (plugin: At & Opened<Own>, id: string) => ToldAdapter;
@@ -97,7 +107,7 @@ export async function createToldPlugin<
     all.every((agent) => shared.isOff(settings, agent))
   )
     return null;
-  // Safe: without a store nothing is done at all.
+  // Safe: without a store the plugin does nothing at all.
   const run = await findDrivenRun(openStore, environment, name).catch(() => null);
   const told: Told<Own> = createTold<Own>({
     name,
@@ -109,7 +119,8 @@ export async function createToldPlugin<
     openStore,
     own: own.createMemory,
     onError: voice.onError,
-    // A new headless process does not take over what an earlier one left.
+    // Each headless process is an instance of its own: it takes over nothing of an
+    // earlier one.
     instance: headless ? `${name} run ${identifiers.next()}` : `${name} ${own.id}`,
     adapter: ({ id }) => own.adapter(plugin, id),
     policy: () => configuration.current(),
@@ -118,15 +129,15 @@ export async function createToldPlugin<
   return plugin;
 }
 
-/** Not while we only observe (C2). */
+/** Whether the plugin may change the host: not while we only observe (C2). */
 export const changesTheHost = ({
   configuration,
 }: Readonly<{ configuration: Configuration }>): boolean =>
   configuration.current().settings.mode === 'enforce';
 
 /**
- * `toast`: shows a message in the host's UI. Null: a line on stderr instead, because the
- * host exits.
+ * Shows messages to the human and logs errors. `toast` shows a message in the UI of the
+ * host; null: messages go to stderr, because the host exits.
  */
 export function createVoice(
   host: string,
@@ -145,7 +156,7 @@ export function createVoice(
   function warnOnce(message: string) {
     if (told.has(message)) return;
     told.add(message);
-    // Safe: what happened stands in the log.
+    // Safe: the failure stands in the log.
     show({ level: 'warning', title: 'untildone', message }).catch(() => {});
   }
 
@@ -157,7 +168,7 @@ export function createVoice(
       hook: 'plugin',
       sessionId: null,
     });
-    // A list with words that we do not know is followed all the same.
+    // A list with words that we do not know is taken over all the same.
     const isOddList = error instanceof UntildoneError && error.code === 'invalid-event';
     const result = isOddList
       ? ''
@@ -165,7 +176,7 @@ export function createVoice(
     warnOnce(`${result}${oneLine(message, 300)}`);
   }
 
-  /** Safe for the host: what failed is told and logged. */
+  /** Wraps a hook so that it never throws into the host: an error is shown and logged. */
   const quietly =
     <Given extends unknown[], Result>(
       hook: (...given: Given) => Promise<Result> | Result,
@@ -183,9 +194,13 @@ export function createVoice(
 }
 
 type Call = Pick<EventOf<'tool-started'>, 'tool' | 'access'>;
-/** Beyond that tool calls count instead. */
+/** Time limit for a fingerprint. Beyond it, tool calls count as work instead. */
 const fingerprintMs = 5000;
 
+/**
+ * The functions of one session in a plugin, on top of those of `told.ts`. May be called
+ * often.
+ */
 export function followPlugin<Own extends object>(plugin: ToldPlugin<Own>, id: string) {
   const { name, told, clock, configuration, voice, directory, environment, identifiers } =
     plugin;
@@ -193,26 +208,26 @@ export function followPlugin<Own extends object>(plugin: ToldPlugin<Own>, id: st
   const { memory, record, after, later, tell, takeList, isNews } = followed;
 
   /**
-   * Gives what the model has to know besides; that takes time only where there is
-   * something.
+   * Records a human's message. Gives what else the model has to know, and waits for that
+   * only if there is something.
    */
   async function humanSpoke(
     said: Readonly<{ id: string; text: string | null }>,
   ): Promise<string | null> {
     memory.holds.clear();
     if (said.text !== null) memory.toolError = null;
-    // A turn of an earlier process, which died, is not joined (P19).
+    // The message does not join a turn of an earlier process that died (P19).
     const turnIsOver = !memory.busy;
-    // Whoever drives the host heard the human, with the policy of that moment.
+    // The driver of this host heard the human, with the policy of that moment.
     if (told.isDriven(memory)) {
       later({ type: 'activity-seen' }, `prompt/${said.id}`);
       return null;
     }
     const place = { ...unknownHost, host: name, directory, kind: 'main' } as const;
-    // Looked for first: the message takes it.
+    // Looked for before the message is recorded, because recording takes the plan.
     const waiting = told.ready
       .then((isOpen) => (isOpen ? waitingPlans(told.store(), place) : []))
-      // Safe: the message itself tells of a store that is closed or broken.
+      // Safe: recording the message reports a store that is closed or broken.
       .catch(() => []);
     const recorded = after(async () => {
       await configuration.renew();
@@ -229,7 +244,9 @@ export function followPlugin<Own extends object>(plugin: ToldPlugin<Own>, id: st
     return (await waiting).length > 0 ? recorded : null;
   }
 
-  /** What was moved here, behind the message whose turn takes it up (V7). */
+  /**
+   * Takes plans that were moved here, after the message whose turn takes them up (V7).
+   */
   async function takePlans(): Promise<string | null> {
     const session = await record();
     const { settings } = configuration.current();
@@ -257,7 +274,10 @@ export function followPlugin<Own extends object>(plugin: ToldPlugin<Own>, id: st
     return shared.takenPlanText(taken);
   }
 
-  /** At the first message: without it, one command would pass for work (V4). */
+  /**
+   * Takes a fingerprint at the first message: without it, a single command would pass for
+   * work (V4).
+   */
   async function seeWorkspace() {
     const session = await record();
     const { settings } = configuration.current();
@@ -268,7 +288,8 @@ export function followPlugin<Own extends object>(plugin: ToldPlugin<Own>, id: st
     )
       return;
     const fingerprint = await look(session);
-    // The agent did not wait: what it has written since may be in it.
+    // The agent did not wait for the fingerprint, which may show what it has written
+    // since.
     if (fingerprint !== null && !memory.mayHaveWritten)
       await tell({ type: 'workspace-seen', fingerprint });
   }
@@ -280,7 +301,10 @@ export function followPlugin<Own extends object>(plugin: ToldPlugin<Own>, id: st
     return checker.look({ sessionId: memory.stored, directory }, frozen, limits);
   }
 
-  /** A call may be told of several times, and first when it is over. */
+  /**
+   * Records a tool call. The host may report a call several times, and for the first time
+   * when it is over.
+   */
   function callSeen(
     seen: Readonly<{ callId: string; call: Call; isOver: boolean; error: string | null }>,
   ) {
@@ -296,7 +320,10 @@ export function followPlugin<Own extends object>(plugin: ToldPlugin<Own>, id: st
   const aborted = (how: string, detail?: string) =>
     later({ type: 'human-aborted', how }, detail, stopped);
 
-  /** What only the host knows (G5), and the workspace. */
+  /**
+   * Reads the host's list before a stop (G5), and gives a fingerprint of the workspace if
+   * one is needed.
+   */
   async function prepareStop(): Promise<string | null> {
     await takeList();
     const session = await record();
@@ -309,14 +336,14 @@ export function followPlugin<Own extends object>(plugin: ToldPlugin<Own>, id: st
       : null;
   }
 
-  /** It never said that its compaction ended: it failed. */
+  /** A compaction whose end the host never reported has failed. */
   async function closeCompaction(detail?: string) {
     if ((await record())?.waits.compacting) await tell(shared.compactionFailed, detail);
   }
 
   /**
-   * For a host that waits for us, with its checks; outside the queue, because they take
-   * their time.
+   * Asks about a stop of a host that waits for us and the checks. Runs outside the queue,
+   * because checks take their time.
    */
   async function askStop(stop: Extract<Happening, { type: 'stop-attempted' }>) {
     if (told.isDriven(memory) && isLeftToDriver(stop)) return;
@@ -326,13 +353,16 @@ export function followPlugin<Own extends object>(plugin: ToldPlugin<Own>, id: st
     );
   }
 
-  /** For a model that loses its conversation to a summary (P23). */
+  /** The open plan, for a model whose conversation was replaced by a summary (P23). */
   const planReminder = () =>
     after(async () =>
       changesTheHost(plugin) ? shared.openPlanText(await record()) : null,
     );
 
-  /** Which session is meant comes from the host (M7). */
+  /**
+   * Carries out a call of one of our tools. The host says for which session, not the
+   * model (M7).
+   */
   async function callTool(
     tool: TodoTool,
     input: unknown,
@@ -352,7 +382,7 @@ export function followPlugin<Own extends object>(plugin: ToldPlugin<Own>, id: st
         configuration.current().settings,
         session.agent.name,
       );
-      // Outside the queue: an abort during checks must be heard.
+      // Outside the queue, so that an abort during the checks is heard.
       const result = await tool.call(input, {
         engine: told.opened().runtime,
         store: told.store(),
@@ -367,7 +397,7 @@ export function followPlugin<Own extends object>(plugin: ToldPlugin<Own>, id: st
         text: result.ok ? JSON.stringify(result.output) : result.error.message,
       };
     } catch (error) {
-      // Safe: a change is one transaction; the model is told.
+      // Safe: a change is one transaction, and the model learns that nothing changed.
       voice.onError(error);
       return refused;
     }
