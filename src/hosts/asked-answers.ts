@@ -60,18 +60,19 @@ export function answerCall(
 ): Promise<HookAnswer> {
   const { hook, store } = question;
   const { descriptor } = question.call;
-  const telling: Promise<void>[] = [];
+  const notices: Promise<void>[] = [];
   const told = new Map<string, string>();
-  const watch: Parts['watch'] = (...seen) => {
+  const watch: Parts['watch'] = (state, events, decisions) => {
     // In a driven host, the driver tells the human.
-    const moment = descriptor.driven === undefined ? momentToTell(...seen) : null;
-    if (moment !== null) telling.push(tell({ ...question, told }, seen[0], moment));
+    if (descriptor.driven !== undefined) return;
+    const moment = momentToTell(state, events, decisions);
+    if (moment !== null) notices.push(notifyHuman({ ...question, told }, state, moment));
   };
   const { directory } = descriptor;
   const parts = partsOver({ store, environment: hook.environment, directory, watch });
   const answers = createAnswers({ ...parts, ...question, runtime: createRuntime(parts) });
   const answer = Promise.race([answers.perform(), terminated.then(answers.breakOff)]);
-  return answer.finally(() => Promise.all(telling));
+  return answer.finally(() => Promise.all(notices));
 }
 
 /**
@@ -84,14 +85,14 @@ export function tellAsked(
 ): Promise<void> {
   const { sessionId: id, at: updatedAt, descriptor } = question.call;
   const moment = { outcome: null, sentence: askedSentence };
-  return tell(question, { id, descriptor, updatedAt, ...session }, moment);
+  return notifyHuman(question, { id, descriptor, updatedAt, ...session }, moment);
 }
 
 /**
  * The command for notices gets no variable that the project's own settings of the host
  * set. Variables that we read ourselves were taken out of the environment before (V10).
  */
-function tell(
+function notifyHuman(
   question: Question & { told?: Map<string, string> },
   session: Watched,
   moment: Moment,
@@ -144,16 +145,16 @@ export function createAnswers(context: Context) {
     context;
   const { sessionId, descriptor, agent } = call;
   const deadlineAt = deadlineOf(hook, call);
-  const base = (kind: SourceKind, detail = identifiers.next()) =>
+  const createBase = (kind: SourceKind, detail = identifiers.next()) =>
     eventBase(call, kind, detail);
   const isDriven = descriptor.driven !== undefined;
 
   async function perform(): Promise<HookAnswer> {
     const { asks } = call;
-    if (asks.type === 'record') return record(asks);
-    if (asks.type === 'open') return open(asks);
-    if (asks.type === 'prompt') return prompt(asks);
-    return asks.type === 'complete' ? complete(asks.todos) : stop(asks);
+    if (asks.type === 'record') return recordEvents(asks);
+    if (asks.type === 'open') return answerOpening(asks);
+    if (asks.type === 'prompt') return answerPrompt(asks);
+    return asks.type === 'complete' ? answerCompletion(asks.todos) : answerStop(asks);
   }
 
   /**
@@ -165,26 +166,32 @@ export function createAnswers(context: Context) {
     // A driver that ended its host knows why.
     if (call.asks.type !== 'stop' || isDriven) return nothing;
     if (at < deadlineAt)
-      await runtime.handle({ ...base('side', `aborted:${at}`), at, ...interrupted });
+      await runtime.handle({
+        ...createBase('side', `aborted:${at}`),
+        at,
+        ...interrupted,
+      });
     else
       await store.append([
-        { ...base('failure', `late:${at}`), at, type: 'activity-seen' },
+        { ...createBase('failure', `late:${at}`), at, type: 'activity-seen' },
       ]);
     return nothing;
   }
 
-  async function record({
+  async function recordEvents({
     events,
     receipt,
     decided,
     listed,
   }: AsksOf<'record'>): Promise<HookAnswer> {
     try {
-      const { told, decisions } = listed ? await lookUp() : { told: null, decisions: 0 };
+      const { current, decisionNumber } = listed
+        ? await loadSession()
+        : { current: null, decisionNumber: 0 };
       // Work and bulk claims differ in the call that changed the list, so the ids of the
       // changes name that call (V4).
-      const differences = told
-        ? await listEvents(told, `${events[0]?.id ?? ''}:${decisions}`)
+      const differences = current
+        ? await readListChanges(current, `${events[0]?.id ?? ''}:${decisionNumber}`)
         : [];
       if (!decided) await store.append([...events, ...differences]);
       // The plan must hold what waits in the inbox before a receipt is bound.
@@ -204,7 +211,7 @@ export function createAnswers(context: Context) {
    * After a compaction or a resume the agent may have lost sight of its plan, so it gets
    * the plan again (P23).
    */
-  async function open({
+  async function answerOpening({
     begins,
     events,
     givesPlan,
@@ -217,10 +224,10 @@ export function createAnswers(context: Context) {
   }
 
   function openingEvent(kind: SourceKind): Event {
-    return { ...base(kind), type: 'session-opened', descriptor, agent };
+    return { ...createBase(kind), type: 'session-opened', descriptor, agent };
   }
 
-  async function lookUp() {
+  async function loadSession() {
     const state = (await store.state(sessionId)) ?? createState(sessionId, call.at);
     const pending = await pendingEvents();
     const [newest] = await store.decisions(sessionId, 1);
@@ -229,9 +236,9 @@ export function createAnswers(context: Context) {
       pending,
       catchUp: catchUpEvents(state, pending),
       /** The state, plus what the host told since the last decision. */
-      told: pending.reduce(followHost, state),
+      current: pending.reduce(followHost, state),
       /** Part of event ids: the same call after another decision is a new event. */
-      decisions: newest?.sequence ?? 0,
+      decisionNumber: newest?.sequence ?? 0,
       mayStop: newest?.decision.answer !== 'continue',
     };
   }
@@ -254,21 +261,24 @@ export function createAnswers(context: Context) {
     );
     const compacting =
       wait === undefined ? state.waits.compacting : wait.type === 'wait-started';
-    return compacting ? [...opening, { ...base('side'), ...compactionFailed }] : opening;
+    return compacting
+      ? [...opening, { ...createBase('side'), ...compactionFailed }]
+      : opening;
   }
 
   /**
    * Only a human's message starts or joins a turn. A notice that finds a turn unfinished
    * shows that the turn was aborted (G4).
    */
-  async function prompt({ text, speaker }: AsksOf<'prompt'>): Promise<HookAnswer> {
-    const { state, pending, told, mayStop, decisions, catchUp } = await lookUp();
+  async function answerPrompt({ text, speaker }: AsksOf<'prompt'>): Promise<HookAnswer> {
+    const { state, pending, current, mayStop, decisionNumber, catchUp } =
+      await loadSession();
     const isOurs = await isOurText(text);
-    const speaks = speaker.type === 'human' && !isOurs;
+    const isHuman = speaker.type === 'human' && !isOurs;
     const pauses = speaker.type === 'command' && !isOurs ? speaker.pauses : undefined;
-    const origin = speaks || pauses !== undefined ? agentAbove() : null;
-    if (origin !== null) {
-      const sentence = `this message does not count as a human's: it came from ${origin}.`;
+    const agentAbove = isHuman || pauses !== undefined ? findAgentAbove() : null;
+    if (agentAbove !== null) {
+      const sentence = `this message does not count as a human's: it came from ${agentAbove}.`;
       const refused = Object.assign(new Error(sentence), { code: 'not-human' });
       appendFailure(hook.environment, refused, {
         at: call.at,
@@ -278,67 +288,73 @@ export function createAnswers(context: Context) {
       });
       return { message: sentence };
     }
-    if (speaks) await configuration.renew();
+    if (isHuman) await configuration.renew();
     await store.append(catchUp);
-    const made = base(isOurs ? 'side' : 'prompt', `${shortHash(text)}:${decisions}`);
-    const { id } = made;
-    if (speaks) {
+    const base = createBase(
+      isOurs ? 'side' : 'prompt',
+      `${shortHash(text)}:${decisionNumber}`,
+    );
+    const { id } = base;
+    if (isHuman) {
       const turn = {
         messageId: id,
         turnId: id,
-        turnIsOver: isTurnOver(told.trail),
+        turnIsOver: isTurnOver(current.trail),
         agent,
       };
       const spoken = { ...turn, text, fingerprint: null, policyHash: null };
-      await runtime.append({ ...made, type: 'human-spoke', ...spoken });
+      await runtime.append({ ...base, type: 'human-spoke', ...spoken });
       const isFirst =
         !hasSpoken(state) && !pending.some(({ type }) => type === 'human-spoke');
       const { settings } = configuration.current();
       // Recorded after the words, which must not wait for it. Without a first
       // fingerprint, a single command would pass for work (V4).
       const fingerprint =
-        isFirst && !isOff(settings, call.agent.name) ? await look() : null;
+        isFirst && !isOff(settings, call.agent.name) ? await takeFingerprint() : null;
       if (fingerprint !== null)
         await store.append([
-          { ...made, id: `${id}:look`, type: 'workspace-seen', fingerprint },
+          { ...base, id: `${id}:look`, type: 'workspace-seen', fingerprint },
         ]);
       const problem = configuration.problem();
       const off = `off for this message, because the configuration is broken: ${problem}`;
       const ignored = isFirst ? ignoredVariables() : null;
-      if (problem !== null) return letGo(ignored, off);
+      if (problem !== null) return messageForHuman(ignored, off);
       // Taken after the message, whose turn takes up the plan (V7).
-      const handed = settings.mode === 'enforce' && !isOff(settings, call.agent.name);
-      const taken = handed
+      const takesPlans = settings.mode === 'enforce' && !isOff(settings, call.agent.name);
+      const taken = takesPlans
         ? await takeWaitingPlans({ ...context, engine: runtime }, sessionId, descriptor)
         : null;
-      if (taken === null) return letGo(ignored);
-      return { ...letGo(ignored, takenPlanMessage(taken)), text: takenPlanText(taken) };
+      if (taken === null) return messageForHuman(ignored);
+      return {
+        ...messageForHuman(ignored, takenPlanMessage(taken)),
+        text: takenPlanText(taken),
+      };
     }
     const isNotice = speaker.type === 'notice' && !isOurs;
-    if (isNotice && !isDriven && wasBrokenOff(told.trail, mayStop))
-      await runtime.append({ ...made, id: `${id}:aborted`, ...interrupted });
+    if (isNotice && !isDriven && wasInterrupted(current.trail, mayStop))
+      await runtime.append({ ...base, id: `${id}:aborted`, ...interrupted });
     for (const jobId of isNotice ? speaker.jobIds : []) {
       const wait = { kind: 'background', jobId } as const;
       await runtime.append({
-        ...made,
+        ...base,
         id: `${id}:${shortHash(jobId)}`,
         type: 'wait-ended',
         wait,
       });
     }
-    await runtime.append({ ...made, type: 'activity-seen' });
+    await runtime.append({ ...base, type: 'activity-seen' });
     if (pauses === undefined) return nothing;
     await runtime.handle({
-      ...made,
+      ...base,
       id: `${id}:paused`,
       type: 'human-paused',
       ...pauses,
     });
-    return letGo(pausedMessage);
+    return messageForHuman(pausedMessage);
   }
 
   /** Takes a fingerprint of the workspace; null: it could not be taken in time. */
-  async function look(
+  async function takeFingerprint(
     policy: Partial<Policy> = configuration.current(),
     since = call.at,
   ) {
@@ -356,12 +372,12 @@ export function createAnswers(context: Context) {
    * The agent that typed this message, in words; null: nothing speaks against a human.
    * Not every agent shows: docs/permissions.md says where one does not.
    */
-  function agentAbove(): string | null {
-    const own = 'a command of an agent';
+  function findAgentAbove(): string | null {
+    const hostAgent = 'a command of an agent';
     if (hasLimitMark() || hook.environment[sessionVariable])
       return 'a session of untildone';
     const { given = hook.environment, ignored } = hook;
-    if (host.agentCommandOf((name) => given[name], ignored) !== null) return own;
+    if (host.agentCommandOf((name) => given[name], ignored) !== null) return hostAgent;
     // Another program's agent may have started this host, whose hooks then run beneath
     // both: only an agent of this very session counts. Only Linux shows the variables of
     // other processes.
@@ -372,7 +388,7 @@ export function createAnswers(context: Context) {
         host.agentCommandOf((name) => variables.get(name), ignored)?.sessionId ===
         sessionId
       )
-        return own;
+        return hostAgent;
     return null;
   }
 
@@ -402,7 +418,7 @@ export function createAnswers(context: Context) {
    * The host tells of no interrupt. A turn that has neither a failure nor a stop that we
    * let through was interrupted (P19).
    */
-  function wasBrokenOff(trail: State['trail'], mayStop: boolean): boolean {
+  function wasInterrupted(trail: State['trail'], mayStop: boolean): boolean {
     const { promptId: before, last } = trail;
     if (call.promptId === null || before === null || before === call.promptId)
       return false;
@@ -419,7 +435,7 @@ export function createAnswers(context: Context) {
    * Refuses to complete a todo whose checks fail (V1). Checks that take too long let the
    * completion through: the stop waits for them.
    */
-  async function complete(named: readonly string[]): Promise<HookAnswer> {
+  async function answerCompletion(named: readonly string[]): Promise<HookAnswer> {
     const titles = named.map(normaliseTitle);
     const todosIn = (state: State | null) =>
       (state?.plan ?? []).filter(({ id, hostKey, title }) =>
@@ -429,7 +445,7 @@ export function createAnswers(context: Context) {
       );
     // The todos may still wait in the inbox.
     if ((await pendingEvents()).length > 0)
-      await runtime.handle({ ...base('gate'), type: 'activity-seen' });
+      await runtime.handle({ ...createBase('gate'), type: 'activity-seen' });
     const runs: unknown[] = [];
     for (const { id: todoId, checks, verification } of todosIn(
       await store.state(sessionId),
@@ -437,15 +453,15 @@ export function createAnswers(context: Context) {
       if (checks.length === 0 || verification === 'passed') continue;
       const claim = { actor: 'agent', todoId, changes: { status: 'completed' } } as const;
       runs.push(
-        (await runtime.handle({ ...base('gate'), type: 'todo-updated', ...claim }))
+        (await runtime.handle({ ...createBase('gate'), type: 'todo-updated', ...claim }))
           .checks,
       );
     }
     if (runs.length === 0) return nothing;
-    const waited = await withinTime(clock, deadlineAt - clock.now(), () =>
+    const waiting = await withinTime(clock, deadlineAt - clock.now(), () =>
       Promise.all(runs),
     );
-    if (!waited.answered && !waited.late) throw waited.error;
+    if (!waiting.answered && !waiting.late) throw waiting.error;
     const state = await store.state(sessionId);
     const failed = todosIn(state).filter(
       ({ verification, status }) => verification === 'failed' && status === 'in_progress',
@@ -454,21 +470,21 @@ export function createAnswers(context: Context) {
     return { refusal: describeFailures(state, failed).join('\n') };
   }
 
-  async function stop(asks: AsksOf<'stop'>) {
+  async function answerStop(asks: AsksOf<'stop'>) {
     const { end, lastText, isContinued, background, transcript } = asks;
-    const { state, pending, told, decisions, catchUp } = await lookUp();
-    const differences = await listEvents(told, decisions);
-    const spoke = pending.findLast((event) => event.type === 'human-spoke');
-    const policy = await frozenPolicy(store, spoke ?? state);
-    const since = spoke?.at ?? spokeAt(state);
+    const { state, pending, current, decisionNumber, catchUp } = await loadSession();
+    const differences = await readListChanges(current, decisionNumber);
+    const humanMessage = pending.findLast((event) => event.type === 'human-spoke');
+    const policy = await frozenPolicy(store, humanMessage ?? state);
+    const since = humanMessage?.at ?? spokeAt(state);
     const { maxTokens } = settingsForAgent(
       (policy ?? configuration.current()).settings,
       agent.name,
     );
     // The transcript is read only for a token budget, because reading takes time.
-    const used =
+    const usage =
       transcript === null || maxTokens === null ? [] : usageEvents(transcript, since);
-    await store.append([...catchUp, ...differences, ...used]);
+    await store.append([...catchUp, ...differences, ...usage]);
     const isPlanning = ({ type }: Event) =>
       type === 'todos-created' || type === 'plan-written';
     const hasPlan =
@@ -476,44 +492,47 @@ export function createAnswers(context: Context) {
     const isMeasured =
       hasPlan || (policy ?? configuration.current()).goalChecks.length > 0;
     // Tool calls that still wait in the inbox may have written files as well.
-    const mayWrite = (event: Event) => 'access' in event && canWrite(event);
-    const looks = isMeasured && (mayHaveMoved(state.work) || pending.some(mayWrite));
-    const fingerprint = looks ? await look(policy ?? {}, since) : null;
-    const made = base('stop');
+    const canHaveWritten = (event: Event) => 'access' in event && canWrite(event);
+    const needsFingerprint =
+      isMeasured && (mayHaveMoved(state.work) || pending.some(canHaveWritten));
+    const fingerprint = needsFingerprint
+      ? await takeFingerprint(policy ?? {}, since)
+      : null;
+    const base = createBase('stop');
     const about = shortHash(`${isContinued}:${lastText}`);
     const asking = (): Asking => ({
-      by: made.id,
+      by: base.id,
       about,
       since: hook.since,
       until: hook.steady(),
     });
-    const handled = await ask({
-      ...made,
-      source: { ...made.source, asking: asking() },
+    const handled = await askEngine({
+      ...base,
+      source: { ...base.source, asking: asking() },
       at: Math.max(call.at, clock.now()),
       type: 'stop-attempted',
       end,
       background,
-      toolError: told.trail.toolError,
+      toolError: current.trail.toolError,
       question: endsInQuestion(lastText),
       fingerprint,
     });
     // Another hook was asked about the same stop and answers it.
     if (handled.decision === null) return nothing;
-    const said = await say(handled, asking, asks);
+    const hookAnswer = await answerDecision(handled, asking, asks);
     // The human is told when the loss is found, because their next message forgives it.
     const loss = state.recordBroken === null ? handled.state.recordBroken : null;
-    if (loss === null || said.message?.includes(loss)) return said;
+    if (loss === null || hookAnswer.message?.includes(loss)) return hookAnswer;
     return {
-      ...said,
-      message: [lossSentence(loss), said.message].filter(Boolean).join(' '),
+      ...hookAnswer,
+      message: [lossSentence(loss), hookAnswer.message].filter(Boolean).join(' '),
     };
   }
 
   /** Each call of the model is one event, however many hooks report it. */
   function usageEvents(path: string, since: number): Event[] {
     return (host.readUsage?.(path, since) ?? []).map(({ key, ...tokens }) => ({
-      ...base('side'),
+      ...createBase('side'),
       id: `${sessionId}:usage:${shortHash(key)}`,
       type: 'usage-reported',
       ...tokens,
@@ -524,9 +543,9 @@ export function createAnswers(context: Context) {
   }
 
   /** The changes of the host's own list since it was last read (G5). */
-  async function listEvents(
+  async function readListChanges(
     { plan, hostList }: State,
-    decisions: number | string,
+    idDetail: number | string,
   ): Promise<Event[]> {
     // A failed check opened these todos again. If the list still shows them as completed,
     // each stop takes that as a new claim (V1).
@@ -541,24 +560,24 @@ export function createAnswers(context: Context) {
       isClaimed(todo) ? { ...todo, status: 'in_progress' } : todo,
     );
     const listed = (await host.readList?.(call, hook.environment)) ?? null;
-    const made = (change: unknown) =>
-      base('list', shortHash(JSON.stringify([change, decisions])));
+    const baseOf = (change: unknown) =>
+      createBase('list', shortHash(JSON.stringify([change, idDetail])));
     if (listed?.some(({ key }) => key === null)) {
       if (isSameList(hostList, listed)) return [];
       const items = writtenItems(listed).map((item) => ({
         ...item,
         freshId: identifiers.next(),
       }));
-      return [{ ...made(listed), type: 'plan-written', actor: 'agent', items }];
+      return [{ ...baseOf(listed), type: 'plan-written', actor: 'agent', items }];
     }
     const changes =
       listed && hostListChanges(known, listed, (key) => todoIdOf(sessionId, key));
     return (changes ?? []).map(
-      (change) => ({ ...made(change), ...change, actor: 'agent' }) as Event,
+      (change) => ({ ...baseOf(change), ...change, actor: 'agent' }) as Event,
     );
   }
 
-  async function ask(attempt: EventOf<'stop-attempted'>): Promise<Handled> {
+  async function askEngine(attempt: EventOf<'stop-attempted'>): Promise<Handled> {
     const first = await runtime.ask(attempt, deadlineAt);
     const dueAt = first.answer?.answer === 'wait' ? first.answer.dueAt : null;
     if (dueAt === null || dueAt - clock.now() > sleptWaitMs || dueAt > deadlineAt)
@@ -570,7 +589,7 @@ export function createAnswers(context: Context) {
     );
   }
 
-  async function say(
+  async function answerDecision(
     handled: Handled,
     asking: () => Asking,
     { blockCap: cap, capsTurn = false }: AsksOf<'stop'>,
@@ -580,13 +599,15 @@ export function createAnswers(context: Context) {
     if (answer.answer !== 'continue' || answer.text === null)
       // A message is not needed: the host wakes the agent itself when background work
       // ends.
-      return letGo(decision?.reason === 'subagent-at-work' ? null : answer.message);
+      return messageForHuman(
+        decision?.reason === 'subagent-at-work' ? null : answer.message,
+      );
     // Counted with this one: since the human spoke, or since the agent last called a
     // tool.
-    const used = capsTurn ? state.counters.total : state.trail.stops;
-    const message = used === cap ? lastBlockMessage(capsTurn) : null;
-    if (cap === null || used <= cap)
-      return (await isFirstToAnswer(answer.epoch, asking()))
+    const continuations = capsTurn ? state.counters.total : state.trail.stops;
+    const message = continuations === cap ? lastBlockMessage(capsTurn) : null;
+    if (cap === null || continuations <= cap)
+      return (await claimAnswer(answer.epoch, asking()))
         ? { text: answer.text, message }
         : nothing;
     // The host would ignore the answer and report success, so the record says how the
@@ -602,18 +623,18 @@ export function createAnswers(context: Context) {
       goOn,
     } as const;
     const { answer: end } = await runtime.handle(reached);
-    return letGo(end?.message ?? null);
+    return messageForHuman(end?.message ?? null);
   }
 
   /**
    * The answer that lets the agent stop. It also shows what the project's file asks for
    * and nobody accepted: an agent may just have written it (V10).
    */
-  function letGo(...messages: readonly (string | null)[]): HookAnswer {
-    const told = [...messages, configuration.pending()]
+  function messageForHuman(...messages: readonly (string | null)[]): HookAnswer {
+    const message = [...messages, configuration.pending()]
       .filter((part) => part !== null)
       .join(' ');
-    return { message: told === '' ? null : told };
+    return { message: message === '' ? null : message };
   }
 
   /** Shown once, at the first message of a session; `doctor` shows it each time. */
@@ -626,7 +647,7 @@ export function createAnswers(context: Context) {
    * Hooks that are asked about one stop may get the same answer. An event is taken once,
    * so only the first hook that records this one answers.
    */
-  function isFirstToAnswer(epoch: number, asking: Asking): Promise<boolean> {
+  function claimAnswer(epoch: number, asking: Asking): Promise<boolean> {
     const made = { id: `${sessionId}:${epoch}:answered`, sessionId, at: clock.now() };
     const source = { kind: 'stop', promptId: call.promptId, asking } as const;
     return runtime.append({

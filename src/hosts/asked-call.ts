@@ -242,8 +242,8 @@ export function eventBase(
 ) {
   const { descriptor, sessionId, promptId, at } = call;
   // A detail that could be mistaken for a separator of the id is replaced by its hash.
-  const told = /^[\w.:-]{1,64}$/u.test(detail) ? detail : shortHash(detail);
-  const id = [descriptor.host, sessionId, promptId ?? '', kind, told].join('/');
+  const safeDetail = /^[\w.:-]{1,64}$/u.test(detail) ? detail : shortHash(detail);
+  const id = [descriptor.host, sessionId, promptId ?? '', kind, safeDetail].join('/');
   return { id, sessionId, at, source: { kind, promptId } };
 }
 

@@ -32,20 +32,20 @@ export interface Payload extends BareCall, Pick<asked.HookMoment, 'environment'>
 /** Reads what a payload asks for; null: nothing. */
 type HookReader = (payload: Payload, language: HookLanguage) => asked.HookAsks | null;
 
-type Told = Pick<BareCall, 'hook' | 'timeout'> &
+type PayloadFacts = Pick<BareCall, 'hook' | 'timeout'> &
   Readonly<{ mainId: string; fields: Fields }>;
 /**
  * How a host describes its session, as far as it differs from a plain main session.
  * `directory` and `mode` win over what the payload names.
  */
-type Described = Partial<Pick<BareCall, 'sessionId' | 'promptId'>> & {
+type SessionFacts = Partial<Pick<BareCall, 'sessionId' | 'promptId'>> & {
   readonly directory?: string | undefined;
   readonly mode?: unknown;
   readonly descriptor?: Partial<BareCall['descriptor']>;
   readonly agentName?: string | null;
 };
 
-type Beside =
+type OptionalParts =
   | 'readList'
   | 'readUsage'
   | 'namesPrompts'
@@ -53,7 +53,7 @@ type Beside =
   | 'projectVariables'
   | 'goOn';
 type OwnParts = Readonly<
-  Pick<asked.AskedHost, Beside> & Partial<Pick<asked.AskedHost, 'render'>>
+  Pick<asked.AskedHost, OptionalParts> & Partial<Pick<asked.AskedHost, 'render'>>
 >;
 
 export interface HookLanguage extends OwnParts {
@@ -83,7 +83,7 @@ export interface HookLanguage extends OwnParts {
     clean?(text: string): string;
     speakerOf?(text: string): asked.Speaker;
   }>;
-  describe?(call: Told, moment: asked.HookMoment): Described;
+  describe?(call: PayloadFacts, moment: asked.HookMoment): SessionFacts;
   /**
    * Variables that the host sets for shell commands of its agent but not for hooks: first
    * the one that proves it, with its value, then those that may hold the session id.
@@ -196,9 +196,13 @@ export function createAskedHost(language: HookLanguage): asked.AskedHost {
   };
 }
 
-function callOf(language: HookLanguage, told: Told, moment: asked.HookMoment): BareCall {
-  const { hook, timeout, mainId, fields } = told;
-  const own = language.describe?.(told, moment) ?? {};
+function callOf(
+  language: HookLanguage,
+  facts: PayloadFacts,
+  moment: asked.HookMoment,
+): BareCall {
+  const { hook, timeout, mainId, fields } = facts;
+  const described = language.describe?.(facts, moment) ?? {};
   const toolNamed = (name: string) =>
     moment.toolPrefix === null ? null : `${moment.toolPrefix}${name}`;
   // A subagent's todos land in its parent's list, or are its own. Its session has no
@@ -212,8 +216,11 @@ function callOf(language: HookLanguage, told: Told, moment: asked.HookMoment): B
     hook,
     timeout,
     at: moment.at,
-    sessionId: own.sessionId ?? (isSubagent ? subagentId() : mainId),
-    promptId: own.promptId === undefined ? plainOf(fields['prompt_id']) : own.promptId,
+    sessionId: described.sessionId ?? (isSubagent ? subagentId() : mainId),
+    promptId:
+      described.promptId === undefined
+        ? plainOf(fields['prompt_id'])
+        : described.promptId,
     descriptor: {
       ...unknownHost,
       host: language.host,
@@ -221,16 +228,18 @@ function callOf(language: HookLanguage, told: Told, moment: asked.HookMoment): B
       kind: isSubagent ? 'subagent' : 'main',
       parentId: isSubagent ? mainId : null,
       directory:
-        [own.directory, textOf(fields['cwd'])].find((path) => path && isAbsolute(path)) ??
-        null,
+        [described.directory, textOf(fields['cwd'])].find(
+          (path) => path && isAbsolute(path),
+        ) ?? null,
       tools: { pause: toolNamed('todo_pause'), verify: toolNamed('todo_verify') },
-      ...own.descriptor,
+      ...described.descriptor,
     },
     // An agent in plan mode never writes, and is never continued (P26).
     agent: {
       ...unknownAgent,
-      name: own.agentName ?? (isSubagent ? nonEmptyTextOf(fields['agent_type']) : null),
-      canWrite: (own.mode ?? fields['permission_mode']) === 'plan' ? 'no' : 'yes',
+      name:
+        described.agentName ?? (isSubagent ? nonEmptyTextOf(fields['agent_type']) : null),
+      canWrite: (described.mode ?? fields['permission_mode']) === 'plan' ? 'no' : 'yes',
     },
   };
 }
@@ -256,8 +265,8 @@ export function renderBlock(
 /** Reads the hook of a stop attempt. */
 export function stopped(payload: Payload, { stop = {} }: HookLanguage): asked.StopAsked {
   const { fields } = payload;
-  const said = textOf(fields[stop.textIn ?? 'last_assistant_message']) ?? '';
-  const lastText = said === stop.noText ? '' : said.trim();
+  const words = textOf(fields[stop.textIn ?? 'last_assistant_message']) ?? '';
+  const lastText = words === stop.noText ? '' : words.trim();
   return {
     type: 'stop',
     end: lastText === '' ? 'empty' : 'normal',
@@ -300,11 +309,11 @@ export function prompted({ fields, agentId }: Payload, { prompt = {} }: HookLang
 export function happened(
   payload: Payload,
   kind: SourceKind,
-  told: Draft<Event>,
-  name: string = told.type,
+  draft: Draft<Event>,
+  name: string = draft.type,
 ) {
   const base = eventBase(payload, kind, `${name}:${Math.floor(payload.at / 1000)}`);
-  return { type: 'record', events: [{ ...told, ...base }] } satisfies RecordAsked;
+  return { type: 'record', events: [{ ...draft, ...base }] } satisfies RecordAsked;
 }
 
 export const sessionEnded = (payload: Payload) =>
@@ -341,14 +350,14 @@ const failureKinds = new Map<string, Failure['kind']>([
 export function stopFailed(payload: Payload): RecordAsked {
   const { fields } = payload;
   const error = nonEmptyTextOf(fields['error']) ?? 'unknown';
-  const said =
+  const message =
     nonEmptyTextOf(fields['error_details']) ??
     nonEmptyTextOf(fields['last_assistant_message']) ??
     error;
   return turnFailed(payload, {
     kind: failureKinds.get(error) ?? 'other',
     signature: error.slice(0, 200),
-    message: said.slice(0, 2000),
+    message: message.slice(0, 2000),
   });
 }
 
@@ -458,22 +467,22 @@ export function toolEnded(payload: Payload, { tools }: HookLanguage): RecordAske
     named ?? tools.access.find(([, names]) => names.test(tool))?.[0] ?? 'unknown';
   // A subagent's call is work on its parent's plan, and tells nothing about the parent's
   // turn.
-  const part = (name: string) =>
+  const createBase = (name: string) =>
     eventBase(payload, agentId === null ? 'work' : 'side', `${callId}${name}`);
-  const made = { tool: tool.slice(0, 200), access };
+  const call = { tool: tool.slice(0, 200), access };
   const input = recordOf(fields['tool_input']);
   const response = recordOf(fields['tool_response']);
-  const said =
+  const message =
     nonEmptyTextOf(fields['error']) ??
     nonEmptyTextOf(response['error']) ??
     'The call failed.';
   const failure =
-    hook === 'PostToolUseFailure' ? said : (tools.errorOf?.(payload) ?? null);
+    hook === 'PostToolUseFailure' ? message : (tools.errorOf?.(payload) ?? null);
   const error = failure?.slice(0, 2000) ?? null;
-  const ended = { ...part(''), ...made, type: 'tool-ended', error } as const;
+  const ended = { ...createBase(''), ...call, type: 'tool-ended', error } as const;
   // The hook runs when the call is over, but the engine pairs starts with ends.
-  const started = { ...part(':start'), ...made, type: 'tool-started' } as const;
-  const change = { ...part(':plan'), actor: 'agent' } as const;
+  const started = { ...createBase(':start'), ...call, type: 'tool-started' } as const;
+  const change = { ...createBase(':plan'), actor: 'agent' } as const;
   const fresh = <Item>(item: Item, index: number) => ({
     ...item,
     freshId: `${change.id}:${index}`,

@@ -73,11 +73,16 @@ export function isLeftToDriver(
   );
 }
 
-type Place = Readonly<{ store: Store; host: AskedHost; hook: HookProcess; name: string }>;
+type DrivenCallContext = Readonly<{
+  store: Store;
+  host: AskedHost;
+  hook: HookProcess;
+  name: string;
+}>;
 
 /** The call as one of the session that drives the host; unchanged if no session does. */
 export async function drivenCall(
-  { store, host, hook, name }: Place,
+  { store, host, hook, name }: DrivenCallContext,
   call: HookCall,
   payload: unknown,
 ) {
@@ -89,15 +94,15 @@ export async function drivenCall(
   const renamed = Object.entries(recordOf(payload)).map(([field, value]) =>
     value === id && /^session_?id$/iu.test(field) ? [field, session.id] : [field, value],
   );
-  const again = host.translate(Object.fromEntries(renamed), hook);
-  if (!again.ok) return call;
-  if (again.call.descriptor.kind !== 'main') return again.call;
+  const translation = host.translate(Object.fromEntries(renamed), hook);
+  if (!translation.ok) return call;
+  if (translation.call.descriptor.kind !== 'main') return translation.call;
   const descriptor = { ...session.descriptor, driven: { ...session.driven, id } };
   return {
-    ...again.call,
+    ...translation.call,
     descriptor,
     agent: session.agent,
-    asks: drivenAsks(again.call.asks, host),
+    asks: drivenAsks(translation.call.asks, host),
   };
 }
 

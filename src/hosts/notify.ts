@@ -15,7 +15,7 @@ import { appendFailure } from './shared.ts';
  * `told`: the turn and outcome of the last notice about each session, because a host may
  * report one stop twice.
  */
-type Place = Readonly<{
+type NoticeContext = Readonly<{
   store: Pick<Store, 'policy'>;
   environment: Environment;
   told?: Map<string, string> | undefined;
@@ -31,7 +31,7 @@ export type Watched = Pick<
  * none. Resolves when the notice is on its way.
  */
 export async function tellHuman(
-  { store, environment, told }: Place,
+  { store, environment, told }: NoticeContext,
   session: Watched,
   moment: Moment,
 ) {
@@ -44,16 +44,16 @@ export async function tellHuman(
   const { command = null, webhook = null, on = [] } = policy?.settings.notify ?? {};
   const notice = createNotice({ on }, session, { ...moment, at: session.updatedAt });
   if (notice === null || (command ?? webhook) === null) return;
-  const given = JSON.stringify({ notice, command, webhook });
-  const built = [
+  const packed = JSON.stringify({ notice, command, webhook });
+  const builtFiles = [
     './notify.js',
     './plugin/programs/notify.js',
     '../plugin/programs/notify.js',
   ];
-  const file = findProgram(import.meta.url, built, ['./notify.ts', '../notify.ts']);
+  const file = findProgram(import.meta.url, builtFiles, ['./notify.ts', '../notify.ts']);
   if (file !== null)
-    startProgram(file, [], { ...environment, [ownVariables.notice]: given }, homedir());
-  else await sendNotice({ ...environment, [ownVariables.notice]: given });
+    startProgram(file, [], { ...environment, [ownVariables.notice]: packed }, homedir());
+  else await sendNotice({ ...environment, [ownVariables.notice]: packed });
 }
 
 /**

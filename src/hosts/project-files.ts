@@ -28,14 +28,14 @@ export function variablesOf(
   settings: readonly (Fields | null)[],
   dotEnv: readonly string[] = [],
 ) {
-  const said = [
+  const names = [
     ...settings.map((one) => one && Object.keys(recordOf(one['env']))),
     ...dotEnv.map((path) => {
       const text = readText(path);
       return text && namesIn(text);
     }),
   ];
-  return said.includes(null) ? null : said.flatMap((names) => names || []);
+  return names.includes(null) ? null : names.flatMap((list) => list || []);
 }
 
 /**
@@ -46,12 +46,12 @@ export function dotEnvFiles(directory: string | null, folder: string): string[] 
   const files: string[] = [];
   const { homedir } = userInfo();
   for (
-    let here = directory ?? '/', last = '';
-    here !== last && here !== homedir;
-    here = dirname(here)
+    let current = directory ?? '/', previous = '';
+    current !== previous && current !== homedir;
+    current = dirname(current)
   ) {
-    files.push(join(here, folder, '.env'), join(here, '.env'));
-    last = here;
+    files.push(join(current, folder, '.env'), join(current, '.env'));
+    previous = current;
   }
   return files;
 }

@@ -57,10 +57,10 @@ const readersOf = ({ title, cacheIsApart, resultIs }: Stream): driver.Readers =>
   result(line) {
     const { subtype, is_error, terminal_reason, result, usage, total_cost_usd, errors } =
       line;
-    const told =
+    const errorText =
       listOf(errors).map(textOf).join(' ') || textOf(recordOf(line['error'])['message']);
-    const said = told || textOf(result) || '';
-    if (/^No conversation found/u.test(said)) return [{ type: 'unknown-conversation' }];
+    const text = errorText || textOf(result) || '';
+    if (/^No conversation found/u.test(text)) return [{ type: 'unknown-conversation' }];
     const cost = typeof total_cost_usd === 'number' ? amountOf(total_cost_usd) : null;
     const used: DriveFact[] = [
       { type: 'usage', of: resultIs, tokens: tokensOf(usage, cacheIsApart), cost: null },
@@ -72,15 +72,12 @@ const readersOf = ({ title, cacheIsApart, resultIs }: Stream): driver.Readers =>
       return [...used, { type: 'ended', end: 'cancelled' }];
     // Errors of the model come with the subtype "success" too.
     if (is_error !== true && subtype === 'success')
-      return [
-        ...used,
-        { type: 'ended', end: said === '' ? 'empty' : 'normal', text: said },
-      ];
+      return [...used, { type: 'ended', end: text === '' ? 'empty' : 'normal', text }];
     const status =
-      line['api_error_status'] ?? Number(/API Error: (\d{3})\b/u.exec(said)?.[1]);
+      line['api_error_status'] ?? Number(/API Error: (\d{3})\b/u.exec(text)?.[1]);
     return [
       ...used,
-      driver.failure(said || String(subtype), status),
+      driver.failure(text || String(subtype), status),
       { type: 'ended', end: 'error' },
     ];
   },

@@ -31,18 +31,19 @@ export type PluginOptions = Readonly<{
 }>;
 
 /** What a plugin knows of its process, before we check whether untildone is on here. */
-type Place = Readonly<{
+type PluginLocation = Readonly<{
   name: string;
   directory: string;
   /** The process exits when the agent stops (`opencode run`, `pi -p`). */
   headless: boolean;
 }>;
-type Opened<Own extends object> = Readonly<{
+type PluginParts<Own extends object> = Readonly<{
   told: Told<Own>;
   configuration: Configuration;
 }>;
 /** A plugin with its connection to the store. */
-export type ToldPlugin<Own extends object> = ReturnType<typeof createPlace> & Opened<Own>;
+export type ToldPlugin<Own extends object> = ReturnType<typeof createPlace> &
+  PluginParts<Own>;
 
 /**
  * How long a headless process waits for the store. Someone waits for it to exit, through
@@ -55,21 +56,21 @@ const headlessLockMs = 4000;
  * `toast` shows a message in the UI of the host.
  */
 export function createPlace(
-  place: Place,
+  location: PluginLocation,
   options: PluginOptions,
   toast: (notice: Notice) => Promise<void>,
 ) {
   const { environment = process.env, clock = systemClock } = options;
   const { identifiers = createIdentifiers(clock) } = options;
-  const patience = place.headless ? { busyTimeoutMs: headlessLockMs } : {};
+  const patience = location.headless ? { busyTimeoutMs: headlessLockMs } : {};
   const { openStore = () => openUserStore(environment, { clock, ...patience }) } =
     options;
   const voice = createVoice(
-    place.name,
+    location.name,
     { clock, environment },
-    place.headless ? null : toast,
+    location.headless ? null : toast,
   );
-  return { ...place, environment, clock, identifiers, openStore, voice };
+  return { ...location, environment, clock, identifiers, openStore, voice };
 }
 
 /**
@@ -78,21 +79,21 @@ export function createPlace(
  */
 export async function createToldPlugin<
   Own extends object,
-  At extends ReturnType<typeof createPlace>,
+  Location extends ReturnType<typeof createPlace>,
 >(
-  place: At,
-  own: Readonly<{
+  location: Location,
+  host: Readonly<{
     /**
      * Names this instance of the host: a process that stays takes over what an earlier
      * one with this id left.
      */
     id: string;
     createMemory: () => Own;
-    adapter: (plugin: At & Opened<Own>, id: string) => ToldAdapter;
+    adapter: (plugin: Location & PluginParts<Own>, id: string) => ToldAdapter;
   }>,
-): Promise<(At & Opened<Own>) | null> {
+): Promise<(Location & PluginParts<Own>) | null> {
   const { name, environment, directory, clock, identifiers, openStore, headless, voice } =
-    place;
+    location;
   const configuration = createConfiguration({
     environment,
     directory,
@@ -101,10 +102,10 @@ export async function createToldPlugin<
     },
   });
   const { settings } = configuration.current();
-  const all = [null, ...Object.keys(settings.agents)];
+  const agents = [null, ...Object.keys(settings.agents)];
   if (
     configuration.problem() === null &&
-    all.every((agent) => shared.isOff(settings, agent))
+    agents.every((agent) => shared.isOff(settings, agent))
   )
     return null;
   // Safe: without a store the plugin does nothing at all.
@@ -117,15 +118,15 @@ export async function createToldPlugin<
     clock,
     identifiers,
     openStore,
-    own: own.createMemory,
+    own: host.createMemory,
     onError: voice.onError,
     // Each headless process is an instance of its own: it takes over nothing of an
     // earlier one.
-    instance: headless ? `${name} run ${identifiers.next()}` : `${name} ${own.id}`,
-    adapter: ({ id }) => own.adapter(plugin, id),
+    instance: headless ? `${name} run ${identifiers.next()}` : `${name} ${host.id}`,
+    adapter: ({ id }) => host.adapter(plugin, id),
     policy: () => configuration.current(),
   });
-  const plugin = { ...place, configuration, told };
+  const plugin = { ...location, configuration, told };
   return plugin;
 }
 
@@ -144,7 +145,7 @@ export function createVoice(
   { clock, environment }: Readonly<{ clock: Clock; environment: Environment }>,
   toast: ((notice: Notice) => Promise<void>) | null,
 ) {
-  const told = new Set<string>();
+  const shown = new Set<string>();
 
   async function show(notice: Notice) {
     const { title, message, durationMs } = notice;
@@ -154,8 +155,8 @@ export function createVoice(
   }
 
   function warnOnce(message: string) {
-    if (told.has(message)) return;
-    told.add(message);
+    if (shown.has(message)) return;
+    shown.add(message);
     // Safe: the failure stands in the log.
     show({ level: 'warning', title: 'untildone', message }).catch(() => {});
   }
@@ -212,21 +213,21 @@ export function followPlugin<Own extends object>(plugin: ToldPlugin<Own>, id: st
    * only if there is something.
    */
   async function humanSpoke(
-    said: Readonly<{ id: string; text: string | null }>,
+    message: Readonly<{ id: string; text: string | null }>,
   ): Promise<string | null> {
     memory.holds.clear();
-    if (said.text !== null) memory.toolError = null;
+    if (message.text !== null) memory.toolError = null;
     // The message does not join a turn of an earlier process that died (P19).
     const turnIsOver = !memory.busy;
     // The driver of this host heard the human, with the policy of that moment.
     if (told.isDriven(memory)) {
-      later({ type: 'activity-seen' }, `prompt/${said.id}`);
+      later({ type: 'activity-seen' }, `prompt/${message.id}`);
       return null;
     }
-    const place = { ...unknownHost, host: name, directory, kind: 'main' } as const;
+    const descriptor = { ...unknownHost, host: name, directory, kind: 'main' } as const;
     // Looked for before the message is recorded, because recording takes the plan.
     const waiting = told.ready
-      .then((isOpen) => (isOpen ? waitingPlans(told.store(), place) : []))
+      .then((isOpen) => (isOpen ? waitingPlans(told.store(), descriptor) : []))
       // Safe: recording the message reports a store that is closed or broken.
       .catch(() => []);
     const recorded = after(async () => {
@@ -236,9 +237,9 @@ export function followPlugin<Own extends object>(plugin: ToldPlugin<Own>, id: st
         voice.warnOnce(`off, because the configuration is broken: ${problem}`);
       const before = await record();
       const isFirst = before === null || !hasSpoken(before);
-      await followed.humanSpoke({ ...said, turnIsOver }, said.id);
+      await followed.humanSpoke({ ...message, turnIsOver }, message.id);
       const taken = await takePlans();
-      if (isFirst) await seeWorkspace();
+      if (isFirst) await recordFingerprint();
       return taken;
     }, happened);
     return (await waiting).length > 0 ? recorded : null;
@@ -257,14 +258,14 @@ export function followPlugin<Own extends object>(plugin: ToldPlugin<Own>, id: st
     )
       return null;
     const { runtime: engine, store } = told.opened();
-    const place = {
+    const handOver = {
       store,
       clock,
       identifiers,
       policy: () => configuration.current(),
       engine,
     };
-    const taken = await takeWaitingPlans(place, memory.stored, session.descriptor);
+    const taken = await takeWaitingPlans(handOver, memory.stored, session.descriptor);
     if (taken !== null)
       await voice.show({
         level: 'info',
@@ -278,7 +279,7 @@ export function followPlugin<Own extends object>(plugin: ToldPlugin<Own>, id: st
    * Takes a fingerprint at the first message: without it, a single command would pass for
    * work (V4).
    */
-  async function seeWorkspace() {
+  async function recordFingerprint() {
     const session = await record();
     const { settings } = configuration.current();
     if (
@@ -287,14 +288,14 @@ export function followPlugin<Own extends object>(plugin: ToldPlugin<Own>, id: st
       shared.isOff(settings, session.agent.name)
     )
       return;
-    const fingerprint = await look(session);
+    const fingerprint = await takeFingerprint(session);
     // The agent did not wait for the fingerprint, which may show what it has written
     // since.
     if (fingerprint !== null && !memory.mayHaveWritten)
       await tell({ type: 'workspace-seen', fingerprint });
   }
 
-  async function look(session: State) {
+  async function takeFingerprint(session: State) {
     const limits = { timeoutMs: fingerprintMs, environment };
     const { checker, store } = told.opened();
     const frozen = frozenBy((await frozenPolicy(store, session)) ?? {}, spokeAt(session));
@@ -306,9 +307,14 @@ export function followPlugin<Own extends object>(plugin: ToldPlugin<Own>, id: st
    * when it is over.
    */
   function callSeen(
-    seen: Readonly<{ callId: string; call: Call; isOver: boolean; error: string | null }>,
+    report: Readonly<{
+      callId: string;
+      call: Call;
+      isOver: boolean;
+      error: string | null;
+    }>,
   ) {
-    const { callId, call, isOver, error } = seen;
+    const { callId, call, isOver, error } = report;
     if (canWrite(call)) memory.mayHaveWritten = true;
     if (isOver) memory.toolError = call.access === 'todo' ? null : error;
     if (isNews(`${callId} begun`))
@@ -332,7 +338,7 @@ export function followPlugin<Own extends object>(plugin: ToldPlugin<Own>, id: st
       session?.descriptor.judgesGoal ||
       configuration.current().goalChecks.length > 0;
     return session !== null && isMeasured && mayHaveMoved(session.work)
-      ? look(session)
+      ? takeFingerprint(session)
       : null;
   }
 
@@ -403,10 +409,11 @@ export function followPlugin<Own extends object>(plugin: ToldPlugin<Own>, id: st
     }
   }
 
-  const heard = { humanSpoke, callSeen, aborted };
   return {
     ...followed,
-    ...heard,
+    humanSpoke,
+    callSeen,
+    aborted,
     prepareStop,
     closeCompaction,
     askStop,

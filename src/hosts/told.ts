@@ -82,16 +82,16 @@ export interface ToldAdapter extends Pick<ToldHost, 'find'> {
 
 export type Notice = Parameters<ToldHost['notify']>[1];
 type Hold = Readonly<{ why: string; lingerMs?: number }>;
-type HumanWord = Readonly<{
+type HumanMessage = Readonly<{
   id?: string | undefined;
   text?: string | null | undefined;
   turnIsOver?: boolean | undefined;
 }>;
 
-type Needed = 'instance' | 'clock' | 'identifiers' | 'onError';
+type RuntimeParts = 'instance' | 'clock' | 'identifiers' | 'onError';
 interface ToldOptions<Own>
-  extends Omit<OpenOptions, 'store' | Needed>,
-    Pick<ToldRuntimeOptions, Needed> {
+  extends Omit<OpenOptions, 'store' | RuntimeParts>,
+    Pick<ToldRuntimeOptions, RuntimeParts> {
   readonly policy?: ToldRuntimeOptions['policy'];
   readonly name: string;
   readonly prefix?: string;
@@ -137,9 +137,9 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
   let drivenId = run?.conversation ?? null;
   const memories = new Map<string, Memory<Own>>();
   let store = options.store ?? null;
-  let opened: Awaited<ReturnType<typeof start>> | null = null;
+  let opened: Awaited<ReturnType<typeof openParts>> | null = null;
   let ended: Promise<void> | null = null;
-  let telling: Promise<unknown> | null = null;
+  let notices: Promise<unknown> | null = null;
 
   const host: ToldHost = {
     async inject(outgoing) {
@@ -178,19 +178,20 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
       void adapter(ofStored(id)).show(notice).catch(onError),
   };
 
-  async function start() {
+  async function openParts() {
     // The runtime may ask the host at once, and the host cannot answer while it starts.
     if (store === null) await new Promise((resolve) => setTimeout(resolve, 0));
     store ??= await (options.openStore?.() ?? openUserStore(environment, { clock }));
-    const place = { store, environment, told: new Map() };
-    const watch: typeof options.watch = (...seen) => {
-      options.watch?.(...seen);
+    const noticeContext = { store, environment, told: new Map() };
+    const watch: typeof options.watch = (state, events, decisions) => {
+      options.watch?.(state, events, decisions);
       // In a driven session, the driver tells the human.
-      const moment = seen[0].id === run?.sessionId ? null : momentToTell(...seen);
+      if (isDriven({ stored: state.id })) return;
+      const moment = momentToTell(state, events, decisions);
       if (moment !== null)
-        telling = Promise.all([
-          telling,
-          tellHuman(place, seen[0], moment).catch(onError),
+        notices = Promise.all([
+          notices,
+          tellHuman(noticeContext, state, moment).catch(onError),
         ]);
     };
     const parts = partsOver({ ...options, store, watch });
@@ -201,14 +202,14 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
   }
 
   /** False: there is no store, and nothing is ever done. */
-  const ready = start()
+  const ready = openParts()
     .then((parts) => {
       opened = parts;
     })
     .catch(onError)
     .then(() => opened !== null);
 
-  function need<Part>(part: Part | null): Part {
+  function requireOpen<Part>(part: Part | null): Part {
     if (part === null)
       throw new UntildoneError('store-unavailable', `${name} is still opening.`);
     return part;
@@ -242,7 +243,7 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
   function follow(id: string) {
     const memory = of(id);
     const { stored } = memory;
-    const record = async () => need(store).state(stored);
+    const record = async () => requireOpen(store).state(stored);
 
     /**
      * Runs work after all that is queued. Null: it failed, and the failure was reported.
@@ -300,7 +301,7 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
      * written it (V10).
      */
     function showPending(): void {
-      const message = need(opened).configuration.pending();
+      const message = requireOpen(opened).configuration.pending();
       const notice = {
         level: 'warning',
         title: 'untildone',
@@ -309,7 +310,7 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
       if (message !== null) adapter(memory).show(notice).catch(onError);
     }
 
-    function event<Told extends Happening>(happening: Told, detail?: string) {
+    function event<Kind extends Happening>(happening: Kind, detail?: string) {
       const eventId =
         detail === undefined ? identifiers.next() : `${name}/${stored}/${detail}`;
       return { ...happening, id: eventId, sessionId: stored, at: clock.now() };
@@ -321,8 +322,8 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
      */
     async function open(): Promise<AgentDescriptor | null> {
       const [facts, agent] = await adapter(memory).describe();
-      const told = JSON.stringify([facts, agent]);
-      if (memory.opened === told) return agent;
+      const description = JSON.stringify([facts, agent]);
+      if (memory.opened === description) return agent;
       if (memory.opened === null) {
         // The process that recovered or compacted is dead. Its stop is closed too,
         // because a human may speak next.
@@ -331,14 +332,17 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
         if (recovering) await handle(event(waitEnded({ kind: 'recovery' })));
         if (compacting) await handle(event(compactionFailed));
       }
-      const here = { instance: need(opened).instance, mode: 'told' } as const;
-      const descriptor = { ...unknownHost, host: name, ...here, ...facts };
+      const attachment = {
+        instance: requireOpen(opened).instance,
+        mode: 'told',
+      } as const;
+      const descriptor = { ...unknownHost, host: name, ...attachment, ...facts };
       const { driven } = run?.descriptor ?? {};
-      const ours = run &&
-        driven && { ...run.descriptor, ...here, driven: { ...driven, id } };
+      const drivenDescriptor = run &&
+        driven && { ...run.descriptor, ...attachment, driven: { ...driven, id } };
       const opening =
-        isDriven(memory) && ours
-          ? { ...ours, immediate: descriptor.immediate }
+        isDriven(memory) && drivenDescriptor
+          ? { ...drivenDescriptor, immediate: descriptor.immediate }
           : descriptor;
       await handle(
         event({
@@ -347,7 +351,7 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
           agent: isDriven(memory) ? null : agent,
         }),
       );
-      memory.opened = told;
+      memory.opened = description;
       return agent;
     }
 
@@ -355,8 +359,8 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
     const observed = (epoch: number) =>
       handle({ ...event(delivery(epoch, null)), id: `${stored}:${epoch}:observed` });
 
-    async function humanSpoke(said: HumanWord, turnId = identifiers.next()) {
-      const { id: messageId = null, text = null, turnIsOver } = said;
+    async function humanSpoke(message: HumanMessage, turnId = identifiers.next()) {
+      const { id: messageId = null, text = null, turnIsOver } = message;
       const spoke = {
         type: 'human-spoke',
         messageId,
@@ -405,7 +409,7 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
       return true;
     }
 
-    const told = {
+    return {
       memory,
       record,
       after,
@@ -416,11 +420,13 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
       open,
       observed,
       humanSpoke,
+      readPlan,
+      takeList,
+      isNews,
     };
-    return { ...told, readPlan, takeList, isNews };
   }
 
-  const handle = async (event: Event) => need(opened).runtime.handle(event);
+  const handle = async (event: Event) => requireOpen(opened).runtime.handle(event);
 
   function planWritten(todos: readonly ListedTodo[]): Happening {
     const items = writtenItems(todos).map((item) => ({
@@ -439,7 +445,7 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
     await ready;
     // Safe: a timer that could not be cancelled is too old by the time it matters.
     await opened?.runtime.dispose().catch(onError);
-    await telling;
+    await notices;
     if (options.store === undefined) await store?.close().catch(onError);
   }
 
@@ -454,8 +460,8 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
     isDriven,
     all: () => [...memories.values()],
     /** Throws before the store is open, as `opened` does. */
-    store: () => need(store),
-    opened: () => need(opened),
+    store: () => requireOpen(store),
+    opened: () => requireOpen(opened),
     end() {
       ended ??= end();
       return ended;
