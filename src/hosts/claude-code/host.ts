@@ -148,10 +148,15 @@ function taskCreated(
   const key = todoKeyOf(task['id']);
   const title = nonEmptyTextOf(task['subject']) ?? nonEmptyTextOf(input['subject']);
   if (key === null || title === null) return null;
-  const said =
+  const description =
     nonEmptyTextOf(task['description']) ?? nonEmptyTextOf(input['description']) ?? title;
   const id = todoIdOf(base.sessionId, key);
-  const item = { id, title, hostKey: key, context: said === title ? undefined : said };
+  const item = {
+    id,
+    title,
+    hostKey: key,
+    context: description === title ? undefined : description,
+  };
   return { ...base, type: 'todos-created', items: [item] };
 }
 
@@ -183,8 +188,8 @@ export function todoKeyOf(taskId: unknown): string | null {
 /** Reads the list of tasks of a session; null: it cannot be read as a whole. */
 export function readTaskList(sessionId: string, environment: Environment) {
   const configured = environment['CLAUDE_CONFIG_DIR'] ?? '';
-  const own = join(environment['HOME'] || homedir(), '.claude');
-  const home = isAbsolute(configured) ? configured : own;
+  const defaultHome = join(environment['HOME'] || homedir(), '.claude');
+  const home = isAbsolute(configured) ? configured : defaultHome;
   const list = environment['CLAUDE_CODE_TASK_LIST_ID'] || sessionId;
   if (!isAbsolute(home) || !read.plainName.test(list)) return null;
   const folder = join(home, 'tasks', list);

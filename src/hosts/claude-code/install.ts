@@ -140,10 +140,10 @@ function look(
         readSource(managedSettings, true)['allowManagedHooksOnly'] === true;
       const managed = `${managedSettings} allows no hooks but its own.`;
       const isSet = (name: string, ...values: readonly unknown[]) => {
-        const said = settingsIn(sources, 'env', name).findLast(
+        const setting = settingsIn(sources, 'env', name).findLast(
           ({ value }) => typeof value === 'string',
         );
-        return values.includes(said?.value ?? env[name]);
+        return values.includes(setting?.value ?? env[name]);
       };
       const isOn = isSet('CLAUDE_CODE_ENABLE_TODO_TOOLS', '1', 'true');
       // Older versions of `init` wrote this value. Any other value is a person's.

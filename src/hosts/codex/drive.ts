@@ -43,9 +43,9 @@ const readers: driver.Readers = {
     { type: 'ended', end: 'normal' },
   ],
   'turn.failed'({ error }) {
-    const said = textOf(recordOf(error)['message']) ?? 'unknown';
-    const status = Number(/status (\d{3})/u.exec(said)?.[1]);
-    return [driver.failure(said, status), { type: 'ended', end: 'error' }];
+    const message = textOf(recordOf(error)['message']) ?? 'unknown';
+    const status = Number(/status (\d{3})/u.exec(message)?.[1]);
+    return [driver.failure(message, status), { type: 'ended', end: 'error' }];
   },
 };
 

@@ -192,7 +192,8 @@ function look(
     examine(scopes, mend, server) {
       // The project's settings win, as in the host.
       const sources = readSources([userConfig, projectConfig]);
-      const said = (...path: string[]) => settingsIn(sources, ...path).at(-1)?.value;
+      const readSetting = (...path: string[]) =>
+        settingsIn(sources, ...path).at(-1)?.value;
       const wrong = sources.find(({ problem }) => problem !== null);
       const unreadable = wrong && `Codex does not start: ${wrong.path} ${wrong.problem}.`;
       const ours = scopes.map((scope) => hookFiles[scope]);
@@ -211,7 +212,7 @@ function look(
       return [
         [
           unreadable && broken('trust', unreadable, `mend ${wrong.path}`),
-          said('features', 'hooks') === false &&
+          readSetting('features', 'hooks') === false &&
             broken('trust', hooksOff, 'codex features enable hooks'),
           isUntrusted && broken('trust', untrusted, 'set its trust_level to "trusted"'),
           off &&
@@ -223,7 +224,7 @@ function look(
           ok('trust', 'Codex trusts the hooks as they are written.'),
         ],
         [
-          said('tools', planTool, 'enabled') !== true &&
+          readSetting('tools', planTool, 'enabled') !== true &&
             broken('todo-tools', planOff, mend),
           ok('todo-tools', 'The plan tool is on.'),
         ],

@@ -93,11 +93,11 @@ export const copilotLanguage: read.HookLanguage = {
   readUsage,
   // The human sees the progress that a hook reports; the last line is the answer.
   render({ text, message }, hook) {
-    const told =
+    const reply =
       hook === 'Stop' ? { decision: 'block', reason: text } : { additionalContext: text };
     return [
       ...(message ? [{ type: 'progress', message: `untildone: ${message}` }] : []),
-      text ? told : {},
+      text ? reply : {},
     ];
   },
   goOn: (sessionId) =>
@@ -111,9 +111,11 @@ function resultOf({ tool_result, tool_response }: Fields): unknown {
 }
 
 function speakerOf(text: string): Speaker {
-  const told = /^<system_notification>([\s\S]*)<\/system_notification>$/u.exec(text)?.[1];
-  if (told === undefined) return { type: 'human' };
-  const shellId = /\(shellId: ([\w-]{1,40})\)/u.exec(told)?.[1];
+  const notice = /^<system_notification>([\s\S]*)<\/system_notification>$/u.exec(
+    text,
+  )?.[1];
+  if (notice === undefined) return { type: 'human' };
+  const shellId = /\(shellId: ([\w-]{1,40})\)/u.exec(notice)?.[1];
   return { type: 'notice', jobIds: shellId === undefined ? [] : [`shell-${shellId}`] };
 }
 
@@ -174,9 +176,9 @@ function sessionEnded(payload: read.Payload): HookAsks {
 }
 
 export function sessionFolder(sessionId: string, environment: Environment): string {
-  const own =
+  const home =
     environment['COPILOT_HOME'] || join(environment['HOME'] || homedir(), '.copilot');
-  return join(own, 'session-state', sessionId);
+  return join(home, 'session-state', sessionId);
 }
 
 /** Reads the todos of a session from its database; null: it cannot be read. */

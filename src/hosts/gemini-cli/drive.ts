@@ -86,8 +86,8 @@ function createReaders(): driver.Readers {
     },
     tool_result({ tool_id, status, output, error }) {
       isAnswering = false;
-      const said = textOf(output) ?? textOf(recordOf(error)['message']);
-      return driver.toolEnded(tool_id, status === 'success', said);
+      const text = textOf(output) ?? textOf(recordOf(error)['message']);
+      return driver.toolEnded(tool_id, status === 'success', text);
     },
     // This is a warning: our own hook sent the agent on, or the host found a loop. The
     // turn goes on, or ends with a result.

@@ -19,10 +19,10 @@ const { name, title, program, howToGet } = opencodeInstaller;
 const modes = { 'read-only': ['--agent', 'plan'], edit: [], auto: ['--auto'] } as const;
 
 /** The settings for one run: those in the human's own variable, with our plugin. */
-function withPlugin(given = '{}'): string {
+function withPlugin(configured = '{}'): string {
   const ours = pathToFileURL(join(shippedFolder(), 'server.js')).href;
   try {
-    const config = recordOf(JSON.parse(given));
+    const config = recordOf(JSON.parse(configured));
     return JSON.stringify({ ...config, plugin: [...listOf(config['plugin']), ours] });
   } catch {
     // Safe: the host could not read it either.

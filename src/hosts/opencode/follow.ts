@@ -48,7 +48,7 @@ export function factsOf(memory: SessionMemory, finish = memory.lastStep?.finish 
   return { end: endOf(), question, toolError } as const;
 }
 
-type Hear = (fields: Fields) => unknown;
+type EventHandler = (fields: Fields) => unknown;
 /** What the host writes before a command that the human typed. */
 const shellSentence = 'The following tool was executed by the user';
 /** How long an idle of a broken turn waits for its error. */
@@ -62,8 +62,8 @@ export function hear(plugin: Plugin, event: unknown) {
   const name = textOf(type) ?? '';
   const eventId = idOf(id);
   // Only events with these names concern a session.
-  const isOurs = /^(session|message|todo|permission|question)\./.test(name);
-  if (isOurs && sessionId && eventId !== null)
+  const concernsSession = /^(session|message|todo|permission|question)\./.test(name);
+  if (concernsSession && sessionId && eventId !== null)
     follow(plugin, sessionId, eventId).hear(name, fields);
 }
 
@@ -81,7 +81,7 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
    * Handlers by the name of the event. All other events (such as every word that streams)
    * are ignored.
    */
-  const heard: Readonly<Record<string, Hear>> = {
+  const handlers: Readonly<Record<string, EventHandler>> = {
     'session.created': sessionSeen,
     'session.updated': sessionSeen,
     'session.deleted': () =>
@@ -107,7 +107,7 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
       // The parent of the session may wait for it (P18).
       if (info?.parentId != null)
         told.follow(info.parentId).later(ended, `job-ended/${eventId}`);
-      if (!headless || !memory.answeredSinceBusy) after(idled);
+      if (!headless || !memory.answeredSinceBusy) after(attemptStop);
     },
     'session.error'({ error }) {
       memory.failedSinceBusy = true;
@@ -141,24 +141,28 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
         );
       });
     },
-    'permission.asked': waits('id', 'permission'),
-    'permission.replied': waits('requestID', 'permission', ({ reply }) => ({
+    'permission.asked': createWaitHandler('id', 'permission'),
+    'permission.replied': createWaitHandler('requestID', 'permission', ({ reply }) => ({
       granted: reply !== 'reject',
     })),
-    'question.asked': waits('id', 'question'),
-    'question.replied': waits('requestID', 'question', () => ({ rejected: false })),
-    'question.rejected': waits('requestID', 'question', () => ({ rejected: true })),
+    'question.asked': createWaitHandler('id', 'question'),
+    'question.replied': createWaitHandler('requestID', 'question', () => ({
+      rejected: false,
+    })),
+    'question.rejected': createWaitHandler('requestID', 'question', () => ({
+      rejected: true,
+    })),
   };
 
   /**
    * Handles the beginning and the end of a wait. A question has its own id in `id`; an
    * answer has the id of its question in `requestID`.
    */
-  function waits(
+  function createWaitHandler(
     key: 'id' | 'requestID',
     kind: string,
     answerOf?: (fields: Fields) => object,
-  ): Hear {
+  ): EventHandler {
     return (fields) => {
       const type = key === 'id' ? 'wait-started' : 'wait-ended';
       const requestId = idOf(fields[key]);
@@ -198,12 +202,12 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     if (isAbort) memory.abortedSinceBusy = true;
     if (isAbort && !isStopped) aborted('interrupted');
     // The answer to a continuation counts once the model has begun it.
-    else if (messageId !== before && continuation() === null)
+    else if (messageId !== before && answeredEpoch() === null)
       later({ type: 'activity-seen' }, `step/${messageId}`);
   }
 
   function stepStarted(messageId: string) {
-    const epoch = memory.lastStep?.messageId === messageId ? continuation() : null;
+    const epoch = memory.lastStep?.messageId === messageId ? answeredEpoch() : null;
     if (epoch === null) return;
     // Only now is it certain that the model got the continuation (V5).
     after(() => rest.observed(epoch));
@@ -240,7 +244,7 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
   }
 
   /** The epoch of our continuation that the last step answers; null: it answers none. */
-  function continuation() {
+  function answeredEpoch() {
     const { lastStep, sent } = memory;
     return sent !== null && lastStep?.parentId === sent.messageId ? sent.epoch : null;
   }
@@ -253,7 +257,7 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     return { type: 'stop-attempted', ...facts, fingerprint, background } as const;
   }
 
-  async function idled() {
+  async function attemptStop() {
     // When a broken turn idles for the first time, its error has not come yet.
     if (memory.lastStep?.finish === null && !memory.failedSinceBusy)
       await new Promise<void>((resolve) =>
@@ -274,7 +278,7 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
    * The agent that the host shall answer as. A driven session has the name of our own
    * agent, which the host does not know.
    */
-  function speaker(session: Session): Pick<Session, 'agent'> {
+  function withHostAgent(session: Session): Pick<Session, 'agent'> {
     const { asked } = memory;
     return told.isDriven(memory) && asked
       ? { agent: { ...session.agent, ...asked.agent } }
@@ -282,7 +286,7 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
   }
 
   /** Places an empty message, which keeps the host from exiting after this step. */
-  async function hold(stepId: string, session: Session) {
+  async function holdStep(stepId: string, session: Session) {
     const held = {
       stepId,
       ...placeOf(`hold:${stepId}`, clock.now()),
@@ -291,7 +295,7 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     };
     memory.held = held;
     const part = { text: '', synthetic: true, ignored: true };
-    const error = await calls.show(id, messageOf(held, speaker(session), part));
+    const error = await calls.show(id, messageOf(held, withHostAgent(session), part));
     // The continuation then comes as a message of its own, maybe too late.
     if (error !== null && memory.held === held) memory.held = null;
   }
@@ -300,7 +304,7 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
   // or is a subagent, which is never held. Nobody can wait for checks here, since a text
   // is as often a word between two calls as an answer: unless a plan was worked through,
   // the agent is told to ask for the checks.
-  async function foresee(stop: ReturnType<typeof stopOf>, detail: string) {
+  async function foreseeStop(stop: ReturnType<typeof stopOf>, detail: string) {
     const session = await record();
     if (session === null || session.descriptor.kind === 'subagent') return null;
     const foreseen = event(stop, `stop/${detail}`);
@@ -325,14 +329,14 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
       return null;
     const value = await prepareStop();
     memory.fingerprint = { messageId, value };
-    const seen = await foresee(
+    const foreseen = await foreseeStop(
       stopOf(factsOf(memory, 'stop'), value),
       `text/${messageId}`,
     );
-    if (seen?.runsChecks === false) await hold(messageId, seen.session);
-    if (!seen?.runsChecks) return null;
+    if (foreseen?.runsChecks === false) await holdStep(messageId, foreseen.session);
+    if (!foreseen?.runsChecks) return null;
     memory.answeredStep = messageId;
-    const handled = await told.opened().runtime.handle(seen.event);
+    const handled = await told.opened().runtime.handle(foreseen.event);
     stopAnswered(handled);
     return handled;
   }
@@ -344,8 +348,8 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
   async function prepareHold() {
     const { lastStep: step, toolError } = memory;
     const stop = stopOf({ end: 'empty', question: false, toolError }, null);
-    const seen = step && (await foresee(stop, `prepared/${step.messageId}`));
-    memory.prepared = seen && { stepId: step.messageId, session: seen.session };
+    const foreseen = step && (await foreseeStop(stop, `prepared/${step.messageId}`));
+    memory.prepared = foreseen && { stepId: step.messageId, session: foreseen.session };
   }
 
   /** Handles the end of a step. Awaits nothing before the host is kept from exiting. */
@@ -363,7 +367,7 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     }
     const { held, prepared } = memory;
     const isPrepared = held?.stepId !== messageId && prepared?.stepId === messageId;
-    const placed = isPrepared ? hold(messageId, prepared.session) : null;
+    const placed = isPrepared ? holdStep(messageId, prepared.session) : null;
     if (memory.held?.stepId === messageId) memory.held.isWanted = true;
     const facts = factsOf(memory, reason);
     return after(async () => {
@@ -406,10 +410,10 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     inject({ key, session, text, epoch }) {
       const held = memory.held?.isWanted ? memory.held : null;
       if (held !== null) held.text = text;
-      const place = held ?? placeOf(key, session.injection?.at ?? session.updatedAt);
-      memory.sent = { messageId: place.messageId, epoch };
+      const ids = held ?? placeOf(key, session.injection?.at ?? session.updatedAt);
+      memory.sent = { messageId: ids.messageId, epoch };
       const part = { text, synthetic: true, metadata: { untildone: { key } } };
-      return calls.prompt(id, messageOf(place, speaker(session), part));
+      return calls.prompt(id, messageOf(ids, withHostAgent(session), part));
     },
     async find({ key }) {
       const messages = await calls.messages(id);
@@ -440,7 +444,7 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     ...adapter,
     stopOf,
     hear(name: string, fields: Fields) {
-      if (Object.hasOwn(heard, name)) heard[name]?.(fields);
+      if (Object.hasOwn(handlers, name)) handlers[name]?.(fields);
     },
     /** Records a human's message. Gives what else the model has to know. */
     hearHuman(message: HostMessage) {

@@ -118,17 +118,17 @@ export function hostId(prefix: 'msg' | 'prt', key: string, at: number): string {
 export function placeOf(key: string, at: number) {
   return { messageId: hostId('msg', key, at), partId: hostId('prt', key, at) };
 }
-type Place = ReturnType<typeof placeOf>;
-type Part = Omit<PromptBodyLike['parts'][number], 'id' | 'type'>;
+type MessageIds = ReturnType<typeof placeOf>;
+type PromptPart = Omit<PromptBodyLike['parts'][number], 'id' | 'type'>;
 
 /**
  * A message in the name of the agent that the human spoke to last: the default agent may
  * write where theirs must not (P26, V9).
  */
 export function messageOf(
-  { messageId, partId }: Place,
+  { messageId, partId }: MessageIds,
   { agent }: Pick<Session, 'agent'>,
-  part: Part,
+  part: PromptPart,
 ): PromptBodyLike {
   const speaker = {
     agent: agent.name,
@@ -170,7 +170,7 @@ export function createMemory() {
      * continuation fills it.
      */
     held: null as
-      | (Place & { stepId: string; isWanted: boolean; text: string | null })
+      | (MessageIds & { stepId: string; isWanted: boolean; text: string | null })
       | null,
     /** The step that is held if it ends without a text. */
     prepared: null as { stepId: string; session: Session } | null,

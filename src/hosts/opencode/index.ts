@@ -51,19 +51,19 @@ const loadedTwice =
 export function createOpenCodePlugin(options: OpenCodePluginOptions = {}): PluginLike {
   return async ({ client, directory }) => {
     const headless = leavesOnIdle(options.argv ?? process.argv);
-    const place = createPlace(
+    const location = createPlace(
       { name: 'opencode', directory, headless },
       options,
       (toast) => calls.toast(toast),
     );
-    const calls = createHostCalls(client, place.clock);
+    const calls = createHostCalls(client, location.clock);
     const folders = claimedFolders();
     if (folders.has(directory)) {
-      setTimeout(() => place.voice.warnOnce(loadedTwice), 0);
+      setTimeout(() => location.voice.warnOnce(loadedTwice), 0);
       return {};
     }
     const own = { id: directory, createMemory, adapter: follow };
-    const plugin = await createToldPlugin({ ...place, calls }, own);
+    const plugin = await createToldPlugin({ ...location, calls }, own);
     if (plugin === null) return {};
     folders.add(directory);
     return createHooks(plugin);
@@ -236,8 +236,8 @@ async function showAnswer(plugin: Plugin, id: string, name: CommandName, words: 
   const session = headless || memory.busy ? null : await record();
   if (session !== null) {
     const part = { text, ignored: true, metadata: { untildone: { notice: true } } };
-    const place = placeOf(told.identifiers.next(), clock.now());
-    if ((await calls.show(id, messageOf(place, session, part))) === null) return;
+    const ids = placeOf(told.identifiers.next(), clock.now());
+    if ((await calls.show(id, messageOf(ids, session, part))) === null) return;
   }
   await voice.show({ level: 'info', title: `/${name}`, message: text });
 }

@@ -107,11 +107,11 @@ function look({ env, home }: InstallBasis, { folder, root: project }: Project) {
     });
     const buildOf = (value: Fields) => recordOf(recordOf(value['agent'])['build']);
     const agents = sources.map(({ path, value }) => ({ path, value: buildOf(value) }));
-    const said = [...sources, ...agents].findLast(
+    const setting = [...sources, ...agents].findLast(
       ({ value }) => isTodoToolOn(value) !== null,
     );
-    const isOff = said && !isTodoToolOn(said.value);
-    const off = `todowrite is switched off in ${said?.path}: the model plans with the todo tools of untildone instead.`;
+    const isOff = setting && !isTodoToolOn(setting.value);
+    const off = `todowrite is switched off in ${setting?.path}: the model plans with the todo tools of untildone instead.`;
     return [
       [
         pure && broken('settings', pure, 'unset OPENCODE_PURE'),

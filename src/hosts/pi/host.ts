@@ -30,14 +30,14 @@ function createMemory() {
     reminder: null as string | null,
   };
 }
-type Own = Readonly<{
+type PiProcess = Readonly<{
   pi: PiLike;
   context: ContextLike;
   id: string;
   parentId: string | null;
 }>;
-type Plugin = shared.ToldPlugin<ReturnType<typeof createMemory>> & Own;
-type Hear = (event: unknown, context: ContextLike) => unknown;
+type Plugin = shared.ToldPlugin<ReturnType<typeof createMemory>> & PiProcess;
+type EventHandler = (event: unknown, context: ContextLike) => unknown;
 
 /**
  * A queue or a message takes microseconds. A human who exits, and a host that waits, wait
@@ -49,12 +49,12 @@ const patienceMs = 1000;
 export function createPiExtension(options: shared.PluginOptions = {}): ExtensionLike {
   function start(pi: PiLike, context: ContextLike) {
     const { hasUI, cwd: directory, ui } = context;
-    const where = shared.createPlace(
+    const location = shared.createPlace(
       { name: 'pi', directory, headless: !hasUI },
       options,
       toast,
     );
-    const { clock, environment, voice } = where;
+    const { clock, environment, voice } = location;
     async function toast({ title, message, level, durationMs }: Notice) {
       const line = `${oneLine(title, 80)}: ${oneLine(message, 500)}`;
       if (durationMs === undefined) return ui.notify(line, level);
@@ -67,14 +67,14 @@ export function createPiExtension(options: shared.PluginOptions = {}): Extension
       if (pi.getCommands().some(({ name }) => name === commandNames[0])) return;
       const id = context.sessionManager.getSessionId();
       const [pid, parent = null] = environment[ownVariables.parent]?.split(':') ?? [];
-      const place = {
-        ...where,
+      const piProcess = {
+        ...location,
         pi,
         context,
         id,
         parentId: pid === String(process.pid) ? null : parent,
       };
-      const plugin = await shared.createToldPlugin(place, {
+      const plugin = await shared.createToldPlugin(piProcess, {
         id,
         createMemory,
         adapter: createAdapter,
@@ -86,9 +86,9 @@ export function createPiExtension(options: shared.PluginOptions = {}): Extension
         [ownVariables.parent]: `${process.pid}:${id}`,
         [agentSessionVariable]: stored,
       });
-      offer(plugin);
-      for (const [name, hear] of Object.entries(listen(plugin)))
-        pi.on(name as never, voice.quietly(hear));
+      offerToolsAndCommands(plugin);
+      for (const [name, handle] of Object.entries(createHandlers(plugin)))
+        pi.on(name as never, voice.quietly(handle));
     })();
   }
 
@@ -97,7 +97,7 @@ export function createPiExtension(options: shared.PluginOptions = {}): Extension
 }
 
 /** Offers the todo tools to the model and the commands to the human. */
-function offer(plugin: Plugin) {
+function offerToolsAndCommands(plugin: Plugin) {
   const { pi, id } = plugin;
   for (const tool of shared.changesTheHost(plugin) ? todoToolsFor('agent') : [])
     pi.registerTool({
@@ -130,12 +130,12 @@ function offer(plugin: Plugin) {
     });
 }
 
-function listen(plugin: Plugin): Record<string, Hear> {
+function createHandlers(plugin: Plugin): Record<string, EventHandler> {
   const { told, clock, headless, identifiers, context, id } = plugin;
   const followed = shared.followPlugin(plugin, id);
   const { memory, record, after, later, tell } = followed;
   /** What the model has to know beside the human's last words. */
-  let besides: Promise<string | null> | null = null;
+  let extraText: Promise<string | null> | null = null;
 
   const humanSpoke = (text: string | null) =>
     followed.humanSpoke({ id: identifiers.next(), text });
@@ -163,12 +163,12 @@ function listen(plugin: Plugin): Record<string, Hear> {
       return undefined;
     });
 
-  const callSeen = (isOver: boolean) => (given: unknown) => {
-    const seen = read.readCall(given);
+  const reportCall = (isOver: boolean) => (event: unknown) => {
+    const seen = read.readCall(event);
     if (seen !== null) followed.callSeen({ ...seen, isOver });
   };
 
-  async function stop({ end, question }: ReturnType<typeof read.readTurn>) {
+  async function attemptStop({ end, question }: ReturnType<typeof read.readTurn>) {
     Object.assign(memory, { busy: false, isStopTold: true });
     const { toolError } = memory;
     const prepared = after(async () => {
@@ -186,28 +186,28 @@ function listen(plugin: Plugin): Record<string, Hear> {
   }
 
   return {
-    input(given) {
-      const text = read.readInput(given);
-      if (text !== null) besides = humanSpoke(text);
+    input(event) {
+      const text = read.readInput(event);
+      if (text !== null) extraText = humanSpoke(text);
     },
     // A shell command that the human typed concerns no plan (E2).
     user_bash: () => void humanSpoke(null),
     async before_agent_start() {
-      const content = await besides;
-      besides = null;
+      const content = await extraText;
+      extraText = null;
       return content === null
         ? undefined
         : { message: { customType: 'untildone', content, display: true } };
     },
-    context(given) {
-      const { messages } = recordOf(given);
+    context(event) {
+      const { messages } = recordOf(event);
       return memory.reminder === null
         ? undefined
         : read.withPlan(messages, memory.reminder, clock.now());
     },
     turn_start: () => void Object.assign(memory, { busy: true, isStopTold: false }),
-    message_start(given) {
-      const message = read.readMessage(recordOf(given)['message']);
+    message_start(event) {
+      const message = read.readMessage(recordOf(event)['message']);
       const { sent } = memory;
       if (message?.role === 'user' && message.text === sent?.text) sent.isShown = true;
       if (message?.role !== 'assistant') return;
@@ -218,17 +218,17 @@ function listen(plugin: Plugin): Record<string, Hear> {
       }
       later({ type: 'activity-seen' });
     },
-    tool_execution_start: callSeen(false),
-    tool_execution_end: callSeen(true),
-    async turn_end(given, context) {
-      const turn = read.readTurn(given, clock.now());
+    tool_execution_start: reportCall(false),
+    tool_execution_end: reportCall(true),
+    async turn_end(event, context) {
+      const turn = read.readTurn(event, clock.now());
       memory.turn = turn;
       later(turn.usage);
       if (turn.end === 'cancelled') aborted('interrupted');
       // The agent goes on with calls, or with what the human wrote meanwhile; after an
       // error pi may try again.
       else if (turn.goesOn || turn.error !== null || context.hasPendingMessages()) return;
-      await stop(turn);
+      await attemptStop(turn);
       // The continuation passes through every extension that handles input, and must be
       // queued before pi looks.
       const until = Date.now() + patienceMs;
@@ -246,7 +246,7 @@ function listen(plugin: Plugin): Record<string, Hear> {
       const { turn, isStopTold } = memory;
       if (turn === null || isStopTold) return;
       if (turn.error !== null) later(turn.error);
-      await stop(turn);
+      await attemptStop(turn);
     },
     session_before_compact: () => void later(waitStarted({ kind: 'compaction' })),
     async session_compact() {

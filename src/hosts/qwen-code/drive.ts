@@ -34,8 +34,9 @@ export const qwenCodeDriver: HostDriver = {
   },
   start({ text, id, mode, model, flags, scratch, environment }) {
     const file = join(scratch, 'qwen-defaults.json');
-    const given = environment[defaultsVariable] || '/etc/qwen-code/system-defaults.json';
-    const settings = withOurs(recordOf(readSettings(given, true)), environment);
+    const defaultsFile =
+      environment[defaultsVariable] || '/etc/qwen-code/system-defaults.json';
+    const settings = withOurs(recordOf(readSettings(defaultsFile, true)), environment);
     writeFileSync(file, JSON.stringify(settings), { mode: 0o600 });
     return {
       words: [

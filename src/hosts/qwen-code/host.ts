@@ -109,13 +109,13 @@ const settingsIn = (folder: string) => readSettings(join(folder, 'settings.json'
  * then the user's.
  */
 function blockCap({ environment, descriptor }: read.Payload): number {
-  const given = environment[capVariable]?.trim();
-  if (given) return takenBlocks(Number(given));
-  const said = [projectFolder(descriptor.directory), userFolder(environment)].map(
+  const variable = environment[capVariable]?.trim();
+  if (variable) return takenBlocks(Number(variable));
+  const settings = [projectFolder(descriptor.directory), userFolder(environment)].map(
     settingsIn,
   );
   return takenBlocks(
-    said.map((one) => one?.['stopHookBlockingCap']).find((cap) => cap !== undefined),
+    settings.map((one) => one?.['stopHookBlockingCap']).find((cap) => cap !== undefined),
   );
 }
 
