@@ -296,14 +296,17 @@ export function createAnswers(context: Context) {
     );
     const { id } = base;
     if (isHuman) {
-      const turn = {
+      await runtime.append({
+        ...base,
+        type: 'human-spoke',
         messageId: id,
         turnId: id,
         turnIsOver: isTurnOver(current.trail),
         agent,
-      };
-      const spoken = { ...turn, text, fingerprint: null, policyHash: null };
-      await runtime.append({ ...base, type: 'human-spoke', ...spoken });
+        text,
+        fingerprint: null,
+        policyHash: null,
+      });
       const isFirst =
         !hasSpoken(state) && !pending.some(({ type }) => type === 'human-spoke');
       const { settings } = configuration.current();
@@ -422,11 +425,11 @@ export function createAnswers(context: Context) {
     const { promptId: before, last } = trail;
     if (call.promptId === null || before === null || before === call.promptId)
       return false;
-    const isUnfinished =
-      last === 'stop' ? !mayStop : last === 'work' || last === 'prompt';
+    const wasContinued = last === 'stop' && !mayStop;
+    const wasAtWork = last === 'work' || last === 'prompt';
     // A stop hook that failed let the agent stop, and the store knows nothing of it.
     return (
-      isUnfinished &&
+      (wasContinued || wasAtWork) &&
       !failedStops(hook.environment, sessionId).some(({ stopOf }) => stopOf === before)
     );
   }
@@ -612,23 +615,21 @@ export function createAnswers(context: Context) {
         : nothing;
     // The host would ignore the answer and report success, so the record says how the
     // turn ended.
-    const id = `${sessionId}:host-cap:${state.epoch}`;
-    const goOn = host.goOn?.(sessionId);
-    const reached = {
+    const { answer: end } = await runtime.handle({
       type: 'host-cap-reached',
-      id,
+      id: `${sessionId}:host-cap:${state.epoch}`,
       sessionId,
       at: clock.now(),
       cap,
-      goOn,
-    } as const;
-    const { answer: end } = await runtime.handle(reached);
+      goOn: host.goOn?.(sessionId),
+    });
     return messageForHuman(end?.message ?? null);
   }
 
   /**
-   * The answer that lets the agent stop. It also shows what the project's file asks for
-   * and nobody accepted: an agent may just have written it (V10).
+   * An answer with these messages for the human and no text for the model. It also shows
+   * what the project's file asks for and nobody accepted: an agent may just have written
+   * it (V10).
    */
   function messageForHuman(...messages: readonly (string | null)[]): HookAnswer {
     const message = [...messages, configuration.pending()]
@@ -648,11 +649,11 @@ export function createAnswers(context: Context) {
    * so only the first hook that records this one answers.
    */
   function claimAnswer(epoch: number, asking: Asking): Promise<boolean> {
-    const made = { id: `${sessionId}:${epoch}:answered`, sessionId, at: clock.now() };
-    const source = { kind: 'stop', promptId: call.promptId, asking } as const;
     return runtime.append({
-      ...made,
-      source,
+      id: `${sessionId}:${epoch}:answered`,
+      sessionId,
+      at: clock.now(),
+      source: { kind: 'stop', promptId: call.promptId, asking },
       type: 'delivery-reported',
       epoch,
       news: 'sent',

@@ -1,5 +1,4 @@
-// The types that all hosts share that ask us at a stop: a hook call, what it asks for,
-// and our answer.
+// What hosts that ask us at a stop share: a hook call, what it asks for, and our answer.
 import type {
   AgentDescriptor,
   Event,
@@ -55,8 +54,8 @@ export interface AskedHost {
    */
   readonly hostVariables: readonly string[];
   /**
-   * The name of the stop hook that bytes are about which cannot be read as a payload;
-   * null: they are about anything else.
+   * For bytes that cannot be read as a payload: the name of the stop hook in them; null:
+   * they name none.
    */
   findStop(bytes: Buffer): string | null;
   /** What the host prints for our answer; several objects become several lines. */
@@ -67,8 +66,9 @@ export interface AskedHost {
    */
   goOn?(sessionId: string): string;
   /**
-   * The session of the agent whose command a process with these variables is: no human
-   * speaks from there. null: it is no such command.
+   * Whether a process with these variables is a command of an agent in this host, from
+   * which no human speaks; null: it is none. `sessionId`: the session of the agent, if a
+   * variable names it.
    * @param strangers variables that the project may have set: alone they prove nothing
    */
   agentCommandOf(

@@ -161,10 +161,10 @@ export function createAskedHost(language: HookLanguage): asked.AskedHost {
       projectVariables: (directory, environment) =>
         projectVariables(directory, pickNamed(environment)),
     }),
-    translate(value, given) {
+    translate(value, hookMoment) {
       const fields = recordOf(value);
-      const environment = pickNamed(given.environment);
-      const moment = { ...given, environment };
+      const environment = pickNamed(hookMoment.environment);
+      const moment = { ...hookMoment, environment };
       if (foreignVariable && environment[foreignVariable]) return refuse(null);
       const hook = plainOf(fields['hook_event_name']);
       const mainId = plainOf(fields['session_id']);
@@ -364,7 +364,6 @@ export function stopFailed(payload: Payload): RecordAsked {
 type Failure = Pick<EventOf<'error-occurred'>, 'kind' | 'signature' | 'message'>;
 
 export function turnFailed(payload: Payload, failure: Failure): RecordAsked {
-  const seen = { question: false, fingerprint: null, background: null, toolError: null };
   const failed = happened(payload, 'failure', {
     type: 'error-occurred',
     ...failure,
@@ -373,7 +372,10 @@ export function turnFailed(payload: Payload, failure: Failure): RecordAsked {
   const ended = happened(payload, 'failure', {
     type: 'stop-attempted',
     end: 'error',
-    ...seen,
+    question: false,
+    fingerprint: null,
+    background: null,
+    toolError: null,
   });
   return { type: 'record', events: [...failed.events, ...ended.events], decided: true };
 }

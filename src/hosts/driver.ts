@@ -40,8 +40,8 @@ export const unknownIf = (words: RegExp) => (line: string) =>
 export const conversationOf = (id: unknown): Facts =>
   typeof id === 'string' ? [{ type: 'conversation', id }] : [];
 
-export function spoken(said: unknown): Facts {
-  const text = textOf(said) ?? '';
+export function spoken(words: unknown): Facts {
+  const text = textOf(words) ?? '';
   return text.trim() === '' ? [] : [{ type: 'text', text }];
 }
 

@@ -56,22 +56,22 @@ type VariableSources = Readonly<{
  * were taken out.
  */
 export function withoutStrangers(
-  given: Environment,
+  environment: Environment,
   { strangers, alsoRead, home }: VariableSources,
 ) {
   const isRead = (name: string) => isReadByUs(name) || alsoRead.includes(name);
-  const suspects = [...new Set(strangers ?? Object.keys(given))].filter(isRead);
-  if (suspects.length === 0) return { environment: given, ignored: [] };
-  const { UNTILDONE_HOME: state } = given;
+  const suspects = [...new Set(strangers ?? Object.keys(environment))].filter(isRead);
+  if (suspects.length === 0) return { environment, ignored: [] };
+  const { UNTILDONE_HOME: state } = environment;
   // Either `init` wrote this path, since our program was copied there, or the command
   // line of the hook names it.
   const isOurHome = state !== undefined && (state === home || holdsProgram(state));
   const userVariables = readUserVariables();
   const isHarmless = (name: string) =>
     (name === 'UNTILDONE_HOME' && isOurHome) ||
-    (name in userVariables && userVariables[name] === given[name]);
+    (name in userVariables && userVariables[name] === environment[name]);
   const ignored = suspects.filter((name) => !isHarmless(name));
-  const kept = Object.entries(given).filter(([name]) => !ignored.includes(name));
+  const kept = Object.entries(environment).filter(([name]) => !ignored.includes(name));
   // npm and npx lie beside the Node that runs us.
   const PATH = [dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(
     delimiter,

@@ -112,7 +112,7 @@ const logPath = (environment: Environment) =>
 export function appendFailure(
   environment: Environment,
   error: unknown,
-  place: FailurePlace,
+  failure: FailurePlace,
 ): void {
   const directory = stateDirectory(environment);
   const path = logPath(environment);
@@ -124,7 +124,7 @@ export function appendFailure(
       renameSync(path, `${path}.1`);
     const code = textOf(recordOf(error)['code']) ?? 'unexpected';
     const message = oneLine(messageOf(error), 500);
-    const line = escapeJsonLine(JSON.stringify({ ...place, code, message }));
+    const line = escapeJsonLine(JSON.stringify({ ...failure, code, message }));
     appendFileSync(path, `${line}\n`, { mode: 0o600 });
   } catch {
     // Safe: there is no place left to say so.

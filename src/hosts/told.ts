@@ -43,7 +43,7 @@ function createMemory(id: string, stored: string) {
     toolError: null as string | null,
     /** Whether a tool call that we know of may have written a file. */
     mayHaveWritten: false,
-    /** What the host may tell twice; see `isNews`. */
+    /** Keys of what the host may report twice; see `isNews`. */
     heard: new Set<string>(),
     /**
      * Each hold forbids sending: something happened that may not be on the record yet
@@ -186,7 +186,7 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
     const watch: typeof options.watch = (state, events, decisions) => {
       options.watch?.(state, events, decisions);
       // In a driven session, the driver tells the human.
-      if (isDriven({ stored: state.id })) return;
+      if (state.id === run?.sessionId) return;
       const moment = momentToTell(state, events, decisions);
       if (moment !== null)
         notices = Promise.all([
@@ -317,8 +317,8 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
     }
 
     /**
-     * Announces the session to the engine, unless it was announced just like that. Gives
-     * the agent.
+     * Announces the session to the engine, unless it was last announced with the same
+     * description. Gives the agent.
      */
     async function open(): Promise<AgentDescriptor | null> {
       const [facts, agent] = await adapter(memory).describe();
@@ -368,8 +368,10 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
         turnId,
         turnIsOver,
         agent: await open(),
+        fingerprint: null,
+        policyHash: null,
       } as const;
-      await tell({ ...spoke, fingerprint: null, policyHash: null }, `human/${turnId}`);
+      await tell(spoke, `human/${turnId}`);
     }
 
     /**
@@ -500,12 +502,12 @@ export function usageReported(
 ) {
   const sum = (amounts: readonly unknown[]) =>
     amounts.reduce<number>((all, one) => all + amountOf(one), 0);
-  const tokens = { inputTokens: sum(read), outputTokens: sum(written) };
-  const used = {
-    ...tokens,
+  return {
+    type: 'usage-reported',
+    inputTokens: sum(read),
+    outputTokens: sum(written),
     cost: amountOf(cost),
     contextTokens: null,
     contextLimit: null,
-  };
-  return { type: 'usage-reported', ...used } as const;
+  } as const;
 }

@@ -98,10 +98,10 @@ export const trustEntry = (
   one: CodexHook,
   command: string,
   file: string,
-  place = '0:0',
+  position = '0:0',
 ) =>
   [
-    `${file}:${eventName(one.hook)}:${place}`,
+    `${file}:${eventName(one.hook)}:${position}`,
     { trusted_hash: trustedHash(one, command) },
   ] as const;
 

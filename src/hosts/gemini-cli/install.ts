@@ -69,8 +69,8 @@ function look({ env, home }: InstallBasis, found: Project) {
 
   /** Whether the folder is trusted; null: the host has not asked yet. */
   function isTrusted({ project, sources }: Place): boolean | null {
-    const said = env['GEMINI_CLI_TRUST_WORKSPACE'];
-    if (said === 'true' || said === 'false') return said === 'true';
+    const setting = env['GEMINI_CLI_TRUST_WORKSPACE'];
+    if (setting === 'true' || setting === 'false') return setting === 'true';
     // The setting of a project does not count.
     const own = sources.filter(({ path }) => !path.startsWith(project + sep));
     if (settingsIn(own, 'security', 'folderTrust', 'enabled')[0]?.value === false)
@@ -115,7 +115,7 @@ function look({ env, home }: InstallBasis, found: Project) {
           !allowed.includes('*'));
       const shut = 'Settings keep our MCP server from starting.';
       const policies = all('policyPaths')[0]?.path;
-      const asked = `${policies} names other policies, so ${todoTool} may need a yes.`;
+      const mayAsk = `${policies} names other policies, so ${todoTool} may need a yes.`;
       const granted =
         'Our todo tools, and those of the host where it has them, are allowed without asking.';
       return [
@@ -133,7 +133,7 @@ function look({ env, home }: InstallBasis, found: Project) {
         ],
         [
           isShut && broken('todo-tools', shut, `add "${serverName}" to mcp.allowed`),
-          policies && note('todo-tools', asked, mend),
+          policies && note('todo-tools', mayAsk, mend),
           ok('todo-tools', granted),
         ],
       ];

@@ -214,8 +214,8 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     later({ type: 'activity-seen' }, `step/${messageId}`);
   }
 
-  function textSeen(messageId: string, { text: said, synthetic, time }: Fields) {
-    const text = textOf(said) ?? '';
+  function textSeen(messageId: string, { text: written, synthetic, time }: Fields) {
+    const text = textOf(written) ?? '';
     if (synthetic === true && text === shellSentence)
       humanSpoke({ id: messageId, text: null });
     // A human's text has no times; a text of the model has an end when it is complete.
@@ -275,8 +275,8 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
   }
 
   /**
-   * The agent that the host shall answer as. A driven session has the name of our own
-   * agent, which the host does not know.
+   * Gives the agent that the host knows. A driven session has the name of our own agent,
+   * which the host does not know.
    */
   function withHostAgent(session: Session): Pick<Session, 'agent'> {
     const { asked } = memory;
@@ -300,10 +300,12 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     if (error !== null && memory.held === held) memory.held = null;
   }
 
-  // Asks what the engine would answer if the agent stopped now. Null: the agent may stop,
-  // or is a subagent, which is never held. Nobody can wait for checks here, since a text
-  // is as often a word between two calls as an answer: unless a plan was worked through,
-  // the agent is told to ask for the checks.
+  /**
+   * Asks what the engine would answer if the agent stopped now. Null: the agent may stop,
+   * or is a subagent, which is never held. Nobody can wait for checks here, since a text
+   * is as often a word between two calls as an answer: unless a plan was worked through,
+   * the agent is told to ask for the checks.
+   */
   async function foreseeStop(stop: ReturnType<typeof stopOf>, detail: string) {
     const session = await record();
     if (session === null || session.descriptor.kind === 'subagent') return null;

@@ -99,10 +99,10 @@ function createHooks(plugin: Plugin): HooksLike {
     config: quietly((config) => {
       config.command ??= {};
       // A command of the human's own with the same name stays theirs.
-      for (const [name, does] of Object.entries(commands))
+      for (const [name, description] of Object.entries(commands))
         config.command[name] ??= {
           template: `/${name}`,
-          description: `${does} (no model is asked)`,
+          description: `${description} (no model is asked)`,
         };
       offer(config);
     }),

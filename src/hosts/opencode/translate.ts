@@ -128,12 +128,12 @@ export function readCall(part: Fields) {
     (['read', 'write', 'todo'] as const).find((one) => tools[one].includes(tool)) ??
     'unknown';
   const call = { tool, access } as const;
-  const said = (textOf(error) ?? 'The call failed.').slice(0, 2000);
+  const message = (textOf(error) ?? 'The call failed.').slice(0, 2000);
   return {
     callId,
     call,
     isOver: status !== 'running',
-    error: status === 'error' ? said : null,
+    error: status === 'error' ? message : null,
   };
 }
 
@@ -151,9 +151,9 @@ export const hostTodoTool = 'todowrite';
 export function isTodoToolOn({ permission, tools }: Fields): boolean | null {
   const rule =
     typeof permission === 'string' ? permission : recordOf(permission)[hostTodoTool];
-  const said = recordOf(rule)['*'] ?? rule;
-  if (said === 'deny') return false;
-  if (said === 'allow' || said === 'ask') return true;
+  const permitted = recordOf(rule)['*'] ?? rule;
+  if (permitted === 'deny') return false;
+  if (permitted === 'allow' || permitted === 'ask') return true;
   const tool = recordOf(tools)[hostTodoTool];
   return typeof tool === 'boolean' ? tool : null;
 }
@@ -214,7 +214,7 @@ const humanParts = new Set<unknown>(['text', 'file', 'agent', 'subtask']);
  * Reads a message of a user. Its text is null if only the host or plugins wrote it (G4).
  */
 export function readMessage(message: unknown, parts: readonly unknown[]) {
-  const { id, agent, model, variant: said } = recordOf(message);
+  const { id, agent, model, variant: messageVariant } = recordOf(message);
   if (typeof id !== 'string') return null;
   const { providerID, modelID, variant } = recordOf(model);
   const isNamed = typeof providerID === 'string' && typeof modelID === 'string';
@@ -232,7 +232,11 @@ export function readMessage(message: unknown, parts: readonly unknown[]) {
     name: textOf(agent),
     model: isNamed ? `${providerID}/${modelID}` : null,
   };
-  return { id, text, agent: { ...named, variant: textOf(variant) ?? textOf(said) } };
+  return {
+    id,
+    text,
+    agent: { ...named, variant: textOf(variant) ?? textOf(messageVariant) },
+  };
 }
 
 /** Splits the name of a model, which may itself hold slashes, from its provider. */

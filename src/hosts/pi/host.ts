@@ -45,7 +45,7 @@ type EventHandler = (event: unknown, context: ContextLike) => unknown;
  */
 const patienceMs = 1000;
 
-/** Creates the extension, which pi starts anew for each session. */
+/** Creates the extension. pi starts it anew for each session. */
 export function createPiExtension(options: shared.PluginOptions = {}): ExtensionLike {
   function start(pi: PiLike, context: ContextLike) {
     const { hasUI, cwd: directory, ui } = context;
@@ -130,6 +130,7 @@ function offerToolsAndCommands(plugin: Plugin) {
     });
 }
 
+/** Handlers for the events of pi, by their names. */
 function createHandlers(plugin: Plugin): Record<string, EventHandler> {
   const { told, clock, headless, identifiers, context, id } = plugin;
   const followed = shared.followPlugin(plugin, id);
@@ -164,8 +165,8 @@ function createHandlers(plugin: Plugin): Record<string, EventHandler> {
     });
 
   const reportCall = (isOver: boolean) => (event: unknown) => {
-    const seen = read.readCall(event);
-    if (seen !== null) followed.callSeen({ ...seen, isOver });
+    const report = read.readCall(event);
+    if (report !== null) followed.callSeen({ ...report, isOver });
   };
 
   async function attemptStop({ end, question }: ReturnType<typeof read.readTurn>) {

@@ -91,11 +91,12 @@ export function readCall(event: unknown) {
   const callId = textOf(toolCallId);
   if (callId === null) return null;
   const tool = textOf(toolName)?.slice(0, 200) || 'unknown';
-  const said = textsIn(recordOf(result)['content']).slice(0, 2000) || 'The call failed.';
+  const message =
+    textsIn(recordOf(result)['content']).slice(0, 2000) || 'The call failed.';
   return {
     callId,
     call: { tool, access: accessOf(tool) },
-    error: isError === true ? said : null,
+    error: isError === true ? message : null,
   } as const;
 }
 
@@ -171,8 +172,8 @@ function usageOf(usage: unknown) {
  * Puts the plan behind the last summary: always at the same place, so that the model's
  * cache stays valid (P23). Undefined: there is no summary.
  */
-export function withPlan(given: unknown, content: string, timestamp: number) {
-  const messages = listOf(given);
+export function withPlan(value: unknown, content: string, timestamp: number) {
+  const messages = listOf(value);
   const summary = messages.findLastIndex(
     (one) => recordOf(one)['role'] === 'compactionSummary',
   );

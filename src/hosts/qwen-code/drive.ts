@@ -61,21 +61,21 @@ export const qwenCodeDriver: HostDriver = {
 
 /** The defaults of an administrator, with our hooks and tools. */
 function withOurs(
-  given: Readonly<Record<string, unknown>>,
+  defaults: Readonly<Record<string, unknown>>,
   environment: Environment,
 ): object {
   const command = shippedHook(hostName, environment, `--tools=${toolPrefix}`);
-  const theirs = recordOf(given['hooks']);
+  const theirs = recordOf(defaults['hooks']);
   const hooks = hooksOf(qwenCodeLanguage).map(({ hook, timeout }) => [
     hook,
     [...listOf(theirs[hook]), hookElement(command, timeout)],
   ]);
   return {
     stopHookBlockingCap: mostBlocks,
-    ...given,
-    tools: { ...recordOf(given['tools']), todoWrite: { enabled: true } },
+    ...defaults,
+    tools: { ...recordOf(defaults['tools']), todoWrite: { enabled: true } },
     mcpServers: {
-      ...recordOf(given['mcpServers']),
+      ...recordOf(defaults['mcpServers']),
       [serverName]: { ...ourServer(), ...serverGrants },
     },
     hooks: { ...theirs, ...Object.fromEntries(hooks) },

@@ -124,8 +124,8 @@ function blockCap({ environment, descriptor }: read.Payload): number {
  * counts as eight, and one above a hundred as a hundred.
  */
 export function takenBlocks(cap: unknown): number {
-  const given = typeof cap === 'number' && cap >= 1 ? Math.floor(cap) : 8;
-  return Math.min(given, 100) - 1;
+  const validCap = typeof cap === 'number' && cap >= 1 ? Math.floor(cap) : 8;
+  return Math.min(validCap, 100) - 1;
 }
 
 /**
