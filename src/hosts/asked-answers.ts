@@ -1,5 +1,5 @@
-// Hook calls that have to be answered: the record is brought up to date, the engine is
-// asked. Nothing is decided here.
+// Answers the hook calls that need more than a line in the record: it brings the record
+// up to date, asks the engine, and words the answer for the host. It decides nothing.
 import { frozenBy } from '../checks/git.ts';
 import { hasLimitMark, sessionVariable } from '../checks/process.ts';
 import { ancestorsOf } from '../checks/process-ancestors.ts';
@@ -50,41 +50,49 @@ export { appendFailure };
 
 type Context = Question & Omit<Parts, 'host'> & { readonly runtime: Runtime };
 
+/**
+ * Answers one hook call. Once `terminated` resolves, it records the interruption instead.
+ * The answer waits until the notices to the human are on their way.
+ */
 export function answerCall(
   question: Question,
   terminated: Promise<unknown>,
 ): Promise<HookAnswer> {
   const { hook, store } = question;
   const { descriptor } = question.call;
-  const telling: Promise<void>[] = [];
+  const notices: Promise<void>[] = [];
   const told = new Map<string, string>();
-  const watch: Parts['watch'] = (...seen) => {
-    // The driver of a host tells it itself.
-    const moment = descriptor.driven === undefined ? momentToTell(...seen) : null;
-    if (moment !== null) telling.push(tell({ ...question, told }, seen[0], moment));
+  const watch: Parts['watch'] = (state, events, decisions) => {
+    // In a driven host, the driver tells the human.
+    if (descriptor.driven !== undefined) return;
+    const moment = momentToTell(state, events, decisions);
+    if (moment !== null) notices.push(notifyHuman({ ...question, told }, state, moment));
   };
   const { directory } = descriptor;
   const parts = partsOver({ store, environment: hook.environment, directory, watch });
   const answers = createAnswers({ ...parts, ...question, runtime: createRuntime(parts) });
   const answer = Promise.race([answers.perform(), terminated.then(answers.breakOff)]);
-  return answer.finally(() => Promise.all(telling));
+  return answer.finally(() => Promise.all(notices));
 }
 
-/** The host shows its human a question: those who want to are told elsewhere too. */
+/**
+ * Sends a notice that the host shows its human a question, if the human asked for
+ * notices.
+ */
 export function tellAsked(
   question: Question,
   session: Pick<Watched, 'title' | 'policyHash'>,
 ): Promise<void> {
   const { sessionId: id, at: updatedAt, descriptor } = question.call;
   const moment = { outcome: null, sentence: askedSentence };
-  return tell(question, { id, descriptor, updatedAt, ...session }, moment);
+  return notifyHuman(question, { id, descriptor, updatedAt, ...session }, moment);
 }
 
 /**
  * The command for notices gets no variable that the project's own settings of the host
- * set. Those that we read ourselves are out of the environment already (V10).
+ * set. Variables that we read ourselves were taken out of the environment before (V10).
  */
-function tell(
+function notifyHuman(
   question: Question & { told?: Map<string, string> },
   session: Watched,
   moment: Moment,
@@ -96,7 +104,8 @@ function tell(
     Object.entries(environment).filter(([name]) => isOwn(name)),
   );
   return tellHuman({ store, told, environment: safe }, session, moment).catch((error) => {
-    // Safe: the log says so, and the answer does not depend on it.
+    // Safe: the failure stands in the log, and the answer to the host does not depend on
+    // it.
     const { sessionId, descriptor, at } = call;
     appendFailure(environment, error, {
       at,
@@ -107,9 +116,15 @@ function tell(
   });
 }
 
-/** A folder that takes longer has no fingerprint, and tool calls count instead. */
+/**
+ * Time limit for a fingerprint. A folder that takes longer has none, and tool calls count
+ * as work instead.
+ */
 const fingerprintTimeoutMs = 5000;
-/** A longer wait would hold the host for nothing. */
+/**
+ * A wait up to this length is slept inside the hook. A longer one would hold the host for
+ * nothing: its stop goes through.
+ */
 const sleptWaitMs = 2000;
 
 const lastBlockMessage = (capsTurn: boolean) =>
@@ -124,57 +139,68 @@ const isStoreBusy = (error: unknown): boolean =>
   error instanceof UntildoneError && error.code === 'store-busy';
 const interrupted = { type: 'human-aborted', how: 'interrupted' } as const;
 
+/**
+ * The answers to one hook call; exported for tests. `breakOff` records that the host
+ * ended the hook before it could answer.
+ */
 export function createAnswers(context: Context) {
   const { host, call, hook, store, runtime, clock, identifiers, configuration, checker } =
     context;
   const { sessionId, descriptor, agent } = call;
   const deadlineAt = deadlineOf(hook, call);
-  const base = (kind: SourceKind, detail = identifiers.next()) =>
+  const createBase = (kind: SourceKind, detail = identifiers.next()) =>
     eventBase(call, kind, detail);
   const isDriven = descriptor.driven !== undefined;
 
   async function perform(): Promise<HookAnswer> {
     const { asks } = call;
-    if (asks.type === 'record') return record(asks);
-    if (asks.type === 'open') return open(asks);
-    if (asks.type === 'prompt') return prompt(asks);
-    return asks.type === 'complete' ? complete(asks.todos) : stop(asks);
+    if (asks.type === 'record') return recordEvents(asks);
+    if (asks.type === 'open') return answerOpening(asks);
+    if (asks.type === 'prompt') return answerPrompt(asks);
+    return asks.type === 'complete' ? answerCompletion(asks.todos) : answerStop(asks);
   }
 
   /**
    * Before its deadline the host breaks a stop hook off only if a human interrupted
-   * (P19); later the turn is over.
+   * (P19). After the deadline the turn is over anyway, so only the lateness is recorded.
    */
   async function breakOff(): Promise<HookAnswer> {
     const at = clock.now();
-    // Whoever drives the host ended it, and knows why.
+    // A driver that ended its host knows why.
     if (call.asks.type !== 'stop' || isDriven) return nothing;
     if (at < deadlineAt)
-      await runtime.handle({ ...base('side', `aborted:${at}`), at, ...interrupted });
+      await runtime.handle({
+        ...createBase('side', `aborted:${at}`),
+        at,
+        ...interrupted,
+      });
     else
       await store.append([
-        { ...base('failure', `late:${at}`), at, type: 'activity-seen' },
+        { ...createBase('failure', `late:${at}`), at, type: 'activity-seen' },
       ]);
     return nothing;
   }
 
-  async function record({
+  async function recordEvents({
     events,
     receipt,
     decided,
     listed,
   }: AsksOf<'record'>): Promise<HookAnswer> {
     try {
-      const { told, decisions } = listed ? await lookUp() : { told: null, decisions: 0 };
-      // By which call the list became what it is tells work from a bulk claim (V4).
-      const differences = told
-        ? await listEvents(told, `${events[0]?.id ?? ''}:${decisions}`)
+      const { current, decisionNumber } = listed
+        ? await loadSession()
+        : { current: null, decisionNumber: 0 };
+      // Work and bulk claims differ in the call that changed the list, so the ids of the
+      // changes name that call (V4).
+      const differences = current
+        ? await readListChanges(current, `${events[0]?.id ?? ''}:${decisionNumber}`)
         : [];
       if (!decided) await store.append([...events, ...differences]);
-      // What waits in the inbox must be in the plan before a receipt is bound.
+      // The plan must hold what waits in the inbox before a receipt is bound.
       else for (const event of [...events, ...differences]) await runtime.handle(event);
     } catch (error) {
-      // Safe: while another process holds the store they wait in its spool.
+      // Safe: while another process holds the store, the events wait in its spool.
       if (!isStoreBusy(error)) throw error;
       await store.append(events);
       return nothing;
@@ -185,10 +211,10 @@ export function createAnswers(context: Context) {
   }
 
   /**
-   * After a compaction or a resume the agent may have lost sight of its plan: it is given
-   * again (P23).
+   * After a compaction or a resume the agent may have lost sight of its plan, so it gets
+   * the plan again (P23).
    */
-  async function open({
+  async function answerOpening({
     begins,
     events,
     givesPlan,
@@ -212,10 +238,10 @@ export function createAnswers(context: Context) {
   }
 
   function openingEvent(kind: SourceKind): Event {
-    return { ...base(kind), type: 'session-opened', descriptor, agent };
+    return { ...createBase(kind), type: 'session-opened', descriptor, agent };
   }
 
-  async function lookUp() {
+  async function loadSession() {
     const state = (await store.state(sessionId)) ?? createState(sessionId, call.at);
     const pending = await pendingEvents();
     const [newest] = await store.decisions(sessionId, 1);
@@ -223,10 +249,10 @@ export function createAnswers(context: Context) {
       state,
       pending,
       catchUp: catchUpEvents(state, pending),
-      /** With what was told since the last decision. */
-      told: pending.reduce(followHost, state),
-      /** The same call after another decision is another one. */
-      decisions: newest?.sequence ?? 0,
+      /** The state, plus what the host told since the last decision. */
+      current: pending.reduce(followHost, state),
+      /** Part of event ids: the same call after another decision is a new event. */
+      decisionNumber: newest?.sequence ?? 0,
       mayStop: newest?.decision.answer !== 'continue',
     };
   }
@@ -235,8 +261,8 @@ export function createAnswers(context: Context) {
     (await store.events({ sessionId, waiting: true })).map(({ event }) => event);
 
   /**
-   * Where the host says something else of itself, or works on after a compaction that was
-   * broken off.
+   * Events that the record still lacks: the host now describes itself otherwise, or works
+   * on after a compaction that was broken off.
    */
   function catchUpEvents(state: State, pending: readonly Event[]): Event[] {
     const known = pending.findLast((event) => event.type === 'session-opened') ?? state;
@@ -249,21 +275,24 @@ export function createAnswers(context: Context) {
     );
     const compacting =
       wait === undefined ? state.waits.compacting : wait.type === 'wait-started';
-    return compacting ? [...opening, { ...base('side'), ...compactionFailed }] : opening;
+    return compacting
+      ? [...opening, { ...createBase('side'), ...compactionFailed }]
+      : opening;
   }
 
   /**
-   * Only a human's message starts or joins a turn. A notice that finds one unfinished
-   * tells of an abort (G4).
+   * Only a human's message starts or joins a turn. A notice that finds a turn unfinished
+   * shows that the turn was aborted (G4).
    */
-  async function prompt({ text, speaker }: AsksOf<'prompt'>): Promise<HookAnswer> {
-    const { state, pending, told, mayStop, decisions, catchUp } = await lookUp();
+  async function answerPrompt({ text, speaker }: AsksOf<'prompt'>): Promise<HookAnswer> {
+    const { state, pending, current, mayStop, decisionNumber, catchUp } =
+      await loadSession();
     const isOurs = await isOurText(text);
-    const speaks = speaker.type === 'human' && !isOurs;
+    const isHuman = speaker.type === 'human' && !isOurs;
     const pauses = speaker.type === 'command' && !isOurs ? speaker.pauses : undefined;
-    const origin = speaks || pauses !== undefined ? agentAbove() : null;
-    if (origin !== null) {
-      const sentence = `this message does not count as a human's: it came from ${origin}.`;
+    const agentAbove = isHuman || pauses !== undefined ? findAgentAbove() : null;
+    if (agentAbove !== null) {
+      const sentence = `this message does not count as a human's: it came from ${agentAbove}.`;
       const refused = Object.assign(new Error(sentence), { code: 'not-human' });
       appendFailure(hook.environment, refused, {
         at: call.at,
@@ -273,71 +302,80 @@ export function createAnswers(context: Context) {
       });
       return { message: sentence };
     }
-    if (speaks) await configuration.renew();
+    if (isHuman) await configuration.renew();
     await store.append(catchUp);
-    const made = base(isOurs ? 'side' : 'prompt', `${shortHash(text)}:${decisions}`);
-    const { id } = made;
-    if (speaks) {
-      const turn = {
+    const base = createBase(
+      isOurs ? 'side' : 'prompt',
+      `${shortHash(text)}:${decisionNumber}`,
+    );
+    const { id } = base;
+    if (isHuman) {
+      await runtime.append({
+        ...base,
+        type: 'human-spoke',
         messageId: id,
         turnId: id,
-        turnIsOver: isTurnOver(told.trail),
+        turnIsOver: isTurnOver(current.trail),
         agent,
-      };
-      const spoken = { ...turn, text, fingerprint: null, policyHash: null };
-      await runtime.append({ ...made, type: 'human-spoke', ...spoken });
+        text,
+        fingerprint: null,
+        policyHash: null,
+      });
       const isFirst =
         !hasSpoken(state) && !pending.some(({ type }) => type === 'human-spoke');
       const { settings } = configuration.current();
-      // After the words, which must not wait for it: without a look, one command would
-      // pass for work (V4).
+      // Recorded after the words, which must not wait for it. Without a first
+      // fingerprint, a single command would pass for work (V4).
       const fingerprint =
-        isFirst && !isOff(settings, call.agent.name) ? await look() : null;
+        isFirst && !isOff(settings, call.agent.name) ? await takeFingerprint() : null;
       if (fingerprint !== null)
         await store.append([
-          { ...made, id: `${id}:look`, type: 'workspace-seen', fingerprint },
+          { ...base, id: `${id}:look`, type: 'workspace-seen', fingerprint },
         ]);
       const problem = configuration.problem();
       const off = `off for this message, because the configuration is broken: ${problem}`;
       const ignored = isFirst ? ignoredVariables() : null;
-      if (problem !== null) return letGo(ignored, off);
-      // Behind the message, whose turn takes it up (V7).
-      const handed = settings.mode === 'enforce' && !isOff(settings, call.agent.name);
-      const taken = handed
+      if (problem !== null) return messageForHuman(ignored, off);
+      // Taken after the message, whose turn takes up the plan (V7).
+      const takesPlans = settings.mode === 'enforce' && !isOff(settings, call.agent.name);
+      const taken = takesPlans
         ? await takeWaitingPlans({ ...context, engine: runtime }, sessionId, descriptor)
         : null;
-      if (taken === null) return letGo(ignored);
-      return { ...letGo(ignored, takenPlanMessage(taken)), text: takenPlanText(taken) };
+      if (taken === null) return messageForHuman(ignored);
+      return {
+        ...messageForHuman(ignored, takenPlanMessage(taken)),
+        text: takenPlanText(taken),
+      };
     }
     const isNotice = speaker.type === 'notice' && !isOurs;
-    if (isNotice && !isDriven && wasBrokenOff(told.trail, mayStop))
-      await runtime.append({ ...made, id: `${id}:aborted`, ...interrupted });
+    if (isNotice && !isDriven && wasInterrupted(current.trail, mayStop))
+      await runtime.append({ ...base, id: `${id}:aborted`, ...interrupted });
     for (const jobId of isNotice ? speaker.jobIds : []) {
       const wait = { kind: 'background', jobId } as const;
       await runtime.append({
-        ...made,
+        ...base,
         id: `${id}:${shortHash(jobId)}`,
         type: 'wait-ended',
         wait,
       });
     }
     await runtime.append({
-      ...made,
+      ...base,
       type: 'activity-seen',
       ...(isNotice && { wakes: true }),
     });
     if (pauses === undefined) return nothing;
     await runtime.handle({
-      ...made,
+      ...base,
       id: `${id}:paused`,
       type: 'human-paused',
       ...pauses,
     });
-    return letGo(pausedMessage);
+    return messageForHuman(pausedMessage);
   }
 
-  /** Null: none could be taken in time. */
-  async function look(
+  /** Takes a fingerprint of the workspace; null: it could not be taken in time. */
+  async function takeFingerprint(
     policy: Partial<Policy> = configuration.current(),
     since = call.at,
   ) {
@@ -352,17 +390,18 @@ export function createAnswers(context: Context) {
   }
 
   /**
-   * Where it shows; docs/permissions.md says where it does not. Null: nothing speaks
-   * against a human.
+   * The agent that typed this message, in words; null: nothing speaks against a human.
+   * Not every agent shows: docs/permissions.md says where one does not.
    */
-  function agentAbove(): string | null {
-    const own = 'a command of an agent';
+  function findAgentAbove(): string | null {
+    const hostAgent = 'a command of an agent';
     if (hasLimitMark() || hook.environment[sessionVariable])
       return 'a session of untildone';
     const { given = hook.environment, ignored } = hook;
-    if (host.agentCommandOf((name) => given[name], ignored) !== null) return own;
-    // Others' agents may start hosts, whose hooks then stand beneath both; elsewhere ps
-    // shows no variables.
+    if (host.agentCommandOf((name) => given[name], ignored) !== null) return hostAgent;
+    // Another program's agent may have started this host, whose hooks then run beneath
+    // both: only an agent of this very session counts. Only Linux shows the variables of
+    // other processes.
     for (const { variables } of process.platform === 'linux'
       ? ancestorsOf(process.pid)
       : [])
@@ -370,11 +409,14 @@ export function createAnswers(context: Context) {
         host.agentCommandOf((name) => variables.get(name), ignored)?.sessionId ===
         sessionId
       )
-        return own;
+        return hostAgent;
     return null;
   }
 
-  /** By what the record says was sent; the marker only saves the look (E6). */
+  /**
+   * A text is ours if the record says that we sent it. The marker only saves the lookup
+   * (E6).
+   */
   async function isOurText(text: string): Promise<boolean> {
     if (!text.includes(continuationMarker)) return false;
     const shown = text.trim();
@@ -383,8 +425,8 @@ export function createAnswers(context: Context) {
   }
 
   /**
-   * The host was started anew, or began another prompt: what ran before has ended,
-   * however it did (P19, T3).
+   * A host that was started again, or began another prompt, has ended what ran before,
+   * however it ended (P19, T3).
    */
   function isTurnOver({ last, promptId: before }: State['trail']): boolean {
     if (last === 'open') return true;
@@ -394,27 +436,27 @@ export function createAnswers(context: Context) {
   }
 
   /**
-   * The host tells of no interrupt: a turn without a failure or a stop that we let
-   * through was broken off (P19).
+   * The host tells of no interrupt. A turn that has neither a failure nor a stop that we
+   * let through was interrupted (P19).
    */
-  function wasBrokenOff(trail: State['trail'], mayStop: boolean): boolean {
+  function wasInterrupted(trail: State['trail'], mayStop: boolean): boolean {
     const { promptId: before, last } = trail;
     if (call.promptId === null || before === null || before === call.promptId)
       return false;
-    const isUnfinished =
-      last === 'stop' ? !mayStop : last === 'work' || last === 'prompt';
-    // A Stop hook that failed let the agent stop without a word in the store.
+    const wasContinued = last === 'stop' && !mayStop;
+    const wasAtWork = last === 'work' || last === 'prompt';
+    // A stop hook that failed let the agent stop, and the store knows nothing of it.
     return (
-      isUnfinished &&
+      (wasContinued || wasAtWork) &&
       !failedStops(hook.environment, sessionId).some(({ stopOf }) => stopOf === before)
     );
   }
 
   /**
-   * Todos with checks are completed only when they pass (V1). What takes too long is let
-   * through: the stop waits.
+   * Refuses to complete a todo whose checks fail (V1). Checks that take too long let the
+   * completion through: the stop waits for them.
    */
-  async function complete(named: readonly string[]): Promise<HookAnswer> {
+  async function answerCompletion(named: readonly string[]): Promise<HookAnswer> {
     const titles = named.map(normaliseTitle);
     const todosIn = (state: State | null) =>
       (state?.plan ?? []).filter(({ id, hostKey, title }) =>
@@ -422,9 +464,9 @@ export function createAnswers(context: Context) {
           ? named.includes(hostKey)
           : named.includes(id) || titles.includes(normaliseTitle(title)),
       );
-    // They may still wait in the inbox.
+    // The todos may still wait in the inbox.
     if ((await pendingEvents()).length > 0)
-      await runtime.handle({ ...base('gate'), type: 'activity-seen' });
+      await runtime.handle({ ...createBase('gate'), type: 'activity-seen' });
     const runs: unknown[] = [];
     for (const { id: todoId, checks, verification } of todosIn(
       await store.state(sessionId),
@@ -432,15 +474,15 @@ export function createAnswers(context: Context) {
       if (checks.length === 0 || verification === 'passed') continue;
       const claim = { actor: 'agent', todoId, changes: { status: 'completed' } } as const;
       runs.push(
-        (await runtime.handle({ ...base('gate'), type: 'todo-updated', ...claim }))
+        (await runtime.handle({ ...createBase('gate'), type: 'todo-updated', ...claim }))
           .checks,
       );
     }
     if (runs.length === 0) return nothing;
-    const waited = await withinTime(clock, deadlineAt - clock.now(), () =>
+    const waiting = await withinTime(clock, deadlineAt - clock.now(), () =>
       Promise.all(runs),
     );
-    if (!waited.answered && !waited.late) throw waited.error;
+    if (!waiting.answered && !waiting.late) throw waiting.error;
     const state = await store.state(sessionId);
     const failed = todosIn(state).filter(
       ({ verification, status }) => verification === 'failed' && status === 'in_progress',
@@ -449,66 +491,69 @@ export function createAnswers(context: Context) {
     return { refusal: describeFailures(state, failed).join('\n') };
   }
 
-  async function stop(asks: AsksOf<'stop'>) {
+  async function answerStop(asks: AsksOf<'stop'>) {
     const { end, lastText, isContinued, background, transcript } = asks;
-    const { state, pending, told, decisions, catchUp } = await lookUp();
-    const differences = await listEvents(told, decisions);
-    const spoke = pending.findLast((event) => event.type === 'human-spoke');
-    const policy = await frozenPolicy(store, spoke ?? state);
-    const since = spoke?.at ?? spokeAt(state);
+    const { state, pending, current, decisionNumber, catchUp } = await loadSession();
+    const differences = await readListChanges(current, decisionNumber);
+    const humanMessage = pending.findLast((event) => event.type === 'human-spoke');
+    const policy = await frozenPolicy(store, humanMessage ?? state);
+    const since = humanMessage?.at ?? spokeAt(state);
     const { maxTokens } = settingsForAgent(
       (policy ?? configuration.current()).settings,
       agent.name,
     );
-    // Only for a budget: to read the transcript takes time.
-    const used =
+    // The transcript is read only for a token budget, because reading takes time.
+    const usage =
       transcript === null || maxTokens === null ? [] : usageEvents(transcript, since);
-    await store.append([...catchUp, ...differences, ...used]);
+    await store.append([...catchUp, ...differences, ...usage]);
     const isPlanning = ({ type }: Event) =>
       type === 'todos-created' || type === 'plan-written';
     const hasPlan =
       differences.length > 0 || pending.some(isPlanning) || state.plan.length > 0;
     const isMeasured =
       hasPlan || (policy ?? configuration.current()).goalChecks.length > 0;
-    // Calls that still wait in the inbox may have written as well.
-    const mayWrite = (event: Event) => 'access' in event && canWrite(event);
-    const looks = isMeasured && (mayHaveMoved(state.work) || pending.some(mayWrite));
-    const fingerprint = looks ? await look(policy ?? {}, since) : null;
-    const made = base('stop');
+    // Tool calls that still wait in the inbox may have written files as well.
+    const canHaveWritten = (event: Event) => 'access' in event && canWrite(event);
+    const needsFingerprint =
+      isMeasured && (mayHaveMoved(state.work) || pending.some(canHaveWritten));
+    const fingerprint = needsFingerprint
+      ? await takeFingerprint(policy ?? {}, since)
+      : null;
+    const base = createBase('stop');
     const about = shortHash(`${isContinued}:${lastText}`);
     const asking = (): Asking => ({
-      by: made.id,
+      by: base.id,
       about,
       since: hook.since,
       until: hook.steady(),
     });
-    const handled = await ask({
-      ...made,
-      source: { ...made.source, asking: asking() },
+    const handled = await askEngine({
+      ...base,
+      source: { ...base.source, asking: asking() },
       at: Math.max(call.at, clock.now()),
       type: 'stop-attempted',
       end,
       background,
-      toolError: told.trail.toolError,
+      toolError: current.trail.toolError,
       question: endsInQuestion(lastText),
       fingerprint,
     });
     // Another hook was asked about the same stop and answers it.
     if (handled.decision === null) return nothing;
-    const said = await say(handled, asking, asks);
-    // Told when it is found, since the human's next message forgives it.
+    const hookAnswer = await answerDecision(handled, asking, asks);
+    // The human is told when the loss is found, because their next message forgives it.
     const loss = state.recordBroken === null ? handled.state.recordBroken : null;
-    if (loss === null || said.message?.includes(loss)) return said;
+    if (loss === null || hookAnswer.message?.includes(loss)) return hookAnswer;
     return {
-      ...said,
-      message: [lossSentence(loss), said.message].filter(Boolean).join(' '),
+      ...hookAnswer,
+      message: [lossSentence(loss), hookAnswer.message].filter(Boolean).join(' '),
     };
   }
 
-  /** Each call of the model is one event, whoever tells it. */
+  /** Each call of the model is one event, however many hooks report it. */
   function usageEvents(path: string, since: number): Event[] {
     return (host.readUsage?.(path, since) ?? []).map(({ key, ...tokens }) => ({
-      ...base('side'),
+      ...createBase('side'),
       id: `${sessionId}:usage:${shortHash(key)}`,
       type: 'usage-reported',
       ...tokens,
@@ -518,13 +563,13 @@ export function createAnswers(context: Context) {
     }));
   }
 
-  /** What the host's own list says otherwise than before (G5). */
-  async function listEvents(
+  /** The changes of the host's own list since it was last read (G5). */
+  async function readListChanges(
     { plan, hostList }: State,
-    decisions: number | string,
+    idDetail: number | string,
   ): Promise<Event[]> {
-    // A list that keeps what a failed check opened again claims it anew at each stop
-    // (V1).
+    // A failed check opened these todos again. If the list still shows them as completed,
+    // each stop takes that as a new claim (V1).
     const isStop = call.asks.type === 'stop';
     const opened = plan.filter(
       (todo) => isStop && isOpen(todo) && todo.verification === 'failed',
@@ -536,24 +581,24 @@ export function createAnswers(context: Context) {
       isClaimed(todo) ? { ...todo, status: 'in_progress' } : todo,
     );
     const listed = (await host.readList?.(call, hook.environment)) ?? null;
-    const made = (change: unknown) =>
-      base('list', shortHash(JSON.stringify([change, decisions])));
+    const baseOf = (change: unknown) =>
+      createBase('list', shortHash(JSON.stringify([change, idDetail])));
     if (listed?.some(({ key }) => key === null)) {
       if (isSameList(hostList, listed)) return [];
       const items = writtenItems(listed).map((item) => ({
         ...item,
         freshId: identifiers.next(),
       }));
-      return [{ ...made(listed), type: 'plan-written', actor: 'agent', items }];
+      return [{ ...baseOf(listed), type: 'plan-written', actor: 'agent', items }];
     }
     const changes =
       listed && hostListChanges(known, listed, (key) => todoIdOf(sessionId, key));
     return (changes ?? []).map(
-      (change) => ({ ...made(change), ...change, actor: 'agent' }) as Event,
+      (change) => ({ ...baseOf(change), ...change, actor: 'agent' }) as Event,
     );
   }
 
-  async function ask(attempt: EventOf<'stop-attempted'>): Promise<Handled> {
+  async function askEngine(attempt: EventOf<'stop-attempted'>): Promise<Handled> {
     const first = await runtime.ask(attempt, deadlineAt);
     const dueAt = first.answer?.answer === 'wait' ? first.answer.dueAt : null;
     if (dueAt === null || dueAt - clock.now() > sleptWaitMs || dueAt > deadlineAt)
@@ -565,7 +610,7 @@ export function createAnswers(context: Context) {
     );
   }
 
-  async function say(
+  async function answerDecision(
     handled: Handled,
     asking: () => Asking,
     { blockCap: cap, capsTurn = false }: AsksOf<'stop'>,
@@ -573,60 +618,60 @@ export function createAnswers(context: Context) {
     const { answer, decision, state } = handled;
     if (answer === null) return nothing;
     if (answer.answer !== 'continue' || answer.text === null)
-      // The host wakes the agent itself when background work ends.
-      return letGo(decision?.reason === 'subagent-at-work' ? null : answer.message);
-    // With this one, since the human spoke or the agent last called a tool.
-    const used = capsTurn ? state.counters.total : state.trail.stops;
-    const message = used === cap ? lastBlockMessage(capsTurn) : null;
-    if (cap === null || used <= cap)
-      return (await isFirstToAnswer(answer.epoch, asking()))
+      // A message is not needed: the host wakes the agent itself when background work
+      // ends.
+      return messageForHuman(
+        decision?.reason === 'subagent-at-work' ? null : answer.message,
+      );
+    // Counted with this one: since the human spoke, or since the agent last called a
+    // tool.
+    const continuations = capsTurn ? state.counters.total : state.trail.stops;
+    const message = continuations === cap ? lastBlockMessage(capsTurn) : null;
+    if (cap === null || continuations <= cap)
+      return (await claimAnswer(answer.epoch, asking()))
         ? { text: answer.text, message }
         : nothing;
-    // The host would ignore the answer and report success: the record says what became of
-    // the turn.
-    const id = `${sessionId}:host-cap:${state.epoch}`;
-    const goOn = host.goOn?.(sessionId);
-    const reached = {
+    // The host would ignore the answer and report success, so the record says how the
+    // turn ended.
+    const { answer: end } = await runtime.handle({
       type: 'host-cap-reached',
-      id,
+      id: `${sessionId}:host-cap:${state.epoch}`,
       sessionId,
       at: clock.now(),
       cap,
-      goOn,
-    } as const;
-    const { answer: end } = await runtime.handle(reached);
-    return letGo(end?.message ?? null);
+      goOn: host.goOn?.(sessionId),
+    });
+    return messageForHuman(end?.message ?? null);
   }
 
   /**
-   * With what the project asks for and nobody accepted: an agent may just have written it
-   * (V10).
+   * An answer with these messages for the human and no text for the model. It also shows
+   * what the project's file asks for and nobody accepted: an agent may just have written
+   * it (V10).
    */
-  function letGo(...messages: readonly (string | null)[]): HookAnswer {
-    const told = [...messages, configuration.pending()]
+  function messageForHuman(...messages: readonly (string | null)[]): HookAnswer {
+    const message = [...messages, configuration.pending()]
       .filter((part) => part !== null)
       .join(' ');
-    return { message: told === '' ? null : told };
+    return { message: message === '' ? null : message };
   }
 
-  /**
-   * Told once, at the first message of a session: `doctor` tells it whenever it is asked.
-   */
+  /** Shown once, at the first message of a session; `doctor` shows it each time. */
   function ignoredVariables(): string | null {
     const { ignored, strangers = [] } = hook;
     return ignored.length === 0 ? null : ignoredSentence(ignored, strangers);
   }
 
   /**
-   * Hooks that are asked about one stop may get the same answer: an event is taken once,
-   * and so is this one.
+   * Hooks that are asked about one stop may get the same answer. An event is taken once,
+   * so only the first hook that records this one answers.
    */
-  function isFirstToAnswer(epoch: number, asking: Asking): Promise<boolean> {
-    const made = { id: `${sessionId}:${epoch}:answered`, sessionId, at: clock.now() };
-    const source = { kind: 'stop', promptId: call.promptId, asking } as const;
+  function claimAnswer(epoch: number, asking: Asking): Promise<boolean> {
     return runtime.append({
-      ...made,
-      source,
+      id: `${sessionId}:${epoch}:answered`,
+      sessionId,
+      at: clock.now(),
+      source: { kind: 'stop', promptId: call.promptId, asking },
       type: 'delivery-reported',
       epoch,
       news: 'sent',

@@ -1,4 +1,4 @@
-// What all hosts that ask share: a hook call, what it asks for and what it is answered.
+// What hosts that ask us at a stop share: a hook call, what it asks for, and our answer.
 import type {
   AgentDescriptor,
   Event,
@@ -14,26 +14,33 @@ import type { Store } from '../engine/store.ts';
 import { sha256 } from '../engine/system.ts';
 import { recordOf } from './untrusted.ts';
 
+/** The adapter of a host that asks us at a stop. It translates and never decides. */
 export interface AskedHost {
   translate(payload: unknown, moment: HookMoment): Translation;
-  /** Absent: the host keeps no list. null: it cannot be read. Must not throw. */
+  /**
+   * The host's own list of todos; null: it cannot be read. Absent: the host keeps no
+   * list. Must not throw.
+   */
   readList?(call: HookCall, environment: Environment): Listed | Promise<Listed>;
-  /** False: one that is typed while a turn runs may come under another id as well. */
+  /**
+   * False: a prompt that is typed while a turn runs may have a new id too, so a new id
+   * does not show a new turn.
+   */
   readonly namesPrompts?: false;
   /**
-   * Driven, its lines tell of tokens only when a turn ends, as the sum of the
-   * conversation: hooks read them before.
+   * In a driven host, its lines report tokens only when a turn ends, as the sum of the
+   * conversation. Hooks read them before that.
    */
   readonly tellsUsageLate?: true;
   /**
-   * What calls of the model used since then, as far as its transcript shows: bounded, and
-   * empty if unreadable.
+   * The tokens that calls of the model used since then, as far as the transcript shows.
+   * Bounded; empty if the transcript cannot be read.
    */
   readUsage?(transcript: string, since: number): readonly UsedTokens[];
   /**
    * Variables that the project's own settings of the host set: anyone may have written
-   * those (V10). null: they are there and cannot be read, so they may set any. Must not
-   * throw. Absent: they cannot set any.
+   * those settings (V10). null: there are settings that cannot be read, so they may set
+   * any variable. Absent: the host lets a project set none. Must not throw.
    */
   projectVariables?(
     directory: string | null,
@@ -47,20 +54,21 @@ export interface AskedHost {
    */
   readonly hostVariables: readonly string[];
   /**
-   * The hook, if bytes that cannot be read as a payload are about a stop; null: about
-   * anything else.
+   * For bytes that cannot be read as a payload: the name of the stop hook in them; null:
+   * they name none.
    */
   findStop(bytes: Buffer): string | null;
-  /** Of several, each is a line. */
+  /** What the host prints for our answer; several objects become several lines. */
   render(answer: HookAnswer, hook: string): object | readonly object[];
   /**
-   * A sentence for when it takes no more continuations: what the human types so that it
-   * goes on.
+   * For a host that takes no more continuations: the sentence that tells the human what
+   * to type so that the agent goes on.
    */
   goOn?(sessionId: string): string;
   /**
-   * Whether the variables of a process show that it is a command of an agent in this
-   * host: no human speaks from there. null: it is none.
+   * Whether a process with these variables is a command of an agent in this host, from
+   * which no human speaks; null: it is none. `sessionId`: the session of the agent, if a
+   * variable names it.
    * @param strangers variables that the project may have set: alone they prove nothing
    */
   agentCommandOf(
@@ -70,20 +78,22 @@ export interface AskedHost {
 }
 
 type Listed = readonly ListedTodo[] | null;
-/** `key`: of the call, so that it is counted once. */
+/** Tokens of one call of the model. `key` names the call, so that it is counted once. */
 export type UsedTokens = Readonly<{
   key: string;
   inputTokens: number;
   outputTokens: number;
 }>;
 
+/** What an adapter knows of the process of a hook. */
 export type HookMoment = Readonly<{
   /** When the process was started. */
   at: number;
   environment: Environment;
-  /** Before the names of our own tools; null: the model cannot call them. */
+  /** What stands before the names of our own tools; null: the model cannot call them. */
   toolPrefix: string | null;
 }>;
+/** The process of a hook. */
 export interface HookProcess extends HookMoment {
   /** When the process was started, by `steady`. */
   readonly since: number;
@@ -107,14 +117,18 @@ export interface HookProcess extends HookMoment {
    * set any.
    */
   readonly strangers?: readonly string[] | null;
-  /** In seconds; null: what `init` writes. */
+  /** Time limit in seconds; null: the one that `init` writes. */
   readonly timeout: number | null;
-  /** The state directory, where the call names it; else it comes from the environment. */
+  /**
+   * The state directory, if the command line of the hook names it; else the environment
+   * does.
+   */
   readonly home?: string | null;
   bindReceipt(store: Store, engine: Runtime, seen: SeenReceipt): Promise<void>;
 }
 type SeenReceipt = Readonly<{ receipt: string; sessionId: string; at: number }>;
 
+/** One call of a hook, in our words. */
 export type HookCall = Readonly<{
   hook: string;
   sessionId: string;
@@ -126,6 +140,7 @@ export type HookCall = Readonly<{
   asks: HookAsks;
 }>;
 
+/** A hook call with all that is needed to answer it. */
 export type Question = Readonly<{
   host: AskedHost;
   hook: HookProcess;
@@ -133,10 +148,14 @@ export type Question = Readonly<{
   store: Store;
 }>;
 
+/**
+ * What a hook call asks for: a record of events, the plan of a session that opens, the
+ * answer to a prompt, whether todos may be completed, or whether the agent may stop.
+ */
 export type HookAsks = Readonly<
   /**
-   * `decided`: now, not with a later call. `listed`: the host's list may have changed.
-   * `asksHuman`: it waits for an answer.
+   * `decided`: the engine takes the events now, not with a later call. `listed`: the
+   * host's list may have changed. `asksHuman`: the host waits for an answer of the human.
    */
   | {
       type: 'record';
@@ -146,10 +165,10 @@ export type HookAsks = Readonly<
       receipt?: string | null;
       asksHuman?: boolean;
     }
-  /** `begins`: a new process of the host, so that whatever ran before has ended. */
+  /** `begins`: this is a new process of the host, so all that ran before has ended. */
   | { type: 'open'; begins: boolean; events: readonly Event[]; givesPlan: boolean }
   | { type: 'prompt'; text: string; speaker: Speaker }
-  /** By the host's keys, or by titles where it has none. */
+  /** `todos`: the host's keys, or titles if the host has no keys. */
   | { type: 'complete'; todos: readonly string[] }
   | StopAsked
 >;
@@ -157,8 +176,8 @@ export type HookAsks = Readonly<
 export type AsksOf<Type extends HookAsks['type']> = Extract<HookAsks, { type: Type }>;
 
 /**
- * A `command` is one of ours that a human typed; `pauses`: it is the one that pauses the
- * session. A `notice` is the host's own, about background work that ended.
+ * The speaker of a prompt. A `command` is one of ours that a human typed; `pauses`: it
+ * pauses the session. A `notice` is the host's own, about background work that ended.
  */
 export type Speaker = Readonly<
   | { type: 'human' }
@@ -166,6 +185,7 @@ export type Speaker = Readonly<
   | { type: 'notice'; jobIds: readonly string[] }
 >;
 
+/** A stop attempt. */
 export type StopAsked = Readonly<{
   type: 'stop';
   end: StopEnd;
@@ -174,59 +194,66 @@ export type StopAsked = Readonly<{
   isContinued: boolean;
   background: readonly Job[] | null;
   /**
-   * Continuations in a row that the host takes; null: any number. A tool call begins a
-   * new row, unless `capsTurn`.
+   * How many continuations in a row the host takes; null: any number. A tool call begins
+   * a new row, unless `capsTurn` is set.
    */
   blockCap: number | null;
   capsTurn?: boolean;
-  /** Path of the session's transcript, where it shows what the model used. */
+  /** Path of the session's transcript, if it shows how many tokens the model used. */
   transcript: string | null;
 }>;
 
-/** The sentence goes into the log; null: nothing is asked for. */
+/** A payload in our words. `sentence` goes into the log; null: nothing is asked for. */
 export type Translation = Readonly<
   { ok: true; call: HookCall } | { ok: false; sentence: string | null }
 >;
 
-/** Empty: the host goes on as if we were not there. */
+/** Our answer to a hook call. Empty: the host goes on as if we were not there. */
 export type HookAnswer = Readonly<{
-  /** For the model; at a stop it continues the agent. */
+  /** Text for the model; at a stop it continues the agent. */
   text?: string | null;
-  /** For the human. */
+  /** Line for the human. */
   message?: string | null;
-  /** For the model: why its completion does not count. */
+  /** Tells the model why its completion does not count. */
   refusal?: string;
 }>;
 
 /**
- * In seconds, as `init` writes them. What a completion has no time for is gated at the
- * stop. `ending`: the host is about to go.
+ * Time limits in seconds, as `init` writes them. A completion whose checks take longer
+ * goes through, and the stop waits for them. `ending`: the host is about to exit.
  */
 export const hookTimeouts = { stop: 900, completion: 120, other: 10, ending: 3 } as const;
 export type HookTimeout = keyof typeof hookTimeouts;
 
-/** The answer has to be out before the host gives up. */
+/** How long before the time limit of the host our answer must be out. */
 const marginMs = 2000;
+/** When a hook must have answered. */
 export const deadlineOf = (hook: HookProcess, { timeout }: HookCall) =>
   hook.at + (hook.timeout ?? hookTimeouts[timeout]) * 1000 - marginMs;
 
-/** The id comes from the payload alone: a call that is delivered twice is one event. */
+/**
+ * Begins an event of this call. Its id comes from the payload alone, so a call that is
+ * delivered twice is one event.
+ */
 export function eventBase(
   call: Omit<HookCall, 'asks'>,
   kind: SourceKind,
   detail: string,
 ) {
   const { descriptor, sessionId, promptId, at } = call;
-  // A hash for what could be taken for a border.
-  const told = /^[\w.:-]{1,64}$/u.test(detail) ? detail : shortHash(detail);
-  const id = [descriptor.host, sessionId, promptId ?? '', kind, told].join('/');
+  // A detail that could be mistaken for a separator of the id is replaced by its hash.
+  const safeDetail = /^[\w.:-]{1,64}$/u.test(detail) ? detail : shortHash(detail);
+  const id = [descriptor.host, sessionId, promptId ?? '', kind, safeDetail].join('/');
   return { id, sessionId, at, source: { kind, promptId } };
 }
 
 export const shortHash = (text: string) => sha256(text).slice(0, 32);
 export const todoIdOf = (sessionId: string, todoKey: string) => `${sessionId}/${todoKey}`;
 
-/** Only the last line of a result: what stands before it quotes strangers. */
+/**
+ * The receipt in the result of one of our tools. Only the last line counts, because the
+ * text before it may quote strangers.
+ */
 export function findReceipt(result: unknown): string | null {
   const line = textsOf(result).join('\n').trimEnd().split('\n').at(-1) ?? '';
   return /^receipt: (udr_[0-9a-f]{32})$/u.exec(line)?.[1] ?? null;

@@ -1,5 +1,5 @@
-// The gate: a completion is refused when the todo's own check fails, and never for longer
-// than the hook may take.
+// A completion is refused if the todo's own check fails, and no answer takes longer than
+// the hook may.
 import { describe, expect, it } from 'vitest';
 import { continuationOf, createHookCase } from '../../test/support/hook-case.ts';
 import {
@@ -17,7 +17,10 @@ const settings = {
   todoChecks: [{ title: 'Make*', checks: ['made'] }],
 };
 
-/** Answers each check with the next of these results; none left: it never ends. */
+/**
+ * Answers each check with the next of these results; if none is left, the check never
+ * ends.
+ */
 function checkerOf(
   ...results: ('passed' | 'failed')[]
 ): Checker & { readonly asked: string[] } {

@@ -13,7 +13,7 @@ import { createTemporaryRepository } from '../../test/support/temporary-reposito
 import { answerCall } from './asked-answers.ts';
 import { claudeCode } from './claude-code/host.ts';
 
-/** Hooks in a repository, by the real clock. */
+/** Runs hooks in a repository, by the real clock. */
 function enter() {
   const { root, put } = createTemporaryRepository();
   const store = createMemoryStore();
@@ -25,7 +25,7 @@ function enter() {
   const never = new Promise(() => {});
   let calls = 0;
   const send = async (payload: object, aheadMs = 0) => {
-    // Kernels stamp files by ticks.
+    // The kernel stamps files by ticks of its clock.
     await sleep(25);
     const at = Date.now() + aheadMs;
     const read = claudeCode.translate(

@@ -1,5 +1,5 @@
-// A session appears: opened on the record, and its plan given again where the agent may
-// have lost sight of it.
+// A session that appears is opened on the record, and gets its plan again if the agent
+// may have lost sight of it.
 import { describe, expect, it } from 'vitest';
 import { continuationOf, createHookCase } from '../../test/support/hook-case.ts';
 import {

@@ -1,5 +1,5 @@
-// Hooks that a host starts about one stop, in every order in which their calls can reach
-// the store (V5).
+// Several hooks that a host starts about one stop, in every order in which their calls
+// can reach the store (V5).
 import { describe, expect, it } from 'vitest';
 import {
   continuationOf,
@@ -70,7 +70,7 @@ function createRace(hooks: Hooks) {
       answersAt: () => lastCall,
       lastPass: () => lastPass,
       answer: () => answer ?? {},
-      /** False: it has ended. */
+      /** False: the hook has ended. */
       async pass(): Promise<boolean> {
         if (answer !== null) return false;
         lastPass = ++ticks;
@@ -87,7 +87,7 @@ function createRace(hooks: Hooks) {
   return start;
 }
 
-/** All orders of so many calls of the one and of the other. */
+/** All orders of so many calls of one hook and of the other. */
 function* orders(first: number, second: number): Generator<string> {
   if (first === 0 && second === 0) yield '';
   if (first > 0) for (const rest of orders(first - 1, second)) yield `A${rest}`;
@@ -160,7 +160,7 @@ const allOrders = [...orders(callsOfOneStop, callsOfOneStop)];
 
 describe('hooks that are asked about one stop', () => {
   it.each([
-    // The other half is the same with other names.
+    // The other half is the same, with the hooks swapped.
     ['a todo is open', planned, allOrders.filter((order) => order.startsWith('A'))],
     ['a check fails', checked, [...someOrders('AB', 16, 100)]],
     ['a wait is slept', limited, [...someOrders('AB', 16, 100)]],

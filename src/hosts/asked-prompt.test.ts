@@ -1,5 +1,5 @@
-// Who spoke, and what it means: a human, a notice of the host, a command of ours, our own
-// text shown back.
+// What a prompt means if it comes from a human, as a notice of the host, as a command of
+// ours, or as our own text shown back.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// A call of our own tools meets a plan that the host's tools made a moment ago: it must
-// be in sight before the two are brought together.
+// A call of our own tools meets a plan that the host's tools made a moment ago: the plan
+// must be in the record before the receipt of the call is bound.
 import { expect, it } from 'vitest';
 import { createHookCase } from '../../test/support/hook-case.ts';
 import {

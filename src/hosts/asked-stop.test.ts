@@ -1,5 +1,5 @@
-// Stops of a host with hooks: what is held, what is let go, and what the host's own list
-// says.
+// Stops of a host with hooks: which stops are continued, which may stop, and what the
+// host's own list says.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,7 +1,7 @@
-// What the hooks of hosts that ask have in common: one JSON object with the name of the
-// hook, the session and what happened → what it asks for, and our answer → what the host
-// prints. A host says how its own words differ: that is its language. Pure: in other
-// versions of a host any field may be missing.
+// Translates the hooks of hosts that ask us at a stop: from one JSON object (the name of
+// the hook, the session, what happened) to what it asks for, and from our answer to what
+// the host prints. A host says how its words differ, in a `HookLanguage`. Pure. Other
+// versions of a host may leave any field out.
 import { isAbsolute } from 'node:path';
 import type {
   Draft,
@@ -22,27 +22,30 @@ type BareCall = Omit<asked.HookCall, 'asks'>;
 type RecordAsked = asked.AsksOf<'record'>;
 
 export interface Payload extends BareCall, Pick<asked.HookMoment, 'environment'> {
-  /** Of the subagent that made the call, inside the session of its parent. */
+  /**
+   * The subagent that made the call, inside the session of its parent; null: the main
+   * agent.
+   */
   readonly agentId: string | null;
   readonly fields: Fields;
 }
-/** Null: nothing is asked for. */
+/** Reads what a payload asks for; null: nothing. */
 type HookReader = (payload: Payload, language: HookLanguage) => asked.HookAsks | null;
 
-type Told = Pick<BareCall, 'hook' | 'timeout'> &
+type PayloadFacts = Pick<BareCall, 'hook' | 'timeout'> &
   Readonly<{ mainId: string; fields: Fields }>;
 /**
- * What is not said is what a plain main session has. `directory`, `mode`: stronger than
- * what the payload names.
+ * How a host describes its session, as far as it differs from a plain main session.
+ * `directory` and `mode` win over what the payload names.
  */
-type Described = Partial<Pick<BareCall, 'sessionId' | 'promptId'>> & {
+type SessionFacts = Partial<Pick<BareCall, 'sessionId' | 'promptId'>> & {
   readonly directory?: string | undefined;
   readonly mode?: unknown;
   readonly descriptor?: Partial<BareCall['descriptor']>;
   readonly agentName?: string | null;
 };
 
-type Beside =
+type OptionalParts =
   | 'readList'
   | 'readUsage'
   | 'namesPrompts'
@@ -50,19 +53,19 @@ type Beside =
   | 'projectVariables'
   | 'goOn';
 type OwnParts = Readonly<
-  Pick<asked.AskedHost, Beside> & Partial<Pick<asked.AskedHost, 'render'>>
+  Pick<asked.AskedHost, OptionalParts> & Partial<Pick<asked.AskedHost, 'render'>>
 >;
 
 export interface HookLanguage extends OwnParts {
   readonly host: string;
   /**
-   * By the names of its hooks, with the time that they get. `init` writes exactly these.
+   * Time limit and reader of each hook, by its name. `init` writes exactly these hooks.
    */
   readonly hooks: Readonly<Record<string, readonly [asked.HookTimeout, HookReader]>>;
   readonly tools: ToolLanguage;
   /**
    * What `stopped` reads. `textIn`: the field with the agent's last words. `noText`: the
-   * host's own words for none.
+   * words that the host puts there if the agent said nothing.
    */
   readonly stop?: Readonly<{
     textIn?: string;
@@ -71,8 +74,8 @@ export interface HookLanguage extends OwnParts {
     capsTurn?: true;
   }>;
   /**
-   * What `prompted` reads. Default: the field `prompt`, as a human said it. `hasTasks`:
-   * prompts with an `agent_id` come from another agent and are ignored.
+   * What `prompted` reads; by default the field `prompt`, as words of a human.
+   * `hasTasks`: a prompt with an `agent_id` comes from another agent and is ignored.
    */
   readonly prompt?: Readonly<{
     hasTasks?: true;
@@ -80,10 +83,10 @@ export interface HookLanguage extends OwnParts {
     clean?(text: string): string;
     speakerOf?(text: string): asked.Speaker;
   }>;
-  describe?(call: Told, moment: asked.HookMoment): Described;
+  describe?(call: PayloadFacts, moment: asked.HookMoment): SessionFacts;
   /**
-   * Set for agents' shell commands but not for hooks: first the variable that proves it,
-   * then those that may hold the session id.
+   * Variables that the host sets for shell commands of its agent but not for hooks: first
+   * the one that proves it, with its value, then those that may hold the session id.
    */
   readonly agentCommand: readonly [
     variable: string,
@@ -91,14 +94,15 @@ export interface HookLanguage extends OwnParts {
     ...sessions: string[],
   ];
   /**
-   * Set for hooks but not for agents' shell commands: tells the two apart if a project
-   * sets the variable of `agentCommand`.
+   * A variable that the host sets for hooks but not for shell commands of its agent. It
+   * tells the two apart if a project sets the variable of `agentCommand`.
    */
   readonly hookVariable?: string;
   /**
-   * The other variables that the functions of this object read: they get no variable that
-   * is not named. `host`: the host sets it for each hook, or obeys it itself, whatever
-   * the project says. `anyone`: it does not count if the project sets it.
+   * All other variables that the functions of this object read; they see no variable that
+   * is not named. `host`: the host sets the variable for each hook, or obeys it itself,
+   * so it counts even if the project sets it. `anyone`: it does not count if the project
+   * sets it.
    */
   readonly variables?: Readonly<Record<string, 'host' | 'anyone'>>;
   /**
@@ -108,14 +112,17 @@ export interface HookLanguage extends OwnParts {
   readonly foreignVariable?: string;
 }
 
+/** The hooks that `init` writes, with their time limits. */
 export const hooksOf = ({ hooks }: HookLanguage) =>
   Object.entries(hooks).map(([hook, [timeout]]) => ({ hook, timeout }));
 
-/** It becomes a part of file names and of ids. */
+/** A name that is safe as a part of file names and ids. */
 export const plainName = /^[A-Za-z0-9][\w.-]{0,79}$/u;
+/** The value if it is a plain name, else null. */
 export const plainOf = (value: unknown) =>
   plainName.exec(textOf(value) ?? '')?.[0] ?? null;
 
+/** Makes the adapter of a host from its language. */
 export function createAskedHost(language: HookLanguage): asked.AskedHost {
   const { hooks, agentCommand, foreignVariable, hookVariable, variables = {} } = language;
   const [commandVariable, commandValue, ...sessionVariables] = agentCommand;
@@ -124,8 +131,7 @@ export function createAskedHost(language: HookLanguage): asked.AskedHost {
   const isSetByHost = (name: string) =>
     variables[name] === 'host' || name === hookVariable;
   /**
-   * Adapters see only variables that they name, so no variable that they read is missing
-   * from the list.
+   * Adapters see only the variables that they name, so the list of variables is complete.
    */
   const pickNamed = (environment: Environment): Environment =>
     Object.fromEntries(
@@ -155,10 +161,10 @@ export function createAskedHost(language: HookLanguage): asked.AskedHost {
       projectVariables: (directory, environment) =>
         projectVariables(directory, pickNamed(environment)),
     }),
-    translate(value, given) {
+    translate(value, hookMoment) {
       const fields = recordOf(value);
-      const environment = pickNamed(given.environment);
-      const moment = { ...given, environment };
+      const environment = pickNamed(hookMoment.environment);
+      const moment = { ...hookMoment, environment };
       if (foreignVariable && environment[foreignVariable]) return refuse(null);
       const hook = plainOf(fields['hook_event_name']);
       const mainId = plainOf(fields['session_id']);
@@ -174,14 +180,14 @@ export function createAskedHost(language: HookLanguage): asked.AskedHost {
       );
       return asks === null ? refuse(null) : { ok: true, call: { ...call, asks } };
     },
-    // In UTF-16 each letter has a zero beside it. Within a quoted text the quotes would
-    // have backslashes.
+    // UTF-16 puts a zero beside each letter. Inside a quoted text the quotes would have
+    // backslashes, so this name is a field of the payload.
     findStop: (bytes) =>
       namedStop.exec(bytes.toString('latin1').replaceAll('\0', ''))?.[1] ?? null,
     agentCommandOf(variable, strangers = []) {
       if (!commandValue.test(variable(commandVariable) ?? '')) return null;
       const isHook = hookVariable !== undefined && Boolean(variable(hookVariable));
-      // A hook has this variable only from the project, so it proves nothing.
+      // In a hook this variable can only come from the project, so it proves nothing.
       if (isHook && strangers.includes(commandVariable)) return null;
       return {
         sessionId: sessionVariables.map(variable).find((id) => id !== undefined) ?? null,
@@ -190,24 +196,31 @@ export function createAskedHost(language: HookLanguage): asked.AskedHost {
   };
 }
 
-function callOf(language: HookLanguage, told: Told, moment: asked.HookMoment): BareCall {
-  const { hook, timeout, mainId, fields } = told;
-  const own = language.describe?.(told, moment) ?? {};
+function callOf(
+  language: HookLanguage,
+  facts: PayloadFacts,
+  moment: asked.HookMoment,
+): BareCall {
+  const { hook, timeout, mainId, fields } = facts;
+  const described = language.describe?.(facts, moment) ?? {};
   const toolNamed = (name: string) =>
     moment.toolPrefix === null ? null : `${moment.toolPrefix}${name}`;
-  // Its todos land in its parent's list or are its own: its session has no plan, but its
-  // stop is on the record (C4).
+  // A subagent's todos land in its parent's list, or are its own. Its session has no
+  // plan, but its stop is on the record (C4).
   const isSubagent = hook === 'SubagentStop';
-  // Most hooks do without a hash, whose module takes longer to load than all else of a
-  // call.
+  // Computed only if needed: the module for hashes takes longer to load than all else of
+  // a call.
   const subagentId = () =>
     `${mainId}:${shortHash(textOf(fields['agent_id']) ?? '').slice(0, 12)}`;
   return {
     hook,
     timeout,
     at: moment.at,
-    sessionId: own.sessionId ?? (isSubagent ? subagentId() : mainId),
-    promptId: own.promptId === undefined ? plainOf(fields['prompt_id']) : own.promptId,
+    sessionId: described.sessionId ?? (isSubagent ? subagentId() : mainId),
+    promptId:
+      described.promptId === undefined
+        ? plainOf(fields['prompt_id'])
+        : described.promptId,
     descriptor: {
       ...unknownHost,
       host: language.host,
@@ -215,21 +228,26 @@ function callOf(language: HookLanguage, told: Told, moment: asked.HookMoment): B
       kind: isSubagent ? 'subagent' : 'main',
       parentId: isSubagent ? mainId : null,
       directory:
-        [own.directory, textOf(fields['cwd'])].find((path) => path && isAbsolute(path)) ??
-        null,
+        [described.directory, textOf(fields['cwd'])].find(
+          (path) => path && isAbsolute(path),
+        ) ?? null,
       tools: { pause: toolNamed('todo_pause'), verify: toolNamed('todo_verify') },
-      ...own.descriptor,
+      ...described.descriptor,
     },
-    // Plan mode looks and never writes: it is never continued (P26).
+    // An agent in plan mode never writes, and is never continued (P26).
     agent: {
       ...unknownAgent,
-      name: own.agentName ?? (isSubagent ? nonEmptyTextOf(fields['agent_type']) : null),
-      canWrite: (own.mode ?? fields['permission_mode']) === 'plan' ? 'no' : 'yes',
+      name:
+        described.agentName ?? (isSubagent ? nonEmptyTextOf(fields['agent_type']) : null),
+      canWrite: (described.mode ?? fields['permission_mode']) === 'plan' ? 'no' : 'yes',
     },
   };
 }
 
-/** At a stop and before a tool a block is a reason; elsewhere a text is more context. */
+/**
+ * The answer as Claude Code and hosts like it read it: at a stop and before a tool a
+ * `block` has a reason; elsewhere a text is more context for the model.
+ */
 export function renderBlock(
   { text, message, refusal }: asked.HookAnswer,
   hook: string,
@@ -244,10 +262,11 @@ export function renderBlock(
   };
 }
 
+/** Reads the hook of a stop attempt. */
 export function stopped(payload: Payload, { stop = {} }: HookLanguage): asked.StopAsked {
   const { fields } = payload;
-  const said = textOf(fields[stop.textIn ?? 'last_assistant_message']) ?? '';
-  const lastText = said === stop.noText ? '' : said.trim();
+  const words = textOf(fields[stop.textIn ?? 'last_assistant_message']) ?? '';
+  const lastText = words === stop.noText ? '' : words.trim();
   return {
     type: 'stop',
     end: lastText === '' ? 'empty' : 'normal',
@@ -260,6 +279,10 @@ export function stopped(payload: Payload, { stop = {} }: HookLanguage): asked.St
   };
 }
 
+/**
+ * Reads the hook of a subagent's stop. It names no background work and no transcript of
+ * its own.
+ */
 export function subagentStopped(
   payload: Payload,
   language: HookLanguage,
@@ -267,6 +290,7 @@ export function subagentStopped(
   return { ...stopped(payload, language), background: null, transcript: null };
 }
 
+/** Reads the hook of a prompt; null: it has no text, or another agent wrote it. */
 export function prompted({ fields, agentId }: Payload, { prompt = {} }: HookLanguage) {
   const {
     textIn = 'prompt',
@@ -278,15 +302,18 @@ export function prompted({ fields, agentId }: Payload, { prompt = {} }: HookLang
   return { type: 'prompt', text: clean(text), speaker: speakerOf(text.trim()) } as const;
 }
 
-/** For payloads without an id: equal names within one second are one event. */
+/**
+ * Records one event for a payload without an id. Within one second, equal names are one
+ * event.
+ */
 export function happened(
   payload: Payload,
   kind: SourceKind,
-  told: Draft<Event>,
-  name: string = told.type,
+  draft: Draft<Event>,
+  name: string = draft.type,
 ) {
   const base = eventBase(payload, kind, `${name}:${Math.floor(payload.at / 1000)}`);
-  return { type: 'record', events: [{ ...told, ...base }] } satisfies RecordAsked;
+  return { type: 'record', events: [{ ...draft, ...base }] } satisfies RecordAsked;
 }
 
 export const sessionEnded = (payload: Payload) =>
@@ -302,7 +329,10 @@ export const humanAsked = (payload: Payload): RecordAsked => ({
   ...happened(payload, 'side', { type: 'activity-seen' }),
   asksHuman: true,
 });
-/** Others of these kinds tell of an idle session, or of what is over. */
+/**
+ * Notifications that wait for an answer. Those of other types tell of an idle session, or
+ * of something that is over.
+ */
 const asksHuman =
   /^(?:(?:worker_)?permission_prompt|elicitation_dialog|agent_needs_input)$/u;
 export const notified = (payload: Payload): RecordAsked =>
@@ -316,25 +346,24 @@ const failureKinds = new Map<string, Failure['kind']>([
   ['server_error', 'overload'],
 ]);
 
-/** The provider failed, and the turn is over. */
+/** Reads the hook of a turn that ended because the provider failed. */
 export function stopFailed(payload: Payload): RecordAsked {
   const { fields } = payload;
   const error = nonEmptyTextOf(fields['error']) ?? 'unknown';
-  const said =
+  const message =
     nonEmptyTextOf(fields['error_details']) ??
     nonEmptyTextOf(fields['last_assistant_message']) ??
     error;
   return turnFailed(payload, {
     kind: failureKinds.get(error) ?? 'other',
     signature: error.slice(0, 200),
-    message: said.slice(0, 2000),
+    message: message.slice(0, 2000),
   });
 }
 
 type Failure = Pick<EventOf<'error-occurred'>, 'kind' | 'signature' | 'message'>;
 
 export function turnFailed(payload: Payload, failure: Failure): RecordAsked {
-  const seen = { question: false, fingerprint: null, background: null, toolError: null };
   const failed = happened(payload, 'failure', {
     type: 'error-occurred',
     ...failure,
@@ -343,12 +372,15 @@ export function turnFailed(payload: Payload, failure: Failure): RecordAsked {
   const ended = happened(payload, 'failure', {
     type: 'stop-attempted',
     end: 'error',
-    ...seen,
+    question: false,
+    fingerprint: null,
+    background: null,
+    toolError: null,
   });
   return { type: 'record', events: [...failed.events, ...ended.events], decided: true };
 }
 
-/** Null: the host does not say. */
+/** Background jobs that still run; null: the host does not say. */
 const jobsIn = (tasks: unknown) => (Array.isArray(tasks) ? tasks.flatMap(jobOf) : null);
 
 function jobOf(value: unknown): Job[] {
@@ -359,8 +391,8 @@ function jobOf(value: unknown): Job[] {
     !['running', 'pending'].includes(nonEmptyTextOf(task['status']) ?? 'running')
   )
     return [];
-  // Agents end by themselves and are waited for; anything else may be a server that never
-  // does.
+  // Agents end by themselves, so they are waited for. Anything else may be a server that
+  // never ends.
   const isAgent =
     /agent|teammate|workflow/u.test(textOf(task['type']) ?? '') || 'agent_type' in task;
   const kind = isAgent ? 'subagent' : 'shell';
@@ -369,7 +401,7 @@ function jobOf(value: unknown): Job[] {
   return [{ id: id.slice(0, 200), kind, description: description.slice(0, 500) }];
 }
 
-/** After a compaction or a resume the agent is given its plan again. */
+/** After a compaction or a resume the agent gets its plan again. */
 function sessionStarted(payload: Payload): asked.AsksOf<'open'> {
   const { source } = payload.fields;
   const isCompacted = source === 'compact';
@@ -400,27 +432,28 @@ type ToolLanguage = Readonly<{
   /** Our own tools, as this host names them. */
   ownTool: RegExp;
   /**
-   * Any other may write: to overlook work would make an honest agent look idle, the worse
-   * mistake.
+   * A tool that no pattern names may write. To overlook work would make an honest agent
+   * look idle, which is the worse mistake.
    */
   access: readonly (readonly [ToolAccess, RegExp])[];
   /**
-   * Tools that write the whole list: where it stands in their input, the field of a
-   * todo's words, where it stands in the answer.
+   * Tools that write the whole list: the field of the list in their input, the field of a
+   * todo's words, and the field of the list in their answer.
    */
   lists?: Readonly<
     Record<string, readonly [list: string, title: string, written?: string]>
   >;
-  /** Todo tools that change some of it. */
+  /** Todo tools that change a part of the list. */
   planChanges?: Readonly<Record<string, PlanChange>>;
-  /** Why a call failed that the host does not tell as failed. */
+  /** The error of a call that the host reports as a success. */
   errorOf?(payload: Payload): string | null;
-  /** What the tool answered, word for word; default: the response itself. */
+  /** The words with which the tool answered; by default the response itself. */
   resultOf?(fields: Fields): unknown;
 }>;
 
 /**
- * The host's todo tools change the plan, ours carry a receipt, everything else is work.
+ * Reads the hook after a tool call. The host's todo tools change the plan, our own tools
+ * carry a receipt, and every other call is work.
  */
 export function toolEnded(payload: Payload, { tools }: HookLanguage): RecordAsked {
   const { hook, fields, agentId } = payload;
@@ -434,24 +467,24 @@ export function toolEnded(payload: Payload, { tools }: HookLanguage): RecordAske
   const named = isPlanned || isOwn ? 'todo' : null;
   const access =
     named ?? tools.access.find(([, names]) => names.test(tool))?.[0] ?? 'unknown';
-  // A subagent's call is work on its parent's plan, and says nothing of the parent's
+  // A subagent's call is work on its parent's plan, and tells nothing about the parent's
   // turn.
-  const part = (name: string) =>
+  const createBase = (name: string) =>
     eventBase(payload, agentId === null ? 'work' : 'side', `${callId}${name}`);
-  const made = { tool: tool.slice(0, 200), access };
+  const call = { tool: tool.slice(0, 200), access };
   const input = recordOf(fields['tool_input']);
   const response = recordOf(fields['tool_response']);
-  const said =
+  const message =
     nonEmptyTextOf(fields['error']) ??
     nonEmptyTextOf(response['error']) ??
     'The call failed.';
   const failure =
-    hook === 'PostToolUseFailure' ? said : (tools.errorOf?.(payload) ?? null);
+    hook === 'PostToolUseFailure' ? message : (tools.errorOf?.(payload) ?? null);
   const error = failure?.slice(0, 2000) ?? null;
-  const ended = { ...part(''), ...made, type: 'tool-ended', error } as const;
-  // We hear of a call when it is over; the engine counts starts against ends.
-  const started = { ...part(':start'), ...made, type: 'tool-started' } as const;
-  const change = { ...part(':plan'), actor: 'agent' } as const;
+  const ended = { ...createBase(''), ...call, type: 'tool-ended', error } as const;
+  // The hook runs when the call is over, but the engine pairs starts with ends.
+  const started = { ...createBase(':start'), ...call, type: 'tool-started' } as const;
+  const change = { ...createBase(':plan'), actor: 'agent' } as const;
   const fresh = <Item>(item: Item, index: number) => ({
     ...item,
     freshId: `${change.id}:${index}`,
@@ -468,7 +501,10 @@ export function toolEnded(payload: Payload, { tools }: HookLanguage): RecordAske
   return { type: 'record', events, decided: receipt !== null, receipt };
 }
 
-/** Null: none is written, or it is a subagent's own and not its parent's. */
+/**
+ * The list that a call writes; null: it writes none, or a subagent's own, which is not
+ * its parent's.
+ */
 function listWritten({ fields, agentId }: Payload, { lists = {} }: ToolLanguage) {
   const tool = textOf(fields['tool_name']) ?? '';
   const names = Object.hasOwn(lists, tool) ? lists[tool] : undefined;
@@ -483,7 +519,10 @@ function listWritten({ fields, agentId }: Payload, { lists = {} }: ToolLanguage)
   }));
 }
 
-/** Before a whole list is written: what it would complete may have checks (V1). */
+/**
+ * Reads a call that will write a whole list: the todos that it would complete may have
+ * checks (V1).
+ */
 export function completionsAsked(
   payload: Payload,
   { tools }: HookLanguage,
@@ -494,6 +533,7 @@ export function completionsAsked(
   );
 }
 
+/** Asks whether these todos may be completed; null: none is named. */
 export function completionOf(
   ...named: readonly (string | null)[]
 ): asked.AsksOf<'complete'> | null {
@@ -502,8 +542,8 @@ export function completionOf(
 }
 
 /**
- * Of hosts that took them over from Claude Code. `init` writes hooks in the order in
- * which a host names them.
+ * Hooks that most hosts took over from Claude Code. `init` writes hooks in the order in
+ * which a language names them.
  */
 export const turnHooks = {
   Stop: ['stop', stopped],

@@ -1,6 +1,6 @@
-// One hook call of a host that asks, from stdin to stdout. Whatever happens, the host
-// gets one JSON object and exit code 0; what went wrong goes into hook.log. Holds only
-// what a call needs that merely records: every call loads this file.
+// Answers one hook call of a host that asks us at a stop, from stdin to stdout. The host
+// always gets JSON and exit code 0; failures go into hook.log. Every call loads this
+// file, so it holds only what a call needs that merely records.
 import { readSync, statSync, writeSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { messageOf, UntildoneError } from '../core/error.ts';
@@ -25,8 +25,8 @@ import { withoutStrangers } from './project-variables.ts';
 import { recordOf } from './untrusted.ts';
 
 /**
- * Who holds the store for longer is broken. The answer has to be out before the host
- * gives up all the same.
+ * How long a hook waits for the store; a process that holds it for longer is broken. The
+ * deadline of the host comes first all the same.
  */
 const lockPatienceMs = {
   stop: 20_000,
@@ -34,19 +34,22 @@ const lockPatienceMs = {
   other: 3000,
   ending: 1500,
 } as const;
-/** A hook that has hardly any time still takes its turn between others that write. */
+/** Even a hook that has hardly any time left waits this long for others that write. */
 const leastPatienceMs = 100;
 
-/** Ends the process: a check that still runs must not hold the host. */
+/**
+ * Answers the hook call of this process and ends it, because a check that still runs must
+ * not hold the host.
+ */
 export async function runHook(
   given: readonly string[],
   bindReceipt: HookProcess['bindReceipt'],
 ) {
   const [name = '', ...options] = given;
-  // A value without sense is left aside: a hook has nobody to complain to.
+  // A value that makes no sense is ignored: a hook has nobody to complain to.
   const option = (shape: RegExp) =>
     options.map((one) => shape.exec(one)?.[1]).find(Boolean) ?? null;
-  // Nothing else keeps the process alive while it waits.
+  // A timer, because nothing else keeps the process alive while it waits.
   setInterval(() => {}, 60_000);
   const home = option(/^--home=(\/.{1,4000})$/su);
   const { line, isEnd, environment } = await answerLine(name, {
@@ -71,7 +74,10 @@ function steady(): number {
   return seconds * 1000 + nanoseconds / 1e6;
 }
 
-/** `environment`: without what the project said; null: nobody knows what it said. */
+/**
+ * The line for the host. `environment`: without the variables that the project set; null:
+ * it is not known which those are.
+ */
 async function answerLine(name: string, started: HookProcess) {
   let hook = started;
   let host: AskedHost | undefined;
@@ -89,7 +95,7 @@ async function answerLine(name: string, started: HookProcess) {
         ...(call?.asks.type === 'stop' ? { stopOf: call.promptId } : {}),
       });
     } catch {
-      // Safe: our own files are gone, and there is no place left to say so.
+      // Safe: our own files are gone, so there is no place left to say so.
     }
   };
   try {
@@ -142,8 +148,9 @@ async function answerLine(name: string, started: HookProcess) {
 const undecided = 'could not decide, so the agent may stop.';
 
 /**
- * What became of the call that failed, for the human; null: only the log says it. A store
- * that the human has to move away is told at their message too: every stop will fail.
+ * What a failed call means, in words for the human; null: only the log says it. A human
+ * who has to move a store away learns it at their message too, because every stop will
+ * fail.
  */
 function resultToTell({ asks }: HookCall, error: unknown): string | null {
   if (asks.type === 'stop') return undecided;
@@ -157,8 +164,8 @@ const linesOf = (answers: readonly object[]) =>
   answers.map((one) => JSON.stringify(one)).join('\n');
 
 /**
- * Called before anything else reads the environment: nothing in this process sees what a
- * project set (V10).
+ * Takes variables that a project set out of the environment (V10). Must run before
+ * anything else in this process reads the environment.
  */
 function removeProjectVariables(
   hook: HookProcess,
@@ -186,13 +193,14 @@ async function openStore(
   onSpooled: (error: unknown) => void,
 ) {
   const { asks, timeout } = call;
-  // The store may wait for others: an interrupt is heard before.
+  // Loaded first: the store may keep us waiting, and an interrupt must be heard
+  // meanwhile.
   if (!onlyRecords(asks) && asks.type !== 'complete') await loadAnswers();
   const leftMs = Math.max(deadlineOf(hook, call) - Date.now(), leastPatienceMs);
   // Never closed: that would copy the log into the store and wait for the disk.
   return openUserStore(hook.environment, {
     busyTimeoutMs: Math.min(lockPatienceMs[timeout], leftMs),
-    // A stop has to be answered; all else may wait for it.
+    // A stop needs its answer now; other events may wait in the spool.
     ...((timeout === 'other' || timeout === 'ending') && { onSpooled }),
   });
 }
@@ -204,7 +212,8 @@ async function answer(question: Question): Promise<HookAnswer> {
   const { call, store } = question;
   const { asks, sessionId, descriptor } = call;
   const [session] = await store.sessions({ id: sessionId, limit: 1 });
-  // Our own agent has no hooks: who calls one in its session's name may be the agent.
+  // Our own agent has no hooks: a call in the name of its session may come from the
+  // agent.
   if (session?.descriptor.host === 'untildone' && descriptor.driven === undefined)
     return {};
   if (onlyRecords(asks)) {
@@ -218,14 +227,17 @@ async function answer(question: Question): Promise<HookAnswer> {
   }
   if (asks.type === 'complete') {
     const { policy } = await lastMessage(store, sessionId, session);
-    // Without a check in the session's policy no completion can be refused.
+    // No completion can be refused if the session's policy has no check.
     if (policy !== null && Object.keys(policy.checks ?? {}).length === 0) return {};
   }
   const answers = await loadAnswers();
   return answers.answerCall(question, answers.terminated);
 }
 
-/** The human's newest one may still wait to be folded. */
+/**
+ * Title and policy of the session, by the human's last message, which may still wait in
+ * the inbox.
+ */
 async function lastMessage(store: Store, sessionId: string, known: Session | undefined) {
   const waiting = (await store.events({ sessionId, waiting: true })).map(
     ({ event }) => event,
@@ -243,21 +255,28 @@ async function lastMessage(store: Store, sessionId: string, known: Session | und
 
 let terminated: Promise<unknown> | null = null;
 async function loadAnswers() {
-  // First: an interrupt meanwhile would end the process unrecorded.
+  // The listener comes first: an interrupt during the import would end the process
+  // unrecorded.
   terminated ??= new Promise((resolve) => process.on('SIGTERM', resolve));
   return { ...(await import('./asked-answers.ts')), terminated };
 }
 
-/** Some shells on Windows put it before what they pipe. */
+/** Some shells on Windows write it before what they pipe. */
 const byteOrderMark = '\u{feff}';
 
-/** The largest honest one holds a file before and after a tool's call. */
+/**
+ * The most that is read of a payload. The largest honest payload holds a file before and
+ * after a tool's call.
+ */
 export const mostPayloadBytes = 33_554_432;
 
-/** `bytes`: at most so many of them. */
+/** `bytes`: at most `mostPayloadBytes` of them; `size`: how many came. */
 type Payload = Readonly<{ bytes: Buffer; size: number }>;
 
-/** Without a stream: to set one up costs more than the rest of a hook. */
+/**
+ * Reads stdin without a stream, because setting up a stream costs more than the rest of a
+ * hook.
+ */
 async function readPayload(): Promise<Payload> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -267,7 +286,8 @@ async function readPayload(): Promise<Payload> {
     const length = await retryWhenBusy(() => readSync(0, chunk), ['EOF', 'EBADF']);
     if (length === 0) break;
     size += length;
-    // Still read to its end: a host that is cut off in mid-write reports a broken hook.
+    // A payload that is too large is read to its end all the same: a host that is cut off
+    // while it writes reports a broken hook.
     if (size <= mostPayloadBytes) chunks.push(chunk.subarray(0, length));
   }
   return { bytes: Buffer.concat(chunks), size };
@@ -298,8 +318,8 @@ async function print(text: string): Promise<void> {
 }
 
 /**
- * Bytes that were moved; 0: the end, which errors with these codes mean (null: all). A
- * busy pipe is tried again.
+ * Gives how many bytes were moved; 0: the end, which errors with the codes in `ends` mean
+ * (null: every error). A busy pipe is tried again.
  */
 async function retryWhenBusy(
   move: () => number,
@@ -317,15 +337,18 @@ async function retryWhenBusy(
   }
 }
 
-/** About fifty calls: copying waits for the disk. */
+/**
+ * The size of about fifty calls. Copying the log less often matters because it waits for
+ * the disk.
+ */
 const mostLogBytes = 1_048_576;
 
 /**
- * Each call leaves the store as after a crash: nobody else copies SQLite's log. While
- * others write, the next call does. A stop that ends the turn copies all of it: from a
- * damaged log SQLite drops quietly what comes behind the damage (V5). An agent that is
- * continued does not wait for the disk: what a turn loses, the mark beside the store
- * shows.
+ * Copies SQLite's log into the store once it is long: each call leaves the store as after
+ * a crash, and nobody else copies the log. While others write, the next call does it. A
+ * stop that ends the turn copies all of it, because SQLite silently drops what stands
+ * behind a damage in the log (V5). An agent that is continued does not wait for the disk:
+ * the mark beside the store shows what a turn loses.
  */
 export async function keepLogShort(
   environment: HookProcess['environment'],

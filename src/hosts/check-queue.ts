@@ -1,4 +1,5 @@
-// Works through the queue of checks of one folder, over the store of this user.
+// Runs the queued checks of one folder, over the store of this user. Decides nothing
+// about their results.
 import { runQueue } from '../checks/checker.ts';
 import type { Environment } from '../engine/policy.ts';
 import { systemClock as clock } from '../engine/system.ts';

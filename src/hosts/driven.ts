@@ -1,6 +1,6 @@
-// Hooks of ours in a host that `untildone run --with` drives: what they tell belongs to
-// the session of the run, and what only its driver knows (who speaks, how the program
-// ends, what it used) is left to the driver.
+// Our hooks in a host that `untildone run --with` drives. What they report belongs to the
+// session of the run. What only the driver knows is left to it: who speaks, how the
+// program ends, what it used.
 import { sessionVariable } from '../checks/process.ts';
 import type { Event } from '../core/events.ts';
 import type { Environment } from '../engine/policy.ts';
@@ -8,7 +8,10 @@ import type { Store } from '../engine/store.ts';
 import type { AskedHost, HookAsks, HookCall, HookProcess } from './asked-call.ts';
 import { recordOf } from './untrusted.ts';
 
-/** The session that drives this host, by the variable that it set; null: none does. */
+/**
+ * The session that drives this host, named by the variable that it set; null: no session
+ * does.
+ */
 async function drivingSession(
   { sessions }: Store,
   environment: Environment,
@@ -23,8 +26,8 @@ async function drivingSession(
 export type DrivenRun = NonNullable<Awaited<ReturnType<typeof findDrivenRun>>>;
 
 /**
- * For a host that is told: the run whose conversation it has, or will have; null: nobody
- * drives this process.
+ * For a host that tells us when it idles: the run that drives this process, with the
+ * conversation that it has or will have; null: no run does.
  */
 export async function findDrivenRun(
   openStore: () => Promise<Store>,
@@ -57,8 +60,8 @@ const leftToDriver: readonly Event['type'][] = [
 ];
 
 /**
- * A stop that the driver sees better: it knows whether it ended the program, and tries
- * failed ones again.
+ * Whether the driver sees an event better: it knows whether it ended the program, and
+ * repeats failed stops.
  */
 export function isLeftToDriver(
   event: Pick<Event, 'type'> & { readonly end?: unknown },
@@ -70,34 +73,36 @@ export function isLeftToDriver(
   );
 }
 
-type Place = Readonly<{ store: Store; host: AskedHost; hook: HookProcess; name: string }>;
+type DrivenCallContext = Readonly<{
+  store: Store;
+  host: AskedHost;
+  hook: HookProcess;
+  name: string;
+}>;
 
-/**
- * The same call as one of the session that drives the host; where nobody does, the call
- * as it is.
- */
+/** The call as one of the session that drives the host; unchanged if no session does. */
 export async function drivenCall(
-  { store, host, hook, name }: Place,
+  { store, host, hook, name }: DrivenCallContext,
   call: HookCall,
   payload: unknown,
 ) {
   const id = call.descriptor.parentId ?? call.sessionId;
   const session = await drivingSession(store, hook.environment, name);
-  // A host that the driven agent itself starts has the variable too, but another
+  // A host that the driven agent itself starts inherits the variable, but has another
   // conversation.
   if (session === null || (session.driven.id ?? id) !== id) return call;
   const renamed = Object.entries(recordOf(payload)).map(([field, value]) =>
     value === id && /^session_?id$/iu.test(field) ? [field, session.id] : [field, value],
   );
-  const again = host.translate(Object.fromEntries(renamed), hook);
-  if (!again.ok) return call;
-  if (again.call.descriptor.kind !== 'main') return again.call;
+  const translation = host.translate(Object.fromEntries(renamed), hook);
+  if (!translation.ok) return call;
+  if (translation.call.descriptor.kind !== 'main') return translation.call;
   const descriptor = { ...session.descriptor, driven: { ...session.driven, id } };
   return {
-    ...again.call,
+    ...translation.call,
     descriptor,
     agent: session.agent,
-    asks: drivenAsks(again.call.asks, host),
+    asks: drivenAsks(translation.call.asks, host),
   };
 }
 
@@ -111,7 +116,7 @@ function drivenAsks(asks: HookAsks, { tellsUsageLate }: AskedHost): HookAsks {
         events: asks.events.filter((event) => !isLeftToDriver(event)),
         asksHuman: false,
       };
-    // What is open stands in the text that it is started with.
+    // The text that the host is started with names what is open.
     case 'open':
       return asks.begins ? nothing : asks;
     // The driver heard the human, with the policy of that moment.
@@ -119,7 +124,7 @@ function drivenAsks(asks: HookAsks, { tellsUsageLate }: AskedHost): HookAsks {
       return asks.speaker.type === 'human'
         ? { ...asks, speaker: { type: 'command' } }
         : asks;
-    // Beyond the cap the driver goes on.
+    // The driver goes on beyond the cap of the host.
     case 'stop':
       return {
         ...asks,

@@ -1,5 +1,5 @@
-// What the drivers of hosts share: how lines of JSON are read, what several hosts say in
-// them alike, and our server for one run.
+// What the drivers of hosts share: reading lines of JSON, facts that several hosts word
+// alike, and our MCP server for one run.
 import type { DriveFact, LineReader } from '../engine/host-driver.ts';
 import { shippedCall } from './install/files.ts';
 import { offeredTools } from './install/hook-host.ts';
@@ -9,7 +9,7 @@ export type Facts = readonly DriveFact[];
 export type Readers = Readonly<Record<string, (line: Fields) => Facts>>;
 
 /**
- * Reads lines on stdout by their type, as `prepare` gives them.
+ * Reads lines on stdout by their `type`, after `prepare`.
  * @param readError what a line on stderr means
  */
 export function createLineReader(
@@ -30,15 +30,18 @@ export function createLineReader(
   };
 }
 
-/** For a line on stderr that says: the conversation to resume does not exist. */
+/**
+ * Reads a line on stderr: one that matches `words` says that the conversation to resume
+ * does not exist.
+ */
 export const unknownIf = (words: RegExp) => (line: string) =>
   words.test(line) ? [{ type: 'unknown-conversation' } as const] : [];
 
 export const conversationOf = (id: unknown): Facts =>
   typeof id === 'string' ? [{ type: 'conversation', id }] : [];
 
-export function spoken(said: unknown): Facts {
-  const text = textOf(said) ?? '';
+export function spoken(words: unknown): Facts {
+  const text = textOf(words) ?? '';
   return text.trim() === '' ? [] : [{ type: 'text', text }];
 }
 
@@ -53,7 +56,10 @@ export function toolEnded(id: unknown, ok: boolean, output: string | null): Fact
   return callId ? [{ type: 'tool-ended', callId, ok, output: output ?? '' }] : [];
 }
 
-/** @param cached the name of those that came from the cache */
+/**
+ * The tokens of a call.
+ * @param cached the field of the tokens that came from a cache
+ */
 export function tokensOf(usage: unknown, cached: string) {
   const of = (name: string) => Math.round(amountOf(recordOf(usage)[name]));
   return {
@@ -63,7 +69,10 @@ export function tokensOf(usage: unknown, cached: string) {
   };
 }
 
-/** @param status of HTTP; anything but a whole number says nothing */
+/**
+ * An error of the model.
+ * @param status HTTP status; anything but a whole number says nothing
+ */
 export function failure(message: string, status: unknown): DriveFact {
   const read = readHostError({ message, status }, 0);
   return {
@@ -73,7 +82,7 @@ export function failure(message: string, status: unknown): DriveFact {
   };
 }
 
-/** With the tools that a host's own list lacks. */
+/** Our MCP server, with the tools that a host's own list lacks. */
 export function ourServer() {
   const [command, ...args] = shippedCall('host-commands.js');
   return { command, args: [...args, 'mcp', '--tools', offeredTools.join(',')] };

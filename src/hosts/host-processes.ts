@@ -1,12 +1,12 @@
-// Whose process is this? By command, by package where a runtime runs it, and by the
-// variables that hosts set for the commands of their agents: an agent must not speak as
-// the human.
+// Finds out which host a process belongs to: by its command, by its package if a runtime
+// runs it, and by the variables that hosts set for commands of their agents. An agent
+// must not speak as the human.
 import { agentSessionVariable, sessionVariable } from '../checks/process.ts';
 import { hosts } from './hosts.ts';
 
 const runtimes = ['node', 'nodejs', 'bun', 'deno'];
 
-/** Whose process is this, by its arguments? Null: none that we know. */
+/** The host of a process with these arguments; null: none that we know. */
 export function hostOfCommand(argv: readonly string[]): string | null {
   const words = argv.map((argument) => argument.replaceAll('\\', '/'));
   const programs = programsOf(words);
@@ -23,14 +23,14 @@ export function hostOfCommand(argv: readonly string[]): string | null {
     : null;
 }
 
-/** Which host set one of these variables? An empty value counts as not set. */
+/** The host that set one of these variables. An empty value counts as not set. */
 export function hostOfVariables(isSet: (variable: string) => boolean): string | null {
   if (isSet(sessionVariable)) return 'a session of untildone';
   return hosts.find(({ process: { variables } }) => variables.some(isSet))?.title ?? null;
 }
 
 /**
- * /** The ids of sessions that a command with these variables may belong to, the nearest
+ * The ids of sessions that a command with these variables may belong to, the nearest
  * first: a command in a host that one of our runs drives has the host's own id and that
  * of the run. Empty: no session is named.
  * @param nearest the title of the host right above; null: it is not known
@@ -53,8 +53,8 @@ export async function sessionsOfVariables(
 }
 
 /**
- * The program, and for a runtime the script: a flag's value may stand before it. A bare
- * word behind it is an argument.
+ * The program, and for a runtime its script, which may stand behind the value of a flag.
+ * A bare word behind the script is an argument.
  */
 function programsOf([program = '', ...rest]: readonly string[]): string[] {
   if (!runtimes.includes(baseName(program))) return [program];

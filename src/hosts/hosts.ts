@@ -1,44 +1,47 @@
-// The hosts: what each can show us and do for us (for people: docs/hosts/README.md), and
-// where its parts are.
+// The list of hosts: what each can show us and do for us (for people:
+// docs/hosts/README.md), and where its adapter is. Nothing else in src names a host.
 import type { HostMode } from '../core/events.ts';
 import type { HostDriver } from '../engine/host-driver.ts';
 import type { AskedHost } from './asked-call.ts';
 import type { HostInstaller } from './install/installer.ts';
 
+/** What a host can show us and do for us. */
 export type HostCapabilities = Readonly<{
   name: string;
   title: string;
   /**
-   * Asked: it waits for our answer at a stop. Told: it says that it is idle, and we send
-   * a text.
+   * `asked`: it waits for our answer at a stop. `told`: it says that it is idle, and we
+   * send a text.
    */
   mode: HostMode;
   seesBackground: readonly ('subagents' | 'shell jobs')[];
   seesAborts: 'at once' | 'with what the host does next';
-  /** Else it must not stop while one waits for the human (P9). */
+  /** False: the host must not stop while a question waits for the human (P9). */
   seesQuestions: boolean;
   repeatsStops: boolean;
-  /** Continuations in a row after which it ends the turn; null: never. */
+  /**
+   * How many continuations in a row it takes before it ends the turn; null: any number.
+   */
   blockCap: number | null;
-  /** It counts the whole turn, whatever the agent does, and no setting raises it. */
+  /** It counts continuations over the whole turn, and no setting raises the cap. */
   capIsFixed?: true;
-  /** Before the host's own list shows it (V1). */
+  /** A completion can be refused before the host's own list shows it (V1). */
   canVetoCompletion: boolean;
   hasTodoTools: boolean;
   canHideText: boolean;
   /**
-   * The commands that start it so that it prints no line of ours: a turn ends in silence
-   * there (C4).
+   * The commands with which it prints no line of ours, so that a turn ends in silence
+   * (C4).
    */
   silentAs: readonly string[];
   recognisesOurMessages: 'by metadata' | 'by what was sent';
-  /** Of a continuation, if the host dies in between (V5). */
+  /** How often a continuation arrives if the host dies in between (V5). */
   delivery: 'exactly once' | 'at most once';
 }>;
 
 /**
- * How it shows in the process table: by command, by package where a runtime runs it, by
- * variables of its agents' commands.
+ * How a process of the host is recognised: by its command, by its package if a runtime
+ * runs it, by variables of its agent's commands.
  */
 export type HostProcess = Readonly<{
   commands: readonly string[];
@@ -50,15 +53,18 @@ export type HostRow = HostCapabilities & {
   readonly process: HostProcess;
   installer(): Promise<HostInstaller>;
   /**
-   * For one with hooks, `host.ts` of its folder: the build makes a file of it that only
-   * its own hooks load.
+   * Set for a host with hooks: the `host.ts` of its folder. The build makes a file of it
+   * that only its own hooks load.
    */
   asked?(): Promise<AskedHost>;
-  /** Absent: `run --with` cannot drive it. */
+  /** Absent: `run --with` cannot drive the host. */
   driver?(): Promise<HostDriver>;
 };
 
-/** Of the pinned versions; the conformance suite holds the adapters to it. */
+/**
+ * These rows hold for the pinned versions; the conformance suite holds the adapters to
+ * them.
+ */
 export const hosts: readonly HostRow[] = [
   {
     name: 'claude-code',
@@ -118,17 +124,17 @@ export const hosts: readonly HostRow[] = [
     name: 'gemini-cli',
     title: 'Gemini CLI',
     mode: 'asked',
-    // Subagents work inside a tool call; of commands in the background it says nothing at
-    // a stop.
+    // Subagents work inside a tool call. At a stop it says nothing about commands in the
+    // background.
     seesBackground: [],
-    // No hook fires: the human's next message tells.
+    // No hook fires; the human's next message shows the abort.
     seesAborts: 'with what the host does next',
     // It asks about a stop only when nothing waits for the human.
     seesQuestions: false,
     repeatsStops: false,
     blockCap: null,
     canVetoCompletion: true,
-    // Only with models of the second generation; ours are there with all.
+    // Only models of the second generation have them; ours are there with every model.
     hasTodoTools: true,
     canHideText: false,
     silentAs: [],
@@ -149,7 +155,7 @@ export const hosts: readonly HostRow[] = [
     mode: 'asked',
     // Its stop names agents; shell jobs are kept elsewhere.
     seesBackground: ['subagents'],
-    // A tool that was broken off tells of it; an answer that was does not.
+    // A tool that was interrupted reports it; an answer that was interrupted does not.
     seesAborts: 'with what the host does next',
     seesQuestions: false,
     repeatsStops: false,
@@ -205,7 +211,8 @@ export const hosts: readonly HostRow[] = [
     seesBackground: ['subagents'],
     seesAborts: 'at once',
     seesQuestions: true,
-    // As an idle and as a status; and a turn that was aborted or failed idles twice.
+    // It reports each idle as an idle and as a status, and a turn that was aborted or
+    // failed idles twice.
     repeatsStops: true,
     blockCap: null,
     // Its list is written by one tool, whose answer can be extended but not refused.
@@ -227,13 +234,14 @@ export const hosts: readonly HostRow[] = [
     name: 'pi',
     title: 'pi',
     mode: 'told',
-    // It has none of its own; one that an extension starts runs inside its tool call.
+    // It has no subagents of its own; one that an extension starts runs inside its tool
+    // call.
     seesBackground: [],
     seesAborts: 'at once',
     seesQuestions: true,
     repeatsStops: false,
     blockCap: null,
-    // The plan is ours alone.
+    // Only we keep the plan.
     canVetoCompletion: true,
     hasTodoTools: false,
     canHideText: false,
@@ -250,7 +258,10 @@ export const hosts: readonly HostRow[] = [
   },
 ];
 
-/** For people. Empty: the host always shows the line at the end of a turn. */
+/**
+ * The ways to start the host in which it stays silent, for people. Empty: it always shows
+ * our line at the end of a turn.
+ */
 export function silentWays({ silentAs }: Pick<HostCapabilities, 'silentAs'>): string {
   return silentAs.map((words) => `\`${words}\``).join(' and ');
 }

@@ -1,6 +1,6 @@
-// Tells the human of a host's session that ended or asks them something, as they said at
-// their last message. A program that nobody waits for does it: a hook goes on at once,
-// and may be gone before an address has answered.
+// Notifies the human of a session that ended or asks them something, as their settings
+// said at their last message. A detached program sends the notice: a hook exits at once,
+// often before an address has answered.
 import { homedir } from 'node:os';
 import type { Moment } from '../core/decision.ts';
 import { ownVariables } from '../core/own-variables.ts';
@@ -12,10 +12,10 @@ import type { Store } from '../engine/store.ts';
 import { appendFailure } from './shared.ts';
 
 /**
- * `told`: of which turn and outcome each session was told last; a host may tell of one
- * stop twice.
+ * `told`: the turn and outcome of the last notice about each session, because a host may
+ * report one stop twice.
  */
-type Place = Readonly<{
+type NoticeContext = Readonly<{
   store: Pick<Store, 'policy'>;
   environment: Environment;
   told?: Map<string, string> | undefined;
@@ -26,9 +26,12 @@ export type Watched = Pick<
 > &
   Partial<Pick<Session, 'turn'>>;
 
-/** Resolves when the notice is on its way. */
+/**
+ * Starts the program that sends the notice, unless it was sent before or the human wants
+ * none. Resolves when the notice is on its way.
+ */
 export async function tellHuman(
-  { store, environment, told }: Place,
+  { store, environment, told }: NoticeContext,
   session: Watched,
   moment: Moment,
 ) {
@@ -41,22 +44,25 @@ export async function tellHuman(
   const { command = null, webhook = null, on = [] } = policy?.settings.notify ?? {};
   const notice = createNotice({ on }, session, { ...moment, at: session.updatedAt });
   if (notice === null || (command ?? webhook) === null) return;
-  const given = JSON.stringify({ notice, command, webhook });
-  const built = [
+  const packed = JSON.stringify({ notice, command, webhook });
+  const builtFiles = [
     './notify.js',
     './plugin/programs/notify.js',
     '../plugin/programs/notify.js',
   ];
-  const file = findProgram(import.meta.url, built, [
+  const file = findProgram(import.meta.url, builtFiles, [
     './notify.ts',
     '../programs/notify.ts',
   ]);
   if (file !== null)
-    startProgram(file, [], { ...environment, [ownVariables.notice]: given }, homedir());
-  else await sendNotice({ ...environment, [ownVariables.notice]: given });
+    startProgram(file, [], { ...environment, [ownVariables.notice]: packed }, homedir());
+  else await sendNotice({ ...environment, [ownVariables.notice]: packed });
 }
 
-/** What fails is one line of the log of hooks, and disturbs nobody. */
+/**
+ * Sends the notice that the environment holds. A failure is one line in the log of hooks
+ * and disturbs nobody.
+ */
 export async function sendNotice({
   [ownVariables.notice]: given = '',
   ...environment

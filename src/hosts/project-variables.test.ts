@@ -25,7 +25,7 @@ const noVariables = new RegExp(
     'FAIL|URES',
     // Written for the git and the commands that we start, never read.
     'GIT_[A-Z_]+|PAGER|TERM|NO_COLOR',
-    // Other programs know by these that a host started them.
+    // By these, other programs know that a host started them.
     'CLAUDECODE|CODEX_SANDBOX|COPILOT_CLI|OPENCODE|PI_CODING_AGENT',
     // Parts of the names of Node's variables.
     'COMPILE_CACHE|DEBUG|ICU_DATA|NO_WARNINGS|REDIRECT_WARNINGS|UNIQUE_ID|V8_COVERAGE',

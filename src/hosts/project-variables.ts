@@ -12,7 +12,7 @@ import type { AskedHost } from './asked-call.ts';
 
 const patternOf = (...names: readonly string[]) =>
   new RegExp(`^(?:${names.join('|')})$`, 'u');
-/** Our own settings, and the user whose files root trusts. */
+/** Our own settings, and the variable that names the user whose files root trusts. */
 const ownVariable = patternOf('UNTILDONE_\\w+', 'SUDO_UID');
 /**
  * Read by the loader, the C library, /bin/sh, SQLite, Node and Bun. Variables of git are
@@ -28,14 +28,14 @@ const runtimeVariable = patternOf(
 );
 
 /**
- * It takes effect before any line of ours runs: we can keep it from the programs that we
- * start, but from ourselves only what `startVariables` takes off.
+ * Whether a variable takes effect before any line of ours runs: we can keep it from the
+ * programs that we start, but from ourselves only if `startVariables` clears it.
  */
 export const isReadAtStart = (name: string): boolean => runtimeVariable.test(name);
 
 /**
- * With one of these Node runs other code first, takes our code from elsewhere, or ends at
- * once. Set to nothing they do nothing.
+ * With one of these, Node runs other code first, takes our code from elsewhere, or ends at
+ * once. An empty value has no effect.
  */
 const cleared: Readonly<Record<string, string>> = {
   NODE_OPTIONS: '',
@@ -45,13 +45,13 @@ const cleared: Readonly<Record<string, string>> = {
   OPENSSL_CONF: '',
 };
 
-/** What takes effect in our hooks all the same, however `init` wrote their lines. */
+/** Whether a variable takes effect in our hooks although `init` clears some. */
 export const isReadTooEarly = (name: string): boolean =>
   isReadAtStart(name) && !Object.hasOwn(cleared, name);
 
 /**
- * What the hook lines of a host begin with, and our server gets, if a project can set
- * variables there. Lines on Windows have no word for it.
+ * The variables that a host's hook lines and our server set, if a project can set
+ * variables in that host. A command line of Windows cannot set any.
  */
 export const startVariables = ({
   projectVariables,
@@ -59,8 +59,8 @@ export const startVariables = ({
   projectVariables === undefined || process.platform === 'win32' ? {} : cleared;
 
 /**
- * Besides these, each host's adapter names its own. A variable that only a check names is
- * not among them: the human asked for it.
+ * Whether untildone reads a variable; each adapter names more. A variable that only a
+ * check names is not among them: the human asked for it.
  */
 export const isReadByUs = (name: string): boolean =>
   ownVariable.test(name) || isReadAtStart(name) || isPassedOn(name);
@@ -82,24 +82,25 @@ type VariableSources = Readonly<{
  * were taken out.
  */
 export function withoutStrangers(
-  given: Environment,
+  environment: Environment,
   { strangers, alsoRead, home }: VariableSources,
 ) {
   const isRead = (name: string) => isReadByUs(name) || alsoRead.includes(name);
-  const isCleared = (name: string) => given[name] === '' && Object.hasOwn(cleared, name);
-  const all = () => Object.keys(given).filter((name) => !isCleared(name));
+  const isCleared = (name: string) =>
+    environment[name] === '' && Object.hasOwn(cleared, name);
+  const all = () => Object.keys(environment).filter((name) => !isCleared(name));
   const suspects = [...new Set(strangers ?? all())].filter(isRead);
-  if (suspects.length === 0) return { environment: given, ignored: [] };
-  const { UNTILDONE_HOME: state } = given;
-  // `init` wrote this path, since our program was copied there; or the command line of
-  // the hook names it.
+  if (suspects.length === 0) return { environment, ignored: [] };
+  const { UNTILDONE_HOME: state } = environment;
+  // Either `init` wrote this path, since our program was copied there, or the command
+  // line of the hook names it.
   const isOurHome = state !== undefined && (state === home || holdsProgram(state));
   const userVariables = readUserVariables();
   const isHarmless = (name: string) =>
     (name === 'UNTILDONE_HOME' && isOurHome) ||
-    (name in userVariables && userVariables[name] === given[name]);
+    (name in userVariables && userVariables[name] === environment[name]);
   const ignored = suspects.filter((name) => !isHarmless(name));
-  const kept = Object.entries(given).filter(([name]) => !ignored.includes(name));
+  const kept = Object.entries(environment).filter(([name]) => !ignored.includes(name));
   // npm and npx lie beside the Node that runs us.
   const PATH = [dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(
     delimiter,
@@ -110,7 +111,9 @@ export function withoutStrangers(
   return { environment: Object.fromEntries([...kept, ...replaced]), ignored };
 }
 
-/** As the system knows the user, whatever the environment says. */
+/**
+ * The variables that name the user, as the system knows them: the environment has no say.
+ */
 function readUserVariables(): Environment {
   try {
     const { homedir, username } = userInfo();

@@ -1,5 +1,5 @@
-// For hosts of both kinds: the open plan in words for a model, and the log of what went
-// wrong.
+// What hosts of both kinds need: the open plan in words for a model, and the log of
+// failures.
 import { appendFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../core/error.ts';
@@ -13,19 +13,22 @@ import { makeFolder, readBytes } from '../engine/system.ts';
 import { stateDirectory, whyNotPrivate } from '../store/state-directory.ts';
 import { amountOf, fieldsIn, recordOf, textOf } from './untrusted.ts';
 
-/** For a host that works on, or is gone, without saying how its compaction ended. */
+/**
+ * The event for a host that works on, or is gone, without saying how its compaction
+ * ended.
+ */
 export const compactionFailed = {
   type: 'wait-ended',
   wait: { kind: 'compaction', shrunk: false },
 } as const;
 
-/** No stop of the agent is answered (C2). */
+/** Whether untildone is off for this agent: then it answers no stop (C2). */
 export function isOff(settings: Settings, agentName: string | null): boolean {
   const { mode, enabled } = settingsForAgent(settings, agentName);
   return mode === 'off' || !enabled;
 }
 
-/** For a model that may have lost sight of it; null: nothing is open. */
+/** The open todos, for a model that may have lost sight of them; null: none is open. */
 export function openPlanText(state: State | null): string | null {
   const plan = state?.plan ?? [];
   const counts = countPlan(plan);
@@ -44,8 +47,8 @@ export function openPlanText(state: State | null): string | null {
 }
 
 /**
- * For the model in whose session a human's message took up what had been moved there
- * (V7).
+ * The same after a human's message took up a plan that had been moved to this session
+ * (V7); null: nothing is open.
  */
 export function takenPlanText(state: State | null): string | null {
   const plan = openPlanText(state);
@@ -56,17 +59,19 @@ export function takenPlanText(state: State | null): string | null {
   );
 }
 
-/** The same for the human. */
+/** A plan that was taken up, in a sentence for the human. */
 export function takenPlanMessage({ plan }: State): string {
   const open = openCount(countPlan(plan));
   return `the plan that you moved here goes on in this session: ${open} of ${plan.length} todos are open.`;
 }
 
 /**
- * Failures that are told if many completions are refused at once; nobody would read more.
+ * How many failures are described if many completions are refused at once; nobody would
+ * read more.
  */
 const describedFailures = 5;
 
+/** Tells the model which completions were refused, and what their checks printed. */
 export function describeFailures(state: State, failed: readonly Todo[]): string[] {
   const todos = failed.slice(0, describedFailures);
   const named = todos.map(({ title, failureTail }) => ({
@@ -91,7 +96,7 @@ type FailurePlace = Readonly<{
   host: string;
   hook: string | null;
   sessionId: string | null;
-  /** It was to answer a stop: of this prompt. */
+  /** Set if the call was a stop: the prompt whose turn ended. */
   stopOf?: string | null;
 }>;
 
@@ -99,16 +104,17 @@ const logPath = (environment: Environment) =>
   join(stateDirectory(environment), 'hook.log');
 
 /**
- * Beside the store, which may be what is broken. Never environment values or payloads.
+ * Writes a failure into hook.log. The log lies beside the store, which may itself be
+ * broken, and never holds environment values or payloads. Never throws.
  */
 export function appendFailure(
   environment: Environment,
   error: unknown,
-  place: FailurePlace,
+  failure: FailurePlace,
 ): void {
   const directory = stateDirectory(environment);
   const path = logPath(environment);
-  // Others could have put a link there, to a file of the user's.
+  // In a folder that others can write, the log may be a link to one of the user's files.
   if (whyNotPrivate(directory) !== null) return;
   try {
     makeFolder(directory, 0o700);
@@ -116,7 +122,7 @@ export function appendFailure(
       renameSync(path, `${path}.1`);
     const code = textOf(recordOf(error)['code']) ?? 'unexpected';
     const message = oneLine(messageOf(error), 500);
-    const line = escapeJsonLine(JSON.stringify({ ...place, code, message }));
+    const line = escapeJsonLine(JSON.stringify({ ...failure, code, message }));
     appendFileSync(path, `${line}\n`, { mode: 0o600 });
   } catch {
     // Safe: there is no place left to say so.
@@ -124,8 +130,8 @@ export function appendFailure(
 }
 
 /**
- * Stops of a session that found us unable to answer, so that the host ended the turn; the
- * newest last.
+ * Stops of a session that we failed to answer, so that the host ended the turn; the
+ * newest is last.
  */
 export function failedStops(environment: Environment, sessionId: string) {
   const path = logPath(environment);

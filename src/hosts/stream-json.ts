@@ -1,14 +1,14 @@
-// Lines of JSON as Claude Code prints them (`stream-json`), and Qwen Code after it: what
-// one means to whoever drives the program.
+// Reads the lines of JSON that Claude Code prints (`stream-json`), and Qwen Code after
+// it, as facts for the driver.
 import type { DriveFact } from '../engine/host-driver.ts';
 import * as driver from './driver.ts';
 import { amountOf, type Fields, listOf, recordOf, textOf } from './untrusted.ts';
 
 type Stream = Readonly<{
   title: string;
-  /** Tokens that came from the cache are told beside the input, not in it. */
+  /** Tokens from the cache are counted beside the input, not in it. */
   cacheIsApart: boolean;
-  /** What the tokens of the result are the sum of. */
+  /** What the tokens in the line `result` are the sum of. */
   resultIs: 'start' | 'conversation';
 }>;
 
@@ -31,13 +31,13 @@ const readersOf = ({ title, cacheIsApart, resultIs }: Stream): driver.Readers =>
     const isError = /^\[API Error: /u.test(
       textOf(recordOf(listOf(content)[0])['text']) ?? '',
     );
-    // What it says in the model's place: no answer, or an error that never ends would
-    // look like work.
+    // These are words of the host in the model's place. Taken as an answer, an error that
+    // never ends would look like work.
     if (step === null || model === '<synthetic>' || isError) return [];
     const tokens = tokensOf(usage, cacheIsApart);
     return [
       { type: 'step', id: step },
-      // What a subagent says is for its parent.
+      // The words of a subagent are for its parent.
       ...listOf(content)
         .map(recordOf)
         .flatMap((part) => factsOf(part, parent_tool_use_id === null)),
@@ -57,10 +57,10 @@ const readersOf = ({ title, cacheIsApart, resultIs }: Stream): driver.Readers =>
   result(line) {
     const { subtype, is_error, terminal_reason, result, usage, total_cost_usd, errors } =
       line;
-    const told =
+    const errorText =
       listOf(errors).map(textOf).join(' ') || textOf(recordOf(line['error'])['message']);
-    const said = told || textOf(result) || '';
-    if (/^No conversation found/u.test(said)) return [{ type: 'unknown-conversation' }];
+    const text = errorText || textOf(result) || '';
+    if (/^No conversation found/u.test(text)) return [{ type: 'unknown-conversation' }];
     const cost = typeof total_cost_usd === 'number' ? amountOf(total_cost_usd) : null;
     const used: DriveFact[] = [
       { type: 'usage', of: resultIs, tokens: tokensOf(usage, cacheIsApart), cost: null },
@@ -70,17 +70,14 @@ const readersOf = ({ title, cacheIsApart, resultIs }: Stream): driver.Readers =>
     ];
     if (/^aborted/u.test(textOf(terminal_reason) ?? ''))
       return [...used, { type: 'ended', end: 'cancelled' }];
-    // On errors of the model its subtype is "success".
+    // Errors of the model come with the subtype "success" too.
     if (is_error !== true && subtype === 'success')
-      return [
-        ...used,
-        { type: 'ended', end: said === '' ? 'empty' : 'normal', text: said },
-      ];
+      return [...used, { type: 'ended', end: text === '' ? 'empty' : 'normal', text }];
     const status =
-      line['api_error_status'] ?? Number(/API Error: (\d{3})\b/u.exec(said)?.[1]);
+      line['api_error_status'] ?? Number(/API Error: (\d{3})\b/u.exec(text)?.[1]);
     return [
       ...used,
-      driver.failure(said || String(subtype), status),
+      driver.failure(text || String(subtype), status),
       { type: 'ended', end: 'error' },
     ];
   },

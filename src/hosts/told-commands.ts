@@ -1,5 +1,5 @@
-// Commands that a human types in a told host, answered from the record without a model.
-// An agent cannot type one.
+// Answers commands that a human types in a host that tells us when it idles: from the
+// record, without a model. An agent cannot type one.
 import type { Decision } from '../core/decision.ts';
 import { oneLine } from '../core/safe-text.ts';
 import {
@@ -25,7 +25,10 @@ const nothingYet = 'untildone has seen nothing of this session yet.';
 
 type Command = Readonly<{ id: string; name: CommandName; words: string; now: number }>;
 
-/** @param command of the session `id`; `words`: what the human wrote behind the name */
+/**
+ * Carries out a command and gives the answer for the human.
+ * @param command `id`: the session; `words`: what the human wrote behind the name
+ */
 export async function answerCommand<Own extends object>(
   told: Told<Own>,
   command: Command,

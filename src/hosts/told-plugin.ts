@@ -1,5 +1,5 @@
-// What our plugins inside told hosts share: the voice, the tools, and what a human's
-// message and a stop bring along in a session that works in a folder.
+// What our plugins in hosts that tell us when they idle share: notices, the tools, and
+// what a human's message and a stop bring along in a session that works in a folder.
 import { frozenBy } from '../checks/git.ts';
 import { allowedProposal } from '../core/check-specs.ts';
 import { UntildoneError } from '../core/error.ts';
@@ -30,59 +30,70 @@ export type PluginOptions = Readonly<{
   openStore?: () => Promise<Store>;
 }>;
 
-/** Known before we check whether untildone is on here. */
-type Place = Readonly<{
+/** What a plugin knows of its process, before we check whether untildone is on here. */
+type PluginLocation = Readonly<{
   name: string;
   directory: string;
   /** The process exits when the agent stops (`opencode run`, `pi -p`). */
   headless: boolean;
 }>;
-type Opened<Own extends object> = Readonly<{
+type PluginParts<Own extends object> = Readonly<{
   told: Told<Own>;
   configuration: Configuration;
 }>;
-export type ToldPlugin<Own extends object> = ReturnType<typeof createPlace> & Opened<Own>;
+/** A plugin with its connection to the store. */
+export type ToldPlugin<Own extends object> = ReturnType<typeof createPlace> &
+  PluginParts<Own>;
 
 /**
- * Someone waits for the host to leave, through several writes. Who holds the store for
- * longer is broken.
+ * How long a headless process waits for the store. Someone waits for it to exit, through
+ * several writes; a process that holds the store for longer is broken.
  */
 const headlessLockMs = 4000;
 
-/** `toast`: shows a message in the host's UI. */
+/**
+ * Completes what is known of the process with defaults for what the options leave out.
+ * `toast` shows a message in the UI of the host.
+ */
 export function createPlace(
-  place: Place,
+  location: PluginLocation,
   options: PluginOptions,
   toast: (notice: Notice) => Promise<void>,
 ) {
   const { environment = process.env, clock = systemClock } = options;
   const { identifiers = createIdentifiers(clock) } = options;
-  const patience = place.headless ? { busyTimeoutMs: headlessLockMs } : {};
+  const patience = location.headless ? { busyTimeoutMs: headlessLockMs } : {};
   const { openStore = () => openUserStore(environment, { clock, ...patience }) } =
     options;
   const voice = createVoice(
-    place.name,
+    location.name,
     { clock, environment },
-    place.headless ? null : toast,
+    location.headless ? null : toast,
   );
-  return { ...place, environment, clock, identifiers, openStore, voice };
+  return { ...location, environment, clock, identifiers, openStore, voice };
 }
 
-/** Null: switched off for every agent, and the host is left exactly as it is (C2). */
+/**
+ * Opens the plugin. Null: untildone is switched off for every agent, and the host is left
+ * exactly as it is (C2).
+ */
 export async function createToldPlugin<
   Own extends object,
-  At extends ReturnType<typeof createPlace>,
+  Location extends ReturnType<typeof createPlace>,
 >(
-  place: At,
-  own: Readonly<{
-    /** What is found again under it, where the host stays. */
+  location: Location,
+  host: Readonly<{
+    /**
+     * Names this instance of the host: a process that stays takes over what an earlier
+     * one with this id left.
+     */
     id: string;
     createMemory: () => Own;
-    adapter: (plugin: At & Opened<Own>, id: string) => ToldAdapter;
+    adapter: (plugin: Location & PluginParts<Own>, id: string) => ToldAdapter;
   }>,
-): Promise<(At & Opened<Own>) | null> {
+): Promise<(Location & PluginParts<Own>) | null> {
   const { name, environment, directory, clock, identifiers, openStore, headless, voice } =
-    place;
+    location;
   const configuration = createConfiguration({
     environment,
     directory,
@@ -91,13 +102,13 @@ export async function createToldPlugin<
     },
   });
   const { settings } = configuration.current();
-  const all = [null, ...Object.keys(settings.agents)];
+  const agents = [null, ...Object.keys(settings.agents)];
   if (
     configuration.problem() === null &&
-    all.every((agent) => shared.isOff(settings, agent))
+    agents.every((agent) => shared.isOff(settings, agent))
   )
     return null;
-  // Safe: without a store nothing is done at all.
+  // Safe: without a store the plugin does nothing at all.
   const run = await findDrivenRun(openStore, environment, name).catch(() => null);
   const told: Told<Own> = createTold<Own>({
     name,
@@ -107,33 +118,34 @@ export async function createToldPlugin<
     clock,
     identifiers,
     openStore,
-    own: own.createMemory,
+    own: host.createMemory,
     onError: voice.onError,
-    // A new headless process does not take over what an earlier one left.
-    instance: headless ? `${name} run ${identifiers.next()}` : `${name} ${own.id}`,
-    adapter: ({ id }) => own.adapter(plugin, id),
+    // Each headless process is an instance of its own: it takes over nothing of an
+    // earlier one.
+    instance: headless ? `${name} run ${identifiers.next()}` : `${name} ${host.id}`,
+    adapter: ({ id }) => host.adapter(plugin, id),
     policy: () => configuration.current(),
   });
-  const plugin = { ...place, configuration, told };
+  const plugin = { ...location, configuration, told };
   return plugin;
 }
 
-/** Not while we only observe (C2). */
+/** Whether the plugin may change the host: not while we only observe (C2). */
 export const changesTheHost = ({
   configuration,
 }: Readonly<{ configuration: Configuration }>): boolean =>
   configuration.current().settings.mode === 'enforce';
 
 /**
- * `toast`: shows a message in the host's UI. Null: a line on stderr instead, because the
- * host exits.
+ * Shows messages to the human and logs errors. `toast` shows a message in the UI of the
+ * host; null: messages go to stderr, because the host exits.
  */
 export function createVoice(
   host: string,
   { clock, environment }: Readonly<{ clock: Clock; environment: Environment }>,
   toast: ((notice: Notice) => Promise<void>) | null,
 ) {
-  const told = new Set<string>();
+  const shown = new Set<string>();
 
   async function show(notice: Notice) {
     const { title, message, durationMs } = notice;
@@ -143,9 +155,9 @@ export function createVoice(
   }
 
   function warnOnce(message: string) {
-    if (told.has(message)) return;
-    told.add(message);
-    // Safe: what happened stands in the log.
+    if (shown.has(message)) return;
+    shown.add(message);
+    // Safe: the failure stands in the log.
     show({ level: 'warning', title: 'untildone', message }).catch(() => {});
   }
 
@@ -157,7 +169,7 @@ export function createVoice(
       hook: 'plugin',
       sessionId: null,
     });
-    // A list with words that we do not know is followed all the same.
+    // A list with words that we do not know is taken over all the same.
     const isOddList = error instanceof UntildoneError && error.code === 'invalid-event';
     const result = isOddList
       ? ''
@@ -165,7 +177,7 @@ export function createVoice(
     warnOnce(`${result}${oneLine(message, 300)}`);
   }
 
-  /** Safe for the host: what failed is told and logged. */
+  /** Wraps a hook so that it never throws into the host: an error is shown and logged. */
   const quietly =
     <Given extends unknown[], Result>(
       hook: (...given: Given) => Promise<Result> | Result,
@@ -183,9 +195,13 @@ export function createVoice(
 }
 
 type Call = Pick<EventOf<'tool-started'>, 'tool' | 'access'>;
-/** Beyond that tool calls count instead. */
+/** Time limit for a fingerprint. Beyond it, tool calls count as work instead. */
 const fingerprintMs = 5000;
 
+/**
+ * The functions of one session in a plugin, on top of those of `told.ts`. May be called
+ * often.
+ */
 export function followPlugin<Own extends object>(plugin: ToldPlugin<Own>, id: string) {
   const { name, told, clock, configuration, voice, directory, environment, identifiers } =
     plugin;
@@ -193,26 +209,26 @@ export function followPlugin<Own extends object>(plugin: ToldPlugin<Own>, id: st
   const { memory, record, after, later, tell, takeList, isNews } = followed;
 
   /**
-   * Gives what the model has to know besides; that takes time only where there is
-   * something.
+   * Records a human's message. Gives what else the model has to know, and waits for that
+   * only if there is something.
    */
   async function humanSpoke(
-    said: Readonly<{ id: string; text: string | null }>,
+    message: Readonly<{ id: string; text: string | null }>,
   ): Promise<string | null> {
     memory.holds.clear();
-    if (said.text !== null) memory.toolError = null;
-    // A turn of an earlier process, which died, is not joined (P19).
+    if (message.text !== null) memory.toolError = null;
+    // The message does not join a turn of an earlier process that died (P19).
     const turnIsOver = !memory.busy;
-    // Whoever drives the host heard the human, with the policy of that moment.
+    // The driver of this host heard the human, with the policy of that moment.
     if (told.isDriven(memory)) {
-      later({ type: 'activity-seen' }, `prompt/${said.id}`);
+      later({ type: 'activity-seen' }, `prompt/${message.id}`);
       return null;
     }
-    const place = { ...unknownHost, host: name, directory, kind: 'main' } as const;
-    // Looked for first: the message takes it.
+    const descriptor = { ...unknownHost, host: name, directory, kind: 'main' } as const;
+    // Looked for before the message is recorded, because recording takes the plan.
     const waiting = told.ready
-      .then((isOpen) => (isOpen ? waitingPlans(told.store(), place) : []))
-      // Safe: the message itself tells of a store that is closed or broken.
+      .then((isOpen) => (isOpen ? waitingPlans(told.store(), descriptor) : []))
+      // Safe: recording the message reports a store that is closed or broken.
       .catch(() => []);
     const recorded = after(async () => {
       await configuration.renew();
@@ -221,15 +237,17 @@ export function followPlugin<Own extends object>(plugin: ToldPlugin<Own>, id: st
         voice.warnOnce(`off, because the configuration is broken: ${problem}`);
       const before = await record();
       const isFirst = before === null || !hasSpoken(before);
-      await followed.humanSpoke({ ...said, turnIsOver }, said.id);
+      await followed.humanSpoke({ ...message, turnIsOver }, message.id);
       const taken = await takePlans();
-      if (isFirst) await seeWorkspace();
+      if (isFirst) await recordFingerprint();
       return taken;
     }, happened);
     return (await waiting).length > 0 ? recorded : null;
   }
 
-  /** What was moved here, behind the message whose turn takes it up (V7). */
+  /**
+   * Takes plans that were moved here, after the message whose turn takes them up (V7).
+   */
   async function takePlans(): Promise<string | null> {
     const session = await record();
     const { settings } = configuration.current();
@@ -240,14 +258,14 @@ export function followPlugin<Own extends object>(plugin: ToldPlugin<Own>, id: st
     )
       return null;
     const { runtime: engine, store } = told.opened();
-    const place = {
+    const handOver = {
       store,
       clock,
       identifiers,
       policy: () => configuration.current(),
       engine,
     };
-    const taken = await takeWaitingPlans(place, memory.stored, session.descriptor);
+    const taken = await takeWaitingPlans(handOver, memory.stored, session.descriptor);
     if (taken !== null)
       await voice.show({
         level: 'info',
@@ -257,8 +275,11 @@ export function followPlugin<Own extends object>(plugin: ToldPlugin<Own>, id: st
     return shared.takenPlanText(taken);
   }
 
-  /** At the first message: without it, one command would pass for work (V4). */
-  async function seeWorkspace() {
+  /**
+   * Takes a fingerprint at the first message: without it, a single command would pass for
+   * work (V4).
+   */
+  async function recordFingerprint() {
     const session = await record();
     const { settings } = configuration.current();
     if (
@@ -267,24 +288,33 @@ export function followPlugin<Own extends object>(plugin: ToldPlugin<Own>, id: st
       shared.isOff(settings, session.agent.name)
     )
       return;
-    const fingerprint = await look(session);
-    // The agent did not wait: what it has written since may be in it.
+    const fingerprint = await takeFingerprint(session);
+    // The agent did not wait for the fingerprint, which may show what it has written
+    // since.
     if (fingerprint !== null && !memory.mayHaveWritten)
       await tell({ type: 'workspace-seen', fingerprint });
   }
 
-  async function look(session: State) {
+  async function takeFingerprint(session: State) {
     const limits = { timeoutMs: fingerprintMs, environment };
     const { checker, store } = told.opened();
     const frozen = frozenBy((await frozenPolicy(store, session)) ?? {}, spokeAt(session));
     return checker.look({ sessionId: memory.stored, directory }, frozen, limits);
   }
 
-  /** A call may be told of several times, and first when it is over. */
+  /**
+   * Records a tool call. The host may report a call several times, and for the first time
+   * when it is over.
+   */
   function callSeen(
-    seen: Readonly<{ callId: string; call: Call; isOver: boolean; error: string | null }>,
+    report: Readonly<{
+      callId: string;
+      call: Call;
+      isOver: boolean;
+      error: string | null;
+    }>,
   ) {
-    const { callId, call, isOver, error } = seen;
+    const { callId, call, isOver, error } = report;
     if (canWrite(call)) memory.mayHaveWritten = true;
     if (isOver) memory.toolError = call.access === 'todo' ? null : error;
     if (isNews(`${callId} begun`))
@@ -296,7 +326,10 @@ export function followPlugin<Own extends object>(plugin: ToldPlugin<Own>, id: st
   const aborted = (how: string, detail?: string) =>
     later({ type: 'human-aborted', how }, detail, stopped);
 
-  /** What only the host knows (G5), and the workspace. */
+  /**
+   * Reads the host's list before a stop (G5), and gives a fingerprint of the workspace if
+   * one is needed.
+   */
   async function prepareStop(): Promise<string | null> {
     await takeList();
     const session = await record();
@@ -305,18 +338,18 @@ export function followPlugin<Own extends object>(plugin: ToldPlugin<Own>, id: st
       session?.descriptor.judgesGoal ||
       configuration.current().goalChecks.length > 0;
     return session !== null && isMeasured && mayHaveMoved(session.work)
-      ? look(session)
+      ? takeFingerprint(session)
       : null;
   }
 
-  /** It never said that its compaction ended: it failed. */
+  /** A compaction whose end the host never reported has failed. */
   async function closeCompaction(detail?: string) {
     if ((await record())?.waits.compacting) await tell(shared.compactionFailed, detail);
   }
 
   /**
-   * For a host that waits for us, with its checks; outside the queue, because they take
-   * their time.
+   * Asks about a stop of a host that waits for us and the checks. Runs outside the queue,
+   * because checks take their time.
    */
   async function askStop(stop: Extract<Happening, { type: 'stop-attempted' }>) {
     if (told.isDriven(memory) && isLeftToDriver(stop)) return;
@@ -326,13 +359,16 @@ export function followPlugin<Own extends object>(plugin: ToldPlugin<Own>, id: st
     );
   }
 
-  /** For a model that loses its conversation to a summary (P23). */
+  /** The open plan, for a model whose conversation was replaced by a summary (P23). */
   const planReminder = () =>
     after(async () =>
       changesTheHost(plugin) ? shared.openPlanText(await record()) : null,
     );
 
-  /** Which session is meant comes from the host (M7). */
+  /**
+   * Carries out a call of one of our tools. The host says for which session, not the
+   * model (M7).
+   */
   async function callTool(
     tool: TodoTool,
     input: unknown,
@@ -352,7 +388,7 @@ export function followPlugin<Own extends object>(plugin: ToldPlugin<Own>, id: st
         configuration.current().settings,
         session.agent.name,
       );
-      // Outside the queue: an abort during checks must be heard.
+      // Outside the queue, so that an abort during the checks is heard.
       const result = await tool.call(input, {
         engine: told.opened().runtime,
         store: told.store(),
@@ -367,16 +403,17 @@ export function followPlugin<Own extends object>(plugin: ToldPlugin<Own>, id: st
         text: result.ok ? JSON.stringify(result.output) : result.error.message,
       };
     } catch (error) {
-      // Safe: a change is one transaction; the model is told.
+      // Safe: a change is one transaction, and the model learns that nothing changed.
       voice.onError(error);
       return refused;
     }
   }
 
-  const heard = { humanSpoke, callSeen, aborted };
   return {
     ...followed,
-    ...heard,
+    humanSpoke,
+    callSeen,
+    aborted,
     prepareStop,
     closeCompaction,
     askStop,

@@ -1,5 +1,6 @@
-// Hosts that only tell us when a session idles: its memory and queue per session keep
-// events in order. Adapters translate, the engine decides.
+// Connects hosts that only tell us when a session idles to the engine. Each session has a
+// memory and a queue, which keeps its events in order. Adapters translate and the engine
+// decides; nothing is decided here.
 import { momentToTell } from '../core/decision.ts';
 import { UntildoneError } from '../core/error.ts';
 import type {
@@ -21,80 +22,106 @@ import { tellHuman } from './notify.ts';
 import { compactionFailed } from './shared.ts';
 import { amountOf, withinTime } from './untrusted.ts';
 
+/** An event that still lacks its id, its session and its time. */
 export type Happening = Bare<Event>;
 type Bare<E> = E extends Event ? Omit<E, 'id' | 'sessionId' | 'at'> : never;
 
-/** Of a session, beside the record; it may be lost. */
+/** What this process remembers of a session beside the record. It may be lost. */
 export type Memory<Own> = ReturnType<typeof createMemory> & Own;
 function createMemory(id: string, stored: string) {
   return {
     id,
-    /** With the program's name: two can share a store. */
+    /**
+     * The id on the record: the host's id behind the prefix of this program, if it has
+     * one, because two programs can share a store.
+     */
     stored,
     busy: false,
-    /** Null: not told by this process. */
+    /** How this process described the session last; null: it has not announced it yet. */
     opened: null as string | null,
-    /** By the last call, if nothing happened since (P12). */
+    /** Error of the last tool call, if nothing happened since (P12). */
     toolError: null as string | null,
-    /** By a call that was heard of. */
+    /** Whether a tool call that we know of may have written a file. */
     mayHaveWritten: false,
+    /** Keys of what the host may report twice; see `isNews`. */
     heard: new Set<string>(),
-    /** Each forbids sending; it may not be on the record yet (G4, P19). */
+    /**
+     * Each hold forbids sending: something happened that may not be on the record yet
+     * (G4, P19).
+     */
     holds: new Set<Hold>(),
+    /** Resolves when the work of the session that was queued so far is done. */
     queue: Promise.resolve(),
+    /** How much work is in the queue. */
     waiting: 0,
   };
 }
 
-/** A session in its host, in our words. No method may throw for an expected outcome. */
+/** One session of a host, in our words. No method may throw for an expected outcome. */
 export interface ToldAdapter extends Pick<ToldHost, 'find'> {
-  /** What differs from an unknown host. Without an agent: as it was. */
+  /**
+   * How the host differs from an unknown one, and the agent; null for the agent: as it
+   * was before.
+   */
   describe(): Promise<readonly [Partial<SessionDescriptor>, AgentDescriptor | null]>;
-  /** Null: unreadable. */
+  /** The todos of the host; null: they cannot be read. */
   todos(): Promise<readonly ListedTodo[] | null>;
-  /** Null: taken; a sentence: refused. May settle only when the turn is over. */
+  /**
+   * Sends a continuation. Null: the host took it; a sentence: why it refused. May resolve
+   * as late as the end of the turn.
+   */
   inject(outgoing: OutgoingText): Promise<string | null>;
   isIdle(): Promise<boolean>;
-  /** Before a countdown is acted on: tells what no event told of (G5). */
+  /**
+   * Called before a countdown runs out into a continuation. Reports what no event told of
+   * (G5).
+   */
   lookAgain?(): Promise<void>;
   show(notice: Notice): Promise<void>;
 }
 
 export type Notice = Parameters<ToldHost['notify']>[1];
 type Hold = Readonly<{ why: string; lingerMs?: number }>;
-type HumanWord = Readonly<{
+type HumanMessage = Readonly<{
   id?: string | undefined;
   text?: string | null | undefined;
   turnIsOver?: boolean | undefined;
 }>;
 
-type Needed = 'instance' | 'clock' | 'identifiers' | 'onError';
+type RuntimeParts = 'instance' | 'clock' | 'identifiers' | 'onError';
 interface ToldOptions<Own>
-  extends Omit<OpenOptions, 'store' | Needed>,
-    Pick<ToldRuntimeOptions, Needed> {
+  extends Omit<OpenOptions, 'store' | RuntimeParts>,
+    Pick<ToldRuntimeOptions, RuntimeParts> {
   readonly policy?: ToldRuntimeOptions['policy'];
   readonly name: string;
   readonly prefix?: string;
   /**
-   * Drives this process: its conversation is the one that it names, or the first that is
-   * heard of.
+   * The run that drives this process: in the conversation that it names, or else in the
+   * first one that we hear of.
    */
   readonly run?: DrivenRun | null;
   readonly own: () => Own;
   readonly adapter: (memory: Memory<Own>) => ToldAdapter;
-  /** Not closed at the end. */
+  /** A store that is given stays open at the end. */
   readonly store?: Store | undefined;
   readonly openStore?: (() => Promise<Store>) | undefined;
 }
 
-/** Beyond that the one silent longest is forgotten. */
+/** Beyond this number, the session that was silent for longest is forgotten. */
 const mostSessions = 2000;
-/** Echoes come within seconds. */
+/** How many keys a session remembers. Hosts repeat themselves within seconds. */
 const mostHeard = 1000;
-/** Then it counts as taken: others wait, and the watchdog sees what follows. */
+/**
+ * A host that has not answered by then counts as having taken the text. Others wait for
+ * us, and the watchdog sees what follows.
+ */
 const injectPatienceMs = 2000;
 
 export type Told<Own extends object> = ReturnType<typeof createTold<Own>>;
+/**
+ * Connects this process to its store and follows its sessions. `ready` resolves to false
+ * if there is no store: then nothing is ever done.
+ */
 export function createTold<Own extends object>(options: ToldOptions<Own>) {
   const {
     name,
@@ -110,9 +137,9 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
   let drivenId = run?.conversation ?? null;
   const memories = new Map<string, Memory<Own>>();
   let store = options.store ?? null;
-  let opened: Awaited<ReturnType<typeof start>> | null = null;
+  let opened: Awaited<ReturnType<typeof openParts>> | null = null;
   let ended: Promise<void> | null = null;
-  let telling: Promise<unknown> | null = null;
+  let notices: Promise<unknown> | null = null;
 
   const host: ToldHost = {
     async inject(outgoing) {
@@ -120,9 +147,10 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
       const { memory, later } = follow(ofStored(session.id).id);
       const [held] = memory.holds;
       if (held !== undefined) return { taken: false, error: held.why };
-      // At once: after a detour the human might have acted.
+      // Sent at once: if anything came between, the human might act in the meantime.
       const sending = adapter(memory).inject(outgoing);
-      // A program may wait for us with the very message that this text causes.
+      // While work is queued, the host may wait for us with the very message that this
+      // text causes, so its answer is not awaited.
       const answer =
         memory.waiting > 0
           ? null
@@ -132,7 +160,8 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
           ? { taken: true }
           : { taken: false, error: answer.value };
       const detail = `refused/${epoch}/${session.injection?.attempts ?? 0}`;
-      // The engine sends it again, unless it was seen meanwhile.
+      // A late refusal: the engine sends the text again, unless the host showed it
+      // meanwhile.
       sending
         .then(async (error) => error !== null && later(delivery(epoch, error), detail))
         .catch(onError);
@@ -149,19 +178,20 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
       void adapter(ofStored(id)).show(notice).catch(onError),
   };
 
-  async function start() {
-    // An attach may ask the host, which cannot answer while it starts.
+  async function openParts() {
+    // The runtime may ask the host at once, and the host cannot answer while it starts.
     if (store === null) await new Promise((resolve) => setTimeout(resolve, 0));
     store ??= await (options.openStore?.() ?? openUserStore(environment, { clock }));
-    const place = { store, environment, told: new Map() };
-    const watch: typeof options.watch = (...seen) => {
-      options.watch?.(...seen);
-      // A driver tells it itself.
-      const moment = seen[0].id === run?.sessionId ? null : momentToTell(...seen);
+    const noticeContext = { store, environment, told: new Map() };
+    const watch: typeof options.watch = (state, events, decisions) => {
+      options.watch?.(state, events, decisions);
+      // In a driven session, the driver tells the human.
+      if (state.id === run?.sessionId) return;
+      const moment = momentToTell(state, events, decisions);
       if (moment !== null)
-        telling = Promise.all([
-          telling,
-          tellHuman(place, seen[0], moment).catch(onError),
+        notices = Promise.all([
+          notices,
+          tellHuman(noticeContext, state, moment).catch(onError),
         ]);
     };
     const parts = partsOver({ ...options, store, watch });
@@ -172,14 +202,14 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
   }
 
   /** False: there is no store, and nothing is ever done. */
-  const ready = start()
+  const ready = openParts()
     .then((parts) => {
       opened = parts;
     })
     .catch(onError)
     .then(() => opened !== null);
 
-  function need<Part>(part: Part | null): Part {
+  function requireOpen<Part>(part: Part | null): Part {
     if (part === null)
       throw new UntildoneError('store-unavailable', `${name} is still opening.`);
     return part;
@@ -206,13 +236,19 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
     );
   const isDriven = ({ stored }: { readonly stored: string }) => stored === run?.sessionId;
 
-  /** What is done in one session. All that is kept of it is its memory. */
+  /**
+   * The functions of one session. All their state is in its memory, so this may be called
+   * often.
+   */
   function follow(id: string) {
     const memory = of(id);
     const { stored } = memory;
-    const record = async () => need(store).state(stored);
+    const record = async () => requireOpen(store).state(stored);
 
-    /** In order. Null: it failed, which was told. `hold`: nothing is sent until then. */
+    /**
+     * Runs work after all that is queued. Null: it failed, and the failure was reported.
+     * A `hold` forbids sending until the work is done.
+     */
     function after<Result>(work: () => Promise<Result>, hold?: Hold) {
       const held = { why: '', ...hold };
       if (hold !== undefined) memory.holds.add(held);
@@ -220,7 +256,7 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
       const done = memory.queue
         .then(async () => ((await ready) && ended === null ? work() : null))
         .catch((error: unknown) => {
-          // Safe: it is told, and must not stop the next one.
+          // Safe: the failure is reported, and must not stop the work behind it.
           if (ended === null) onError(error);
           return null;
         });
@@ -234,7 +270,10 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
     const later = (happening: Happening, detail?: string, hold?: Hold) =>
       after(() => tell(happening, detail), hold);
 
-    /** `detail`: told twice it is one event. Absent: it is new. */
+    /**
+     * Reports an event to the engine. The same `detail` makes it the same event, even if
+     * it is told twice; without one it is new.
+     */
     async function tell(happening: Happening, detail?: string) {
       const isDeleted = happening.type === 'session-deleted';
       if (memory.opened === null && !isDeleted) await open();
@@ -245,24 +284,24 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
       if (happening.type === 'human-spoke') showPending();
       if (happening.type === 'stop-attempted') stopAnswered(handled);
       const { queue, waiting } = memory;
-      // In place: what was heard meanwhile waits in its queue.
+      // The object stays the same: work that was queued meanwhile refers to it.
       if (isDeleted)
         Object.assign(memory, createMemory(id, stored), own(), { queue, waiting });
       return handled;
     }
 
-    /** To be called by whoever has a stop answered without `tell`. */
+    /** Must be called if a stop was answered without `tell`. */
     function stopAnswered({ decision }: Handled): void {
       if (decision?.answer === 'let-go' || decision?.reason === 'nothing-open')
         showPending();
     }
 
     /**
-     * What the project's file asks for and nobody accepted: an agent may just have
+     * Shows what the project's file asks for and nobody accepted: an agent may just have
      * written it (V10).
      */
     function showPending(): void {
-      const message = need(opened).configuration.pending();
+      const message = requireOpen(opened).configuration.pending();
       const notice = {
         level: 'warning',
         title: 'untildone',
@@ -271,32 +310,39 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
       if (message !== null) adapter(memory).show(notice).catch(onError);
     }
 
-    function event<Told extends Happening>(happening: Told, detail?: string) {
+    function event<Kind extends Happening>(happening: Kind, detail?: string) {
       const eventId =
         detail === undefined ? identifiers.next() : `${name}/${stored}/${detail}`;
       return { ...happening, id: eventId, sessionId: stored, at: clock.now() };
     }
 
+    /**
+     * Announces the session to the engine, unless it was last announced with the same
+     * description. Gives the agent.
+     */
     async function open(): Promise<AgentDescriptor | null> {
       const [facts, agent] = await adapter(memory).describe();
-      const told = JSON.stringify([facts, agent]);
-      if (memory.opened === told) return agent;
+      const description = JSON.stringify([facts, agent]);
+      if (memory.opened === description) return agent;
       if (memory.opened === null) {
-        // A dead process neither recovers nor compacts; its stop goes too: a human may
-        // speak next.
+        // The process that recovered or compacted is dead. Its stop is closed too,
+        // because a human may speak next.
         const { recovering = false, compacting = false } = (await record())?.waits ?? {};
         if (recovering || compacting) await handle(event({ type: 'session-closed' }));
         if (recovering) await handle(event(waitEnded({ kind: 'recovery' })));
         if (compacting) await handle(event(compactionFailed));
       }
-      const here = { instance: need(opened).instance, mode: 'told' } as const;
-      const descriptor = { ...unknownHost, host: name, ...here, ...facts };
+      const attachment = {
+        instance: requireOpen(opened).instance,
+        mode: 'told',
+      } as const;
+      const descriptor = { ...unknownHost, host: name, ...attachment, ...facts };
       const { driven } = run?.descriptor ?? {};
-      const ours = run &&
-        driven && { ...run.descriptor, ...here, driven: { ...driven, id } };
+      const drivenDescriptor = run &&
+        driven && { ...run.descriptor, ...attachment, driven: { ...driven, id } };
       const opening =
-        isDriven(memory) && ours
-          ? { ...ours, immediate: descriptor.immediate }
+        isDriven(memory) && drivenDescriptor
+          ? { ...drivenDescriptor, immediate: descriptor.immediate }
           : descriptor;
       await handle(
         event({
@@ -305,15 +351,16 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
           agent: isDriven(memory) ? null : agent,
         }),
       );
-      memory.opened = told;
+      memory.opened = description;
       return agent;
     }
 
+    /** Reports that the host showed the continuation of this epoch. */
     const observed = (epoch: number) =>
       handle({ ...event(delivery(epoch, null)), id: `${stored}:${epoch}:observed` });
 
-    async function humanSpoke(said: HumanWord, turnId = identifiers.next()) {
-      const { id: messageId = null, text = null, turnIsOver } = said;
+    async function humanSpoke(message: HumanMessage, turnId = identifiers.next()) {
+      const { id: messageId = null, text = null, turnIsOver } = message;
       const spoke = {
         type: 'human-spoke',
         messageId,
@@ -321,11 +368,16 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
         turnId,
         turnIsOver,
         agent: await open(),
+        fingerprint: null,
+        policyHash: null,
       } as const;
-      await tell({ ...spoke, fingerprint: null, policyHash: null }, `human/${turnId}`);
+      await tell(spoke, `human/${turnId}`);
     }
 
-    /** Null: as it was read last; undefined: it cannot be read. */
+    /**
+     * The plan in the list of the host. Null: unchanged since it was read last;
+     * undefined: it cannot be read.
+     */
     async function readPlan(): Promise<Event | null | undefined> {
       const todos = await adapter(memory).todos();
       if (todos === null) return undefined;
@@ -333,6 +385,7 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
       return isSameList(known, todos) ? null : event(planWritten(todos));
     }
 
+    /** Takes over the list of the host. False: it cannot be read. */
     async function takeList() {
       const plan = await readPlan();
       if (plan && memory.opened === null) await open();
@@ -341,8 +394,8 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
         ...(reply?.refused ?? []).map(({ sentence }) => sentence),
         ...(reply?.unknownWords ?? []),
       ];
-      // Nobody else reads the host's list: what was wrong in it would be dropped in
-      // silence (T6).
+      // Nobody else reads the host's list: without this error, what is wrong in it would
+      // be dropped in silence (T6).
       if (wrong.length > 0)
         onError(
           new UntildoneError('invalid-event', `In the list of todos, ${wrong.join(' ')}`),
@@ -350,6 +403,7 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
       return plan !== undefined;
     }
 
+    /** Remembers a key; false: it was known already. */
     function isNews(what: string): boolean {
       if (memory.heard.has(what)) return false;
       const [oldest = ''] = memory.heard.add(what);
@@ -357,7 +411,7 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
       return true;
     }
 
-    const told = {
+    return {
       memory,
       record,
       after,
@@ -368,11 +422,13 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
       open,
       observed,
       humanSpoke,
+      readPlan,
+      takeList,
+      isNews,
     };
-    return { ...told, readPlan, takeList, isNews };
   }
 
-  const handle = async (event: Event) => need(opened).runtime.handle(event);
+  const handle = async (event: Event) => requireOpen(opened).runtime.handle(event);
 
   function planWritten(todos: readonly ListedTodo[]): Happening {
     const items = writtenItems(todos).map((item) => ({
@@ -389,9 +445,9 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
 
   async function end() {
     await ready;
-    // Safe: what could not be cancelled is too old by the time it matters.
+    // Safe: a timer that could not be cancelled is too old by the time it matters.
     await opened?.runtime.dispose().catch(onError);
-    await telling;
+    await notices;
     if (options.store === undefined) await store?.close().catch(onError);
   }
 
@@ -405,9 +461,9 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
     planWritten,
     isDriven,
     all: () => [...memories.values()],
-    /** Like `opened` it throws before the store is open. */
-    store: () => need(store),
-    opened: () => need(opened),
+    /** Throws before the store is open, as `opened` does. */
+    store: () => requireOpen(store),
+    opened: () => requireOpen(opened),
     end() {
       ended ??= end();
       return ended;
@@ -415,9 +471,12 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
   };
 }
 
-/** Holds: it is not on the record yet. */
+/** A hold until what happened is on the record. */
 export const happened = { why: 'something happened in the session meanwhile' };
-/** Lingers longer than from the last look at the record to the call (P19). */
+/**
+ * A hold after a human's stop. It lingers longer than an injection takes from its last
+ * look at the record to the call of the host (P19).
+ */
 export const stopped = { why: 'the human stopped the agent', lingerMs: 1000 };
 
 export const waitStarted = (wait: EventOf<'wait-started'>['wait']) =>
@@ -433,8 +492,8 @@ const delivery = (epoch: number, error: string | null) =>
   }) as const;
 
 /**
- * Of one call of the model: what it read, from a cache too, and wrote. The host watches
- * its context by itself.
+ * The usage of one call of the model: tokens that it read (also from a cache) and wrote.
+ * The size of its context is left out, because the host watches that itself.
  */
 export function usageReported(
   read: readonly unknown[],
@@ -443,12 +502,12 @@ export function usageReported(
 ) {
   const sum = (amounts: readonly unknown[]) =>
     amounts.reduce<number>((all, one) => all + amountOf(one), 0);
-  const tokens = { inputTokens: sum(read), outputTokens: sum(written) };
-  const used = {
-    ...tokens,
+  return {
+    type: 'usage-reported',
+    inputTokens: sum(read),
+    outputTokens: sum(written),
     cost: amountOf(cost),
     contextTokens: null,
     contextLimit: null,
-  };
-  return { type: 'usage-reported', ...used } as const;
+  } as const;
 }

@@ -1,23 +1,28 @@
-// What the transcripts of hosts say of tokens: a stop reads what was added since the one
-// before, and some of it again. Bounded, and empty where it cannot be read.
+// Reads how many tokens a session used from the transcript of its host. A stop reads what
+// was added since the stop before it, and some of that again. Reads a bounded tail, and
+// nothing if it cannot be read.
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import type { AskedHost, UsedTokens } from './asked-call.ts';
 import { amountOf, type Fields, fieldsIn, textOf } from './untrusted.ts';
 
 const mostTail = 8_388_608;
-/** More than any model takes. */
+/** More tokens than any model takes. */
 const mostTokens = 100_000_000;
 
 /**
- * One call of the model, as a line tells it; the same key again is the same call. Null:
- * the line tells of none.
+ * Reads one call of the model from a line; null: the line reports none. The same key
+ * again is the same call.
  */
 type ReadCall = (
   line: Fields,
 ) => { key: unknown; input: unknown[]; output: unknown[] } | null;
 
-/** The last lines may still be unwritten. @param word stands in every line that counts */
+/**
+ * Makes the function that reads the calls of a host's transcript; its last lines may
+ * still be unwritten.
+ * @param word stands in every line that counts
+ */
 export function usageIn(
   word: string,
   read: ReadCall,
@@ -40,8 +45,9 @@ export function usageIn(
 }
 
 /**
- * Of its end, parsed: the first line is cut, the last may be half written. @param word
- * stands in every line that is wanted
+ * Lines at the end of a transcript, parsed. The first line is cut, and the last may be
+ * half written: both may have no fields.
+ * @param word stands in every line that is wanted
  */
 export function linesWith(transcript: string, word: string): Fields[] {
   const texts = isAbsolute(transcript) ? readTail(transcript).split('\n') : [];
@@ -57,7 +63,7 @@ const sumOf = (amounts: readonly unknown[]) =>
 function readTail(path: string): string {
   let descriptor: number | null = null;
   try {
-    // A named pipe must not hold us until someone writes to it.
+    // Without blocking: a named pipe must not hold us until someone writes to it.
     descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     const stats = fstatSync(descriptor);
     if (!stats.isFile()) return '';
@@ -71,7 +77,7 @@ function readTail(path: string): string {
     );
     return bytes.toString('utf8', 0, length);
   } catch {
-    // Safe: nothing is known of what was used.
+    // Safe: it only stays unknown what was used.
     return '';
   } finally {
     if (descriptor !== null) closeSync(descriptor);

@@ -1,5 +1,5 @@
-// What a host or a callback gives: read field by field, waited for but not for ever. A
-// value of another type is missing.
+// Reads what a host or a callback gives, field by field, and waits for it within a limit.
+// A value of another type counts as missing.
 import { oneLine } from '../core/safe-text.ts';
 import type { Clock } from '../engine/host.ts';
 
@@ -9,27 +9,28 @@ export const recordOf = (value: unknown): Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Fields)
     : {};
-/** Of a text that should be JSON. */
+/** The fields of a text that should be a JSON object. */
 export function fieldsIn(text: string): Fields {
   try {
     return recordOf(JSON.parse(text));
   } catch {
-    // Safe: what is damaged, or half written, says nothing.
+    // Safe: a text that is damaged or half written says nothing.
     return {};
   }
 }
 export const listOf = (value: unknown): readonly unknown[] =>
   Array.isArray(value) ? value : [];
-/** An empty text is one too: a message may hold only a picture. */
+/** The text, also if it is empty: a message may hold only a picture. */
 export const textOf = (value: unknown) => (typeof value === 'string' ? value : null);
 export const nonEmptyTextOf = (value: unknown) => textOf(value) || null;
-/** Tokens and money; what cannot be counted is none. */
+/** An amount of tokens or money; 0 for what cannot be counted. */
 export const amountOf = (value: unknown) =>
   typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : 0;
 
 /**
- * One without a text is refused by name, and the others apply (T6). `key`: null where the
- * host gives no lasting one.
+ * Reads a todo of a host's list. One without a text keeps an empty title: it is refused
+ * by name, and the others apply (T6).
+ * @param key null: the host gives no lasting key
  */
 export function readTodo(value: unknown, key: string | null) {
   const { content, status, priority } = recordOf(value);
@@ -44,10 +45,10 @@ export function readTodo(value: unknown, key: string | null) {
 
 type Answered<T> =
   | Readonly<{ answered: true; value: T }>
-  /** `late`: it has not failed, the answer may still come. */
+  /** `late`: nothing failed, and the answer may still come. */
   | Readonly<{ answered: false; late: boolean; error: unknown }>;
 
-/** Never rejects, even if `ask` throws at once. */
+/** Waits for an answer, at most `ms`. Never rejects, even if `ask` throws at once. */
 export function withinTime<T>(
   clock: Clock,
   ms: number,
@@ -68,12 +69,15 @@ export function withinTime<T>(
 }
 
 const abortNames: readonly string[] = ['AbortError', 'MessageAbortedError'];
-/** A chain of causes may be endless. */
+/** How many causes are read: their chain may be endless. */
 const deepest = 5;
-/** A longer one is a mistake in units. */
+/** A longer delay is a mistake in units. */
 const longestRetryMs = 86_400_000;
 
-/** The human's abort, a limit that passes, an overflow, or something else (G4, G9). */
+/**
+ * Tells the human's abort from an error, and a limit that passes, an overload and an
+ * overflow from other errors (G4, G9).
+ */
 export function readHostError(error: unknown, at: number) {
   const chain: unknown[] = [];
   for (let link = error; chain.length < deepest && link != null; ) {
@@ -101,7 +105,7 @@ export function readHostError(error: unknown, at: number) {
     [...names, ...messages].join(' ').slice(0, 4000).toLowerCase(),
     status,
   );
-  // Ids, times and ports differ: without numbers the same error is the same.
+  // Numbers are left out, because ids, times and ports differ in the same error.
   const signature =
     `${names[0] ?? 'error'} ${status ?? ''} ${message.replace(/\d+/g, '#')}`.slice(
       0,
@@ -115,7 +119,7 @@ function fieldOf(source: unknown, name: string): unknown {
   try {
     return Reflect.get(source as object, name);
   } catch {
-    // Safe: what is no object, or cannot be read, says nothing.
+    // Safe: a value that is no object, or cannot be read, says nothing.
     return undefined;
   }
 }

@@ -299,13 +299,13 @@ export const humanMutations = mutationsOf({
   },
   'src/hosts/asked-answers.ts': {
     'abort-inferred-from-our-command': {
-      find: 'if (isNotice && !isDriven && wasBrokenOff(told.trail, mayStop))',
-      replace: 'if (!isOurs && !isDriven && wasBrokenOff(told.trail, mayStop))',
+      find: 'if (isNotice && !isDriven && wasInterrupted(current.trail, mayStop))',
+      replace: 'if (!isOurs && !isDriven && wasInterrupted(current.trail, mayStop))',
       why: '/untildone:status in mid-turn stops the agent',
     },
     'abort-inferred-after-late-stop': {
-      find: "base('failure', `late:",
-      replace: "base('side', `late:",
+      find: "createBase('failure', `late:",
+      replace: "createBase('side', `late:",
       why: 'a Stop hook that ran out of time looks like an interrupt',
     },
   },

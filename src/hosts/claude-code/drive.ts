@@ -1,4 +1,4 @@
-// Claude Code as `run --with claude-code` drives it: its print mode with a stream of JSON
+// Drives Claude Code for `run --with claude-code`: its print mode with a stream of JSON
 // lines, our hooks and tools for this run alone.
 import type { HostDriver } from '../../engine/host-driver.ts';
 import { hooksOf } from '../asked-translate.ts';
@@ -57,7 +57,7 @@ export const claudeCodeDriver: HostDriver = {
         allTools.map((tool) => toolPrefix + tool).join(','),
         ...flags,
       ],
-      // What the human set is theirs.
+      // A variable that the human set stays as it is.
       variables: Object.fromEntries(
         Object.entries(switches).filter(([name]) => !environment[name]),
       ),

@@ -1,7 +1,6 @@
-// Claude Code's hook payloads → what they ask for, and how our answers look to it; its
-// own list of tasks, read whole or not at all: half a list would look like deleted todos;
-// and what its transcript says of tokens. Shapes of version 2.1.325; in others any field
-// may be missing.
+// Translates the hook payloads of Claude Code and our answers. Reads its list of tasks,
+// whole or not at all (half a list would look like deleted todos), and the tokens in its
+// transcript. Shapes of version 2.1.325; other versions may leave any field out.
 import { readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
@@ -18,7 +17,7 @@ import { nonEmptyTextOf, recordOf } from '../untrusted.ts';
 
 export const hostName = 'claude-code';
 
-/** One line for each part of an answer, each with what the whole answer used. */
+/** Each part of an answer is a line of its own with the tokens of the whole answer. */
 export const readUsage = usageIn('"usage"', ({ type, message }) => {
   const { id, usage } = recordOf(message);
   const used = recordOf(usage);
@@ -39,7 +38,7 @@ export const claudeCodeLanguage: read.HookLanguage = {
   host: hostName,
   hooks: {
     ...read.turnHooks,
-    // Compaction ends like a subagent without a type: that is nobody's stop.
+    // Compaction ends like a subagent without a type: no agent stopped.
     SubagentStop: [
       'other',
       (payload, language) =>
@@ -75,25 +74,25 @@ export const claudeCodeLanguage: read.HookLanguage = {
   },
   stop: {
     blockCap({ environment: { CLAUDE_CODE_STOP_HOOK_BLOCK_CAP: cap = '' } }) {
-      // 0: none; what is no number leaves the host at its eight.
+      // 0 means no cap. What is no number leaves the host at its cap of eight.
       return /^\d{1,9}$/u.test(cap.trim()) ? Number(cap) || null : 8;
     },
   },
   prompt: { speakerOf },
   describe: ({ fields }, { environment }) => ({
-    // The agent may change its directory; the project stays where the human started the
-    // host.
+    // The agent may change its directory, but the project stays where the human started
+    // the host.
     directory: environment['CLAUDE_PROJECT_DIR'],
     descriptor: {
       headless: environment['CLAUDE_CODE_ENTRYPOINT']?.startsWith('sdk') ?? false,
     },
-    // The main agent may have one too.
+    // The main agent may have a type too, but no id.
     agentName:
       nonEmptyTextOf(fields['agent_id']) === null
         ? nonEmptyTextOf(fields['agent_type'])
         : null,
   }),
-  // Hooks have …_harness there.
+  // In hooks the value ends in `_harness`.
   agentCommand: ['AI_AGENT', /^claude-code_.*_agent$/u, 'CLAUDE_CODE_SESSION_ID'],
   // Copilot CLI runs the hooks of `.claude`, in folders that it trusts.
   foreignVariable: 'COPILOT_PROJECT_DIR',
@@ -132,7 +131,7 @@ function speakerOf(text: string): Speaker {
   if (command === 'pause')
     return { type: 'command', pauses: { reason: oneLine(words, 300) || null } };
   if (command !== undefined) return { type: 'command' };
-  // With a human's words behind it, it is a human's message.
+  // With a human's words behind it, a notice is a human's message.
   if (!text.startsWith('<task-notification>') || text.replace(notice, '').trim() !== '')
     return { type: 'human' };
   const jobIds = Array.from(
@@ -149,10 +148,15 @@ function taskCreated(
   const key = todoKeyOf(task['id']);
   const title = nonEmptyTextOf(task['subject']) ?? nonEmptyTextOf(input['subject']);
   if (key === null || title === null) return null;
-  const said =
+  const description =
     nonEmptyTextOf(task['description']) ?? nonEmptyTextOf(input['description']) ?? title;
   const id = todoIdOf(base.sessionId, key);
-  const item = { id, title, hostKey: key, context: said === title ? undefined : said };
+  const item = {
+    id,
+    title,
+    hostKey: key,
+    context: description === title ? undefined : description,
+  };
   return { ...base, type: 'todos-created', items: [item] };
 }
 
@@ -172,27 +176,32 @@ function taskUpdated(
   return { ...base, type: 'todo-updated', todoId, changes: { status, title, context } };
 }
 
-/** The host counts its tasks from 1 in every session; null: this is none of its names. */
+/**
+ * The key of a task, which the host counts from 1 in every session; null: this is no id
+ * of a task.
+ */
 export function todoKeyOf(taskId: unknown): string | null {
   const text = typeof taskId === 'number' ? String(taskId) : taskId;
   return typeof text === 'string' && /^[\w-]{1,40}$/u.test(text) ? `task-${text}` : null;
 }
 
+/** Reads the list of tasks of a session; null: it cannot be read as a whole. */
 export function readTaskList(sessionId: string, environment: Environment) {
   const configured = environment['CLAUDE_CONFIG_DIR'] ?? '';
-  const own = join(environment['HOME'] || homedir(), '.claude');
-  const home = isAbsolute(configured) ? configured : own;
+  const defaultHome = join(environment['HOME'] || homedir(), '.claude');
+  const home = isAbsolute(configured) ? configured : defaultHome;
   const list = environment['CLAUDE_CODE_TASK_LIST_ID'] || sessionId;
   if (!isAbsolute(home) || !read.plainName.test(list)) return null;
   const folder = join(home, 'tasks', list);
   try {
     const names = readdirSync(folder).filter((name) => /^\d{1,9}\.json$/u.test(name));
-    // Far beyond any honest list.
+    // More tasks than any honest list has.
     if (names.length > 5000) return null;
     names.sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10));
     return names.map((name) => readTask(join(folder, name)));
   } catch {
-    // Safe: no folder, or a file that is just being written. The next stop looks again.
+    // Safe: there is no folder, or a file is just being written. The next stop looks
+    // again.
     return null;
   }
 }

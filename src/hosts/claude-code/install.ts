@@ -1,7 +1,7 @@
-// What Claude Code is given, and whether that is there and allowed. Its own todo tools
-// hold the plan and need no grant; our MCP server adds what they lack. Facts of the real
-// program: in a folder that nobody trusted yet, grants of a project count only from an
-// untracked local file; MCP servers in settings are ignored.
+// Installs us in Claude Code and examines whether all is there and allowed. Its own todo
+// tools hold the plan and need no grant; our MCP server adds what they lack. Facts of the
+// real program: in a folder that nobody trusted yet, it takes grants of a project only
+// from an untracked local file; it ignores MCP servers in settings.
 import { join } from 'node:path';
 import { defaultSettings } from '../../core/settings.ts';
 import {
@@ -39,9 +39,9 @@ export const claudeCodeInstaller = hookInstaller({
   language: claudeCodeLanguage,
   toolPrefix,
   refusesComments: true,
-  // Its settings have variables for all hooks.
+  // Its settings hold the variables of all hooks.
   element: (command, { timeout }) => hookElement(command, timeout),
-  // In the prompt from the start: nobody searches for an escape hatch.
+  // In the prompt from the start: no model searches for a way to pause.
   server: (call) => ({ type: 'stdio', ...call, alwaysLoad: true }),
   stop: {
     prompt_id: 'untildone-doctor',
@@ -54,11 +54,11 @@ export const claudeCodeInstaller = hookInstaller({
 });
 
 export const switches = {
-  /** Off by default for new models. */
+  /** Without this, new models get no todo tools. */
   CLAUDE_CODE_ENABLE_TODO_TOOLS: '1',
   /**
-   * The host's own cap of 8 ends a turn as a success; this one stays behind our highest
-   * limit.
+   * The host's own cap of 8 ends a turn as a success. This cap is as high as our highest
+   * limit, which acts first.
    */
   CLAUDE_CODE_STOP_HOOK_BLOCK_CAP: String(defaultSettings.ceiling),
 };
@@ -78,13 +78,14 @@ function look(
   { root, mainRoot: project, isTracked }: Project,
 ): HookPlace {
   const ownFolder = env['CLAUDE_CONFIG_DIR'];
-  // Nearest first. Committed files are read from the working tree at hand.
+  // Nearest first. The host reads committed files from the working tree at hand.
   const hookFiles = {
     project: join(project, localSettings),
     shared: join(root, '.claude', 'settings.json'),
     user: join(ownFolder || join(home, '.claude'), 'settings.json'),
   };
-  // Rewritten by the host at every run; holds MCP servers of user and local scope.
+  // The host rewrites this file at every run. It holds the MCP servers of user and local
+  // scope.
   const stateFile = join(ownFolder || home, '.claude.json');
   const isLocalTracked = isTracked(hookFiles.project);
   const [plugin] = settingsIn(
@@ -139,10 +140,10 @@ function look(
         readSource(managedSettings, true)['allowManagedHooksOnly'] === true;
       const managed = `${managedSettings} allows no hooks but its own.`;
       const isSet = (name: string, ...values: readonly unknown[]) => {
-        const said = settingsIn(sources, 'env', name).findLast(
+        const setting = settingsIn(sources, 'env', name).findLast(
           ({ value }) => typeof value === 'string',
         );
-        return values.includes(said?.value ?? env[name]);
+        return values.includes(setting?.value ?? env[name]);
       };
       const isOn = isSet('CLAUDE_CODE_ENABLE_TODO_TOOLS', '1', 'true');
       // Older versions of `init` wrote this value. Any other value is a person's.

@@ -1,6 +1,5 @@
-// What Claude Code's transcript says of tokens (G8), and what a stop makes of it. The
-// fixture is a transcript of 2.1.325 against the scripted model, shortened to whole
-// lines.
+// The tokens in Claude Code's transcript (G8), and what a stop makes of them. The fixture
+// is a transcript of 2.1.325 against the scripted model, shortened to whole lines.
 import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,
@@ -128,7 +127,7 @@ describe('a budget of tokens', () => {
       );
     const stops = (text: string) =>
       hooks.send(stopPayload({ transcript_path: path, last_assistant_message: text }));
-    // The recorded answers were given long before.
+    // The recorded answers are much older than the stop.
     await hooks.clock.advance(Date.parse('2026-11-17T00:00:00Z') - hooks.clock.now());
     await says('Please do it');
     await hooks.send(createPayload('1', 'A'));

@@ -1,4 +1,4 @@
-// What the lines of Codex mean to whoever drives it: those that begin and end a step.
+// What the lines of Codex that begin and end a step mean to its driver.
 import { expect, it } from 'vitest';
 import { codexDriver } from './drive.ts';
 

@@ -1,4 +1,4 @@
-// Codex as `run --with codex` drives it: `codex exec` with a stream of JSON lines, our
+// Drives Codex for `run --with codex`: `codex exec` with a stream of JSON lines, our
 // hooks and tools for this run alone.
 import { randomUUID } from 'node:crypto';
 import type { DriveFact, HostDriver } from '../../engine/host-driver.ts';
@@ -28,7 +28,7 @@ const flagsFile = '/<session-flags>/config.toml';
 
 const readers: driver.Readers = {
   'thread.started': ({ thread_id }) => driver.conversationOf(thread_id),
-  // "Reconnecting... 2/5 (…)"; what it gives up on comes again as the end.
+  // "Reconnecting... 2/5 (…)". If it gives up, the same error comes again at the end.
   error: ({ message }) =>
     /^Reconnecting/u.test(textOf(message) ?? '')
       ? [{ type: 'retrying', sentence: `Codex: ${message}`, inMs: 0 }]
@@ -43,9 +43,9 @@ const readers: driver.Readers = {
     { type: 'ended', end: 'normal' },
   ],
   'turn.failed'({ error }) {
-    const said = textOf(recordOf(error)['message']) ?? 'unknown';
-    const status = Number(/status (\d{3})/u.exec(said)?.[1]);
-    return [driver.failure(said, status), { type: 'ended', end: 'error' }];
+    const message = textOf(recordOf(error)['message']) ?? 'unknown';
+    const status = Number(/status (\d{3})/u.exec(message)?.[1]);
+    return [driver.failure(message, status), { type: 'ended', end: 'error' }];
   },
 };
 
@@ -136,7 +136,7 @@ export const codexDriver: HostDriver = {
         '--skip-git-repo-check',
         ...modes[mode],
         ...(model === null ? [] : ['-m', model]),
-        // Its own options stand before `resume`, which has others.
+        // Options of `exec` stand before `resume`, which has others.
         ...words,
         ...flags,
         ...(isNew || id === null ? [] : ['resume', id]),

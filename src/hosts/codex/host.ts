@@ -1,6 +1,5 @@
-// Codex's hook payloads → what they ask for, how our answers look to it, and what its
-// transcript says of tokens. Shapes of version 0.166.0; in others any field may be
-// missing.
+// Translates the hook payloads of Codex and our answers, and reads the tokens in its
+// transcript. Shapes of version 0.166.0; other versions may leave any field out.
 import * as read from '../asked-translate.ts';
 import { usageIn } from '../transcript.ts';
 import { recordOf } from '../untrusted.ts';
@@ -20,15 +19,15 @@ export const codexLanguage: read.HookLanguage = {
   },
   tools: {
     ownTool: /^mcp__untildone__/u,
-    // Commands are `Bash` here, whatever tool runs them. A namespace stands right before
-    // the name of a tool.
+    // Payloads name every command `Bash`, whichever tool runs it. A namespace stands
+    // right before the name of a tool.
     access: [
       [
         'read',
         /^(?:view_image|web_search|(?:list|read)_mcp_\w+|clock__\w+|wait|sleep)$/u,
       ],
       ['read', /^(?:request_user_input(?:_async)?|(?:get|create|update)_goal)$/u],
-      // What other agents do shows in their own calls.
+      // The work of other agents shows in their own calls.
       [
         'read',
         /^(?:multi_agent_v\d+)?(?:\w+_agents?|send_input|send_message|followup_task)$/u,
@@ -58,7 +57,7 @@ export const codexLanguage: read.HookLanguage = {
     const total = recordOf(total_token_usage);
     const last = recordOf(last_token_usage);
     if (type !== 'token_count' || typeof total['total_tokens'] !== 'number') return null;
-    // The same sum again is the same call, told with newer rate limits.
+    // The same sum again is the same call, reported with newer rate limits.
     const key = `total-${total['total_tokens']}`;
     return { key, input: [last['input_tokens']], output: [last['output_tokens']] };
   }),

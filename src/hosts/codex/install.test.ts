@@ -1,5 +1,5 @@
-// Must hold: what `init codex` writes is what Codex reads and trusts, and taking it away
-// leaves every file as it was.
+// What `init codex` writes is what Codex reads and trusts, and uninstalling leaves every
+// file as it was.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -132,7 +132,7 @@ describe('init codex', () => {
 
   it('C1: where Codex has put its tables into another order, a second and a third init change nothing', async () => {
     await init();
-    // As Codex does when it writes down a project of its own.
+    // As Codex writes a project of its own.
     const other = '[projects."/elsewhere"]\ntrust_level = "trusted"\n\n';
     bench.write(
       userConfig,

@@ -1,7 +1,7 @@
-// What Codex is given, and whether that is there and trusted. Its own plan tool holds the
-// plan once it is switched on; our MCP server adds what it lacks. Facts of the real
-// program: a hook that nobody trusted is skipped without a word; in a worktree hooks come
-// from the main working tree and settings from the one at hand.
+// Installs us in Codex and examines whether all is there and trusted. Its own plan tool
+// holds the plan once it is switched on; our MCP server adds what it lacks. Facts of the
+// real program: it silently skips a hook that nobody trusted; in a worktree it reads
+// hooks from the main working tree and settings from the one at hand.
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { sessionVariable } from '../../checks/process.ts';
@@ -26,7 +26,8 @@ import { codexLanguage, hostName, planTool } from './host.ts';
 
 export const toolPrefix = `mcp__${serverName}__`;
 /**
- * The host hands few variables on, and without a terminal refuses what nobody approved.
+ * The host hands few variables on to a server, and without a terminal it refuses tools
+ * that nobody approved.
  */
 export const serverRights = {
   env_vars: ['UNTILDONE_HOME', 'XDG_STATE_HOME', 'XDG_CONFIG_HOME', sessionVariable],
@@ -70,7 +71,7 @@ function codexHook({
   hook,
   timeout,
 }: Readonly<{ hook: string; timeout: HookTimeout }>): CodexHook {
-  // Only its list can be refused: no other call waits for us.
+  // Only calls of its plan tool can be refused: no other call waits for us.
   const group = hook === 'PreToolUse' ? { matcher: `^${planTool}$` } : {};
   return { hook, seconds: hookTimeouts[timeout], group };
 }
@@ -87,6 +88,7 @@ export function trustedHash(
   return `sha256:${sha256(JSON.stringify({ event_name: eventName(hook), hooks, ...group }))}`;
 }
 
+/** One hook as Codex wants it in its settings. */
 export function hookGroup({ seconds: timeout, group }: CodexHook, command: string): Json {
   return { ...group, hooks: [{ type: 'command', command, timeout }] };
 }
@@ -96,10 +98,10 @@ export const trustEntry = (
   one: CodexHook,
   command: string,
   file: string,
-  place = '0:0',
+  position = '0:0',
 ) =>
   [
-    `${file}:${eventName(one.hook)}:${place}`,
+    `${file}:${eventName(one.hook)}:${position}`,
     { trusted_hash: trustedHash(one, command) },
   ] as const;
 
@@ -154,7 +156,7 @@ function look(
           (text, edit) => applyEdit(text, edit, hostName),
           readSettingsFile(path).text ?? '',
         );
-      // What cannot be edited is refused by name when its own turn comes.
+      // A file that cannot be edited is refused by name when its own turn comes.
       const trust = trustEdits(path, askOr('', written), command);
       const settings: Edit[] = [
         { kind: 'table', path: ['tools', planTool], value: { enabled: true } },
@@ -188,9 +190,10 @@ function look(
       };
     },
     examine(scopes, mend, server) {
-      // The project's own win, as in the host.
+      // The project's settings win, as in the host.
       const sources = readSources([userConfig, projectConfig]);
-      const said = (...path: string[]) => settingsIn(sources, ...path).at(-1)?.value;
+      const readSetting = (...path: string[]) =>
+        settingsIn(sources, ...path).at(-1)?.value;
       const wrong = sources.find(({ problem }) => problem !== null);
       const unreadable = wrong && `Codex does not start: ${wrong.path} ${wrong.problem}.`;
       const ours = scopes.map((scope) => hookFiles[scope]);
@@ -209,7 +212,7 @@ function look(
       return [
         [
           unreadable && broken('trust', unreadable, `mend ${wrong.path}`),
-          said('features', 'hooks') === false &&
+          readSetting('features', 'hooks') === false &&
             broken('trust', hooksOff, 'codex features enable hooks'),
           isUntrusted && broken('trust', untrusted, 'set its trust_level to "trusted"'),
           off &&
@@ -221,7 +224,7 @@ function look(
           ok('trust', 'Codex trusts the hooks as they are written.'),
         ],
         [
-          said('tools', planTool, 'enabled') !== true &&
+          readSetting('tools', planTool, 'enabled') !== true &&
             broken('todo-tools', planOff, mend),
           ok('todo-tools', 'The plan tool is on.'),
         ],

@@ -1,5 +1,5 @@
-// What Codex's rollout says of tokens (G8). The fixture holds the token counts of a run
-// of 0.166.0 against the scripted model, without its rate limits.
+// The tokens in Codex's rollout (G8). The fixture holds the token counts of a run of
+// 0.166.0 against the scripted model, without its rate limits.
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { codex } from './host.ts';

@@ -1,5 +1,5 @@
-// Copilot CLI as `run --with copilot-cli` drives it: its prompt mode with a stream of
-// JSON lines; our hooks as a plugin of this run alone. Its lines tell of no tokens.
+// Drives Copilot CLI for `run --with copilot-cli`: its prompt mode with a stream of JSON
+// lines, and our hooks as a plugin of this run alone. Its lines report no tokens.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HostDriver } from '../../engine/host-driver.ts';
@@ -39,7 +39,7 @@ const readers: driver.Readers = {
   'session.error': ({ message, statusCode }) => [
     driver.failure(textOf(message) ?? 'Copilot CLI ended with an error.', statusCode),
   ],
-  // The only line with the id.
+  // Only this line holds the id.
   result: ({ sessionId, exitCode }) => [
     ...driver.conversationOf(sessionId),
     { type: 'ended', end: exitCode === 0 ? 'normal' : 'error' },
@@ -59,7 +59,7 @@ export const copilotDriver: HostDriver = {
     edit: 'Copilot CLI may edit files in this folder; commands that it does not know as harmless are refused. --auto allows everything.',
     auto: 'Copilot CLI may do anything that you may: --auto allows all its tools, paths and addresses.',
   },
-  // The same line begins a conversation and takes it up again.
+  // The same words begin a conversation and take it up again.
   start({ text, id, mode, model, flags, scratch, environment }) {
     const command = shippedHook(copilotLanguage, environment, `--tools=${serverName}-`);
     writeFileSync(
@@ -92,7 +92,7 @@ export const copilotDriver: HostDriver = {
       ],
     };
   },
-  // What a subagent says and does is for its parent.
+  // The words and calls of a subagent are for its parent.
   createReader: () =>
     driver.createLineReader(readers, undefined, (line) =>
       line['agentId'] === undefined ? { ...recordOf(line['data']), ...line } : {},

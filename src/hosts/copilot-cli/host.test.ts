@@ -1,5 +1,5 @@
-// Copilot CLI's own list, read from a database as the host writes it; what its transcript
-// says; how answers look to it.
+// Copilot CLI's own list, read from a database as the host writes it; its transcript; and
+// how our answers look to it.
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ import { createHookCase } from '../../../test/support/hook-case.ts';
 import { claudeCode } from '../claude-code/host.ts';
 import { copilotCli, readTodos, readUsage } from './host.ts';
 
-/** As the host makes it. */
+/** A database as the host makes it. */
 const schema = `CREATE TABLE todos (id TEXT PRIMARY KEY, title TEXT NOT NULL, description TEXT,
   status TEXT DEFAULT 'pending' CHECK(status IN ('pending', 'in_progress', 'done', 'blocked')),
   created_at TEXT DEFAULT (datetime('now')), updated_at TEXT DEFAULT (datetime('now')))`;

@@ -1,7 +1,7 @@
-// Copilot CLI's hook payloads → what they ask for, and how our answers look to it; its
-// own list of todos, read from the database of its session; and what its transcript says
-// of tokens and of the mode. Shapes of version 1.0.102, as it sends them to hooks that
-// are named as Claude Code names its own; in others any field may be missing.
+// Translates the hook payloads of Copilot CLI and our answers. Reads its list of todos
+// from the database of its session, and tokens and the mode from its transcript. Shapes
+// of version 1.0.102, as it sends them to hooks that are named as Claude Code names its
+// own; other versions may leave any field out.
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import type { Job } from '../../core/events.ts';
@@ -16,7 +16,7 @@ import { type Fields, nonEmptyTextOf, recordOf, textOf } from '../untrusted.ts';
 const { plainOf } = read;
 export const hostName = 'copilot-cli';
 
-/** One line for each call of the model; what came from a cache is part of the input. */
+/** Each call of the model is one line; tokens from a cache are part of the input. */
 export const readUsage = usageIn('"session.usage_record"', ({ id, data }) => {
   const { inputTokens, outputTokens } = recordOf(recordOf(data)['usage']);
   return { key: id, input: [inputTokens], output: [outputTokens] };
@@ -26,7 +26,7 @@ export const copilotLanguage: read.HookLanguage = {
   host: hostName,
   hooks: {
     ...read.turnHooks,
-    // The payload does not tell what the agent said, and its transcript is behind.
+    // The payload does not hold the agent's words, and its transcript lags behind.
     Stop: ['stop', (...stop) => ({ ...read.stopped(...stop), end: 'normal' })],
     SubagentStop: ['other', subagentStopped],
     PostToolUse: ['other', toolUsed],
@@ -46,22 +46,23 @@ export const copilotLanguage: read.HookLanguage = {
         /^(?:read_agent|list_agents|ask_user|web_fetch|WebFetch|fetch_copilot_cli_documentation)$/u,
       ],
       ['write', /^(?:Write|Edit|create|edit|apply_patch)$/u],
-      // Nobody parses SQL: the list is read from its database afterwards.
+      // We parse no SQL: the list is read from its database afterwards.
       ['todo', /^sql$/u],
     ],
     resultOf,
   },
-  // No setting raises it, and progress does not either.
+  // Neither a setting nor progress raises the cap.
   stop: { blockCap: () => 8, capsTurn: true },
   prompt: { hasTasks: true, speakerOf },
   describe({ hook, mainId, fields }, { environment }) {
     const parentId = plainOf(fields['parent_agent_id']);
-    // Its calls are work on its parent's plan; its own stop is on the record as its own.
+    // A subagent's calls are work on its parent's plan; its own stop is on the record as
+    // its own.
     const isSubagent = hook === 'Stop' && parentId !== null;
     const isInside = hook !== 'Stop' && hook !== 'SubagentStop' && parentId !== null;
     return {
       sessionId: isInside ? parentId : mainId,
-      // The payload has no id of its prompt; the next prompt has another time.
+      // The payload has no id of the prompt, but each prompt has another time.
       promptId:
         hook === 'UserPromptSubmit'
           ? shortHash(`${mainId}:${fields['timestamp']}`)
@@ -74,10 +75,11 @@ export const copilotLanguage: read.HookLanguage = {
       mode: hook === 'Stop' ? modeIn(fields) : undefined,
     };
   },
-  // Hooks do not have it.
+  // Hooks do not get this variable.
   agentCommand: ['COPILOT_AGENT_SESSION_ID', /./u, 'COPILOT_AGENT_SESSION_ID'],
   variables: { COPILOT_PROJECT_DIR: 'host', COPILOT_HOME: 'host' },
-  // A subagent writes into the list of the session that it belongs to.
+  // A subagent writes into the list of the session that it belongs to, so only the main
+  // agent's list is read.
   readList: ({ descriptor, sessionId, asks }, environment) => {
     const transcript = asks.type === 'stop' ? asks.transcript : null;
     const folder = transcript
@@ -89,13 +91,13 @@ export const copilotLanguage: read.HookLanguage = {
   },
   namesPrompts: false,
   readUsage,
-  // The human sees what a hook says of its progress; the last line is the answer.
+  // The human sees the progress that a hook reports; the last line is the answer.
   render({ text, message }, hook) {
-    const told =
+    const reply =
       hook === 'Stop' ? { decision: 'block', reason: text } : { additionalContext: text };
     return [
       ...(message ? [{ type: 'progress', message: `untildone: ${message}` }] : []),
-      text ? told : {},
+      text ? reply : {},
     ];
   },
   goOn: (sessionId) =>
@@ -109,9 +111,11 @@ function resultOf({ tool_result, tool_response }: Fields): unknown {
 }
 
 function speakerOf(text: string): Speaker {
-  const told = /^<system_notification>([\s\S]*)<\/system_notification>$/u.exec(text)?.[1];
-  if (told === undefined) return { type: 'human' };
-  const shellId = /\(shellId: ([\w-]{1,40})\)/u.exec(told)?.[1];
+  const notice = /^<system_notification>([\s\S]*)<\/system_notification>$/u.exec(
+    text,
+  )?.[1];
+  if (notice === undefined) return { type: 'human' };
+  const shellId = /\(shellId: ([\w-]{1,40})\)/u.exec(notice)?.[1];
   return { type: 'notice', jobIds: shellId === undefined ? [] : [`shell-${shellId}`] };
 }
 
@@ -132,7 +136,10 @@ function toolUsed(payload: read.Payload, language: read.HookLanguage): HookAsks 
   };
 }
 
-/** What goes on beside the agent, and will wake it. */
+/**
+ * The job that a call started in the background, and that will wake the agent; null:
+ * none.
+ */
 function jobIn(response: string, input: Fields): Job | null {
   const description = (
     nonEmptyTextOf(input['command']) ??
@@ -157,8 +164,8 @@ function subagentStopped(payload: read.Payload): HookAsks | null {
 }
 
 /**
- * A call of the model that fails is tried again without a word; this is the first that
- * tells of one that was not.
+ * The host silently repeats a call of the model that fails. Only the end of the session
+ * shows that the last call failed for good.
  */
 function sessionEnded(payload: read.Payload): HookAsks {
   const closed = read.sessionEnded(payload);
@@ -169,14 +176,15 @@ function sessionEnded(payload: read.Payload): HookAsks {
 }
 
 export function sessionFolder(sessionId: string, environment: Environment): string {
-  const own =
+  const home =
     environment['COPILOT_HOME'] || join(environment['HOME'] || homedir(), '.copilot');
-  return join(own, 'session-state', sessionId);
+  return join(home, 'session-state', sessionId);
 }
 
+/** Reads the todos of a session from its database; null: it cannot be read. */
 export async function readTodos(database: string): Promise<readonly ListedTodo[] | null> {
   const columns = ['id', 'title', 'description', 'status'];
-  // Far beyond any honest list.
+  // More todos than any honest list has.
   const rows = await readTable(database, 'todos', columns, 5000);
   const listed = rows?.map((row) => {
     const [id = null, title, description, status] = columns.map((column) =>
@@ -189,7 +197,10 @@ export async function readTodos(database: string): Promise<readonly ListedTodo[]
   return listed ?? null;
 }
 
-/** The payload does not tell that the agent only plans. */
+/**
+ * The mode of the agent by its transcript, because the payload does not show that it only
+ * plans.
+ */
 function modeIn({ transcript_path: path }: Fields): unknown {
   const last = linesWith(textOf(path) ?? '', '"session.mode_changed"').at(-1);
   return recordOf(last?.['data'])['newMode'];

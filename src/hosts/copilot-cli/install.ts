@@ -1,7 +1,7 @@
-// What Copilot CLI is given, and whether that is there and allowed. Facts of the real
-// program: hooks and servers of a project count only in a folder that its human trusted;
-// a file for this project alone has hooks but no servers; a tool of a server needs a
-// grant, which a hook can give.
+// Installs us in Copilot CLI and examines whether all is there and allowed. Facts of the
+// real program: hooks and servers of a project count only in a folder that its human
+// trusted; a file for this project alone can hold hooks but no servers; a tool of a
+// server needs a grant, which a hook can give.
 import { join } from 'node:path';
 import { hookTimeouts } from '../asked-call.ts';
 import { hooksOf } from '../asked-translate.ts';
@@ -26,7 +26,7 @@ const element: HookHost['element'] = (command, { timeout }, env) => {
     ...variables,
   };
 };
-/** Nobody is asked about tools that change only the plan. */
+/** Allows our tools without asking, because they change only the plan. */
 const grant = {
   matcher: `${serverName}/(${offeredTools.join('|')})`,
   type: 'command',
@@ -35,7 +35,7 @@ const grant = {
 };
 const localSettings = '.github/copilot/settings.local.json';
 
-/** With the grant, which is a hook too. */
+/** All our hooks for one run; the grant is a hook too. */
 export function hookEntries(command: string) {
   const ours = hooksOf(copilotLanguage).map(
     (one) => [one.hook, [element(command, one, {})]] as const,

@@ -1,4 +1,4 @@
-// What the lines of Gemini CLI mean to whoever drives it: recorded ones, shortened.
+// What the lines of Gemini CLI mean to its driver; the lines were recorded and shortened.
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,7 +1,7 @@
-// Gemini CLI as `run --with gemini-cli` drives it: headless, with a stream of JSON lines.
-// It takes neither hooks nor servers for one run alone (settings of the system count only
-// where root owns the file and every folder above it): where `init gemini-cli` was run,
-// those are at work, and else the driver holds the agent by itself.
+// Drives Gemini CLI for `run --with gemini-cli`: headless, with a stream of JSON lines.
+// The host takes neither hooks nor servers for one run alone, since settings of the
+// system count only if root owns the file and every folder above it. After `init
+// gemini-cli` our hooks act; without it the driver alone holds the agent.
 import { existsSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -15,8 +15,8 @@ const { title, program, howToGet } = geminiInstaller;
 const modes = { 'read-only': 'plan', edit: 'auto_edit', auto: 'yolo' } as const;
 
 /**
- * Its list of todos is not offered without; named policies take the place of the user's
- * own, so only where there are none.
+ * The host offers its list of todos only with a policy. A policy that we name replaces
+ * the user's own, so we name one only if the user has none.
  */
 function policyWords({ scratch, environment, mode }: DriveStart): string[] {
   const home = environment['GEMINI_CLI_HOME'] || environment['HOME'] || homedir();
@@ -40,7 +40,7 @@ function readErrors(line: string): driver.Facts {
 }
 
 function createReaders(): driver.Readers {
-  /** What the model said since it last began to answer: it comes in pieces. */
+  /** The text of the current answer, which comes in pieces. */
   let spoken = '';
   let isAnswering = false;
 
@@ -50,7 +50,7 @@ function createReaders(): driver.Readers {
     return [{ type: 'step', id: String(timestamp) }];
   }
 
-  /** The answer is complete: something else follows it. */
+  /** Ends the answer, because something else follows it. */
   function endAnswer(): driver.Facts {
     const text = spoken;
     spoken = '';
@@ -86,11 +86,11 @@ function createReaders(): driver.Readers {
     },
     tool_result({ tool_id, status, output, error }) {
       isAnswering = false;
-      const said = textOf(output) ?? textOf(recordOf(error)['message']);
-      return driver.toolEnded(tool_id, status === 'success', said);
+      const text = textOf(output) ?? textOf(recordOf(error)['message']);
+      return driver.toolEnded(tool_id, status === 'success', text);
     },
-    // A warning: our own hook sent the agent on, or the host found a loop. The turn goes
-    // on, or ends with a result.
+    // This is a warning: our own hook sent the agent on, or the host found a loop. The
+    // turn goes on, or ends with a result.
     error: endAnswer,
     result({ status, error, stats }) {
       const text = spoken.trim();
@@ -125,7 +125,8 @@ export const geminiDriver: HostDriver = {
     const { text, id, isNew, mode, model, flags } = start;
     return {
       words: [
-        // Of a folder that nobody trusted, the settings stay unread all the same.
+        // Starts in a folder that nobody trusted, whose settings stay unread all the
+        // same.
         '--skip-trust',
         '-o',
         'stream-json',
@@ -137,8 +138,8 @@ export const geminiDriver: HostDriver = {
         id ?? '',
         ...flags,
       ],
-      // Without: it starts itself once more, for a larger heap, which takes a third of
-      // each start.
+      // Without this, the host starts itself again for a larger heap, which takes a third
+      // of each start.
       variables: { GEMINI_CLI_NO_RELAUNCH: 'true' },
       input: text,
     };

@@ -1,16 +1,16 @@
-// Gemini CLI's hook payloads → what they ask for; which variables a project sets in it,
-// and what its transcript says of tokens. Shapes of version 0.61.0; in others any field
-// may be missing. Not read: PreCompress, which fires before every request, whether it
-// compresses or not, and the approval mode, which no payload has.
+// Translates the hook payloads of Gemini CLI. Reads which variables a project sets in it,
+// and the tokens in its transcript. Shapes of version 0.61.0; other versions may leave
+// any field out. It reads neither PreCompress, which fires before every request,
+// compressed or not, nor the approval mode, which no payload has.
 import * as read from '../asked-translate.ts';
 import { dotEnvFiles, variablesOf } from '../project-files.ts';
 import { usageIn } from '../transcript.ts';
 import { nonEmptyTextOf, recordOf } from '../untrusted.ts';
 
 export const hostName = 'gemini-cli';
-/** Before the names of our own tools. */
+/** What stands before the names of our own tools. */
 export const toolPrefix = 'mcp_untildone_';
-/** Only models of the second generation have it. */
+/** The host's todo tool, which only models of the second generation get. */
 export const todoTool = 'write_todos';
 
 export const geminiLanguage: read.HookLanguage = {
@@ -19,11 +19,11 @@ export const geminiLanguage: read.HookLanguage = {
     AfterAgent: ['stop', read.stopped],
     BeforeTool: ['completion', read.completionsAsked],
     AfterTool: ['other', read.toolEnded],
-    // It also fires with our own text, which the record knows.
+    // This hook also fires with our own text, which the record knows.
     BeforeAgent: ['other', read.prompted],
     SessionStart: read.sessionHooks.SessionStart,
     SessionEnd: read.sessionHooks.SessionEnd,
-    // Of one kind: a tool waits for permission.
+    // The only notification of this host: a tool waits for permission.
     Notification: ['other', read.humanAsked],
   },
   tools: {
@@ -52,18 +52,18 @@ export const geminiLanguage: read.HookLanguage = {
         ? null
         : (nonEmptyTextOf(recordOf(error)['message']) ?? 'The call failed.');
     },
-    // What the model gets is wrapped in a tag.
+    // The text for the model is wrapped in a tag.
     resultOf: ({ tool_response }) => recordOf(tool_response)['returnDisplay'],
   },
-  // All that the model said since the human did; `stop_hook_active` is false whenever
-  // tools were used.
+  // The field holds all that the model said since the human spoke. `stop_hook_active`
+  // does not help: it is false whenever tools were used.
   stop: { textIn: 'prompt_response', noText: '[no response text]' },
-  // What a hook said at the start stands before the human's first words. The host escapes
-  // what looks like a tag in it.
+  // At the start, the text of a hook stands before the human's first words. The host
+  // escapes what looks like a tag in it.
   prompt: {
     clean: (text) => text.replace(/^<hook_context>[^<]*<\/hook_context>\n\n/u, ''),
   },
-  // Nobody tells whether a human is there. What was said twice differs by its time.
+  // The host does not say whether a human is there. Equal prompts differ by their time.
   describe: ({ hook, fields }) => ({
     descriptor: { headless: false },
     promptId:
@@ -71,7 +71,7 @@ export const geminiLanguage: read.HookLanguage = {
         ? read.plainOf(nonEmptyTextOf(fields['timestamp'])?.replaceAll(':', '.'))
         : null,
   }),
-  // Hooks do not have it, unless an agent's command started the host.
+  // Hooks do not get this variable, unless a command of an agent started the host.
   agentCommand: ['GEMINI_CLI', /^1$/u],
   hookVariable: 'GEMINI_PROJECT_DIR',
   readUsage: usageIn('"tokens"', ({ type, id, tokens }) => {
@@ -80,8 +80,8 @@ export const geminiLanguage: read.HookLanguage = {
       ? { key: id, input: [input, tool], output: [output, thoughts] }
       : null;
   }),
-  // It loads the first that it finds; told to, it goes on past an .env. What the human's
-  // own environment sets stays, but nobody can tell from here whose it is.
+  // The host loads the first file that it finds, and on request goes on past an .env.
+  // Variables of the human's own environment win, but we cannot tell whose a variable is.
   projectVariables: (directory) => variablesOf([], dotEnvFiles(directory, '.gemini')),
 };
 

@@ -1,8 +1,8 @@
-// What Gemini CLI is given, and whether that is there and allowed. Facts of the real
-// program: nothing of ours runs in a folder that nobody trusted, the user's own hooks
-// included; `--skip-trust` comes too late for a project's settings; policies of a project
-// are not read, so the one that lets the model write its todos without asking is the
-// user's.
+// Installs us in Gemini CLI and examines whether all is there and allowed. Facts of the
+// real program: in a folder that nobody trusted it runs nothing of ours, not even the
+// user's own hooks; `--skip-trust` comes too late for a project's settings; it reads no
+// policies of a project, so the policy that lets the model write its todos without asking
+// is the user's.
 import { dirname, join, sep } from 'node:path';
 import { hookTimeouts } from '../asked-call.ts';
 import { wholeFileComment } from '../install/changes.ts';
@@ -45,8 +45,8 @@ export const geminiInstaller = hookInstaller({
 });
 
 /**
- * Not in plan mode, in which the host refuses our own tools too: there nothing is to be
- * continued (P26).
+ * Leaves plan mode out: the host refuses our own tools in it too, and nothing is to be
+ * continued there (P26).
  */
 export const policy = `${wholeFileComment('#', hostName)}
 # The model writes its list of todos without asking. It changes nothing else.
@@ -67,11 +67,11 @@ function look({ env, home }: InstallBasis, found: Project) {
   const managed =
     env['GEMINI_CLI_SYSTEM_SETTINGS_PATH'] || '/etc/gemini-cli/settings.json';
 
-  /** Null: nobody was asked yet. */
+  /** Whether the folder is trusted; null: the host has not asked yet. */
   function isTrusted({ project, sources }: Place): boolean | null {
-    const said = env['GEMINI_CLI_TRUST_WORKSPACE'];
-    if (said === 'true' || said === 'false') return said === 'true';
-    // Of a project it does not count.
+    const setting = env['GEMINI_CLI_TRUST_WORKSPACE'];
+    if (setting === 'true' || setting === 'false') return setting === 'true';
+    // The setting of a project does not count.
     const own = sources.filter(({ path }) => !path.startsWith(project + sep));
     if (settingsIn(own, 'security', 'folderTrust', 'enabled')[0]?.value === false)
       return true;
@@ -115,7 +115,7 @@ function look({ env, home }: InstallBasis, found: Project) {
           !allowed.includes('*'));
       const shut = 'Settings keep our MCP server from starting.';
       const policies = all('policyPaths')[0]?.path;
-      const asked = `${policies} names other policies, so ${todoTool} may need a yes.`;
+      const mayAsk = `${policies} names other policies, so ${todoTool} may need a yes.`;
       const granted =
         'Our todo tools, and those of the host where it has them, are allowed without asking.';
       return [
@@ -133,7 +133,7 @@ function look({ env, home }: InstallBasis, found: Project) {
         ],
         [
           isShut && broken('todo-tools', shut, `add "${serverName}" to mcp.allowed`),
-          policies && note('todo-tools', asked, mend),
+          policies && note('todo-tools', mayAsk, mend),
           ok('todo-tools', granted),
         ],
       ];

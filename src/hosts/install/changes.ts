@@ -1,6 +1,6 @@
-// Installing and uninstalling: worked out first, recorded with the way back, done whole
-// or not at all. A file that nobody edited since goes back byte for byte; from an edited
-// one only what is ours is taken out.
+// Installs and uninstalls: plans all changes first, records them with the way back, and
+// makes all of them or none. It puts a file that nobody edited since back byte for byte;
+// from an edited file it removes only what is ours.
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -12,8 +12,8 @@ import * as json from './json-text.ts';
 import * as toml from './toml-text.ts';
 
 /**
- * An edit adds and never takes a person's own value away. `line`: of plain text. `whole`:
- * the file is ours.
+ * One addition to a file; it never removes a person's own value. `line`: a line of plain
+ * text. `whole`: the whole file is ours.
  */
 export type Edit =
   | json.JsonEdit
@@ -21,14 +21,17 @@ export type Edit =
   | { readonly kind: 'line' | 'whole'; readonly text: string };
 
 /**
- * Begins a file that is wholly ours, as a comment of its language; another file of that
- * name is not touched.
+ * The first line of a file that is wholly ours, as a comment of its language. A file of
+ * that name without this line is not touched.
  */
 export const wholeFileComment = (sign: '//' | '#', host: string) =>
   `${sign} Written by untildone (untildone init ${host}); untildone init ${host} --uninstall takes it away.`;
 const isWhollyOurs = (text: string) => /^(?:\/\/|#) Written by untildone/u.test(text);
 
-/** Unchanged where the edit, or a person's own value, is there already. */
+/**
+ * Gives the text with the edit; unchanged if the edit, or a person's own value, is there
+ * already. Throws a Refusal.
+ */
 export function applyEdit(text: string, edit: Edit, host: string): string {
   if (edit.kind === 'table') return toml.applyToml(text, edit);
   if ('path' in edit) return json.applyJson(text, edit, host);
@@ -57,7 +60,7 @@ function removeEdit(
 const valueIn = (text: string, edit: Edit, path: readonly string[]) =>
   edit.kind === 'table' ? toml.valueAt(text, path) : json.valueAt(text, path);
 
-/** No person would have written it by chance. */
+/** Whether an edit marks its text as ours: no person would have written it by chance. */
 const isMark = (edit: Edit) =>
   ['hook', 'package', 'whole'].includes(edit.kind) || 'named' in edit;
 
@@ -71,16 +74,17 @@ function takesPlaceOf(edit: Edit, old: Edit): boolean {
   );
 }
 
+/** A file of a host, and what shall be in it. */
 export type FileTarget = Readonly<{
   path: string;
-  /** Removed when nothing of ours is left in it. */
+  /** Set: the file is removed when nothing of ours is left in it. */
   isOurs?: true;
   refusesComments?: true;
   isPrivate?: boolean;
   edits: readonly Edit[];
 }>;
 
-/** `project`: its real path; null: for the user. */
+/** Names an install. `project`: its real path; null: the install is for the user. */
 export type InstallIdentity = Readonly<{
   host: string;
   scope: Scope;
@@ -89,23 +93,29 @@ export type InstallIdentity = Readonly<{
 type Install = InstallIdentity & { readonly edits: readonly Edit[] };
 export type Action = 'install' | 'uninstall';
 
-/** One per file, in the state directory. A damaged one counts as none. */
+/**
+ * What we remember of a file, in the state directory. A damaged record counts as none.
+ */
 type FileRecord = Readonly<{
-  /** Without anything of ours; null: there was no file. */
+  /** The file without anything of ours; null: there was no file. */
   original: string | null;
   writtenHash: string;
-  /** That we made, outermost first. */
+  /** The folders that we made, outermost first. */
   folders: readonly string[];
   installs: readonly Install[];
 }>;
 
-/** What a change that is carried out before will leave. */
+/** What an earlier change of the same command will leave. */
 type Earlier = Readonly<{
   path: string;
   after: string | null;
   recordAfter: FileRecord | null;
 }>;
 
+/**
+ * Plans all changes for one host. Touches nothing; `problems`: why a file cannot be
+ * changed.
+ */
 export function planChanges(
   installer: HostInstaller,
   request: InstallRequest,
@@ -124,7 +134,7 @@ export function planChanges(
   const problems = plans.filter((plan) => typeof plan === 'string');
   const changes = plans.filter((plan) => typeof plan !== 'string');
   if (problems.length > 0) return { ok: false, problems } as const;
-  // What a layout has to say is true of an install only.
+  // The notes of a layout are true of an install only.
   const said = action === 'install' ? notes : [];
   return {
     ok: true,
@@ -134,15 +144,15 @@ export function planChanges(
   } as const;
 }
 
-/** A host with what changes for it. */
+/** A host with the changes that are planned for it. */
 export type PlannedHost = Readonly<{ installer: HostInstaller }> &
   Omit<Extract<ReturnType<typeof planChanges>, { ok: true }>, 'ok'>;
 
 /**
- * All or nothing: `problems` say why nothing was changed, one in one file of one host is
- * enough. Programs are there before what names them. `isDry`: only what would change.
- * `left`: what is installed elsewhere. `keepsCopies`: programs that an install copied
- * before it failed are still there.
+ * Changes the files of all hosts or of none; `problems` say why nothing was changed.
+ * Programs are copied before files name them. `isDry`: only plans. `left`: installs that
+ * are still there elsewhere. `keepsCopies`: an install copied programs before it failed,
+ * and they are still there.
  */
 export function changeHosts(
   installers: readonly HostInstaller[],
@@ -160,7 +170,8 @@ export function changeHosts(
   const planned: PlannedHost[] = [];
   const changesSoFar = () => planned.flatMap(({ changes }) => changes);
   const problems = new Set(wrong === null ? [] : [wrong]);
-  // One on top of the other: hosts share files, such as git's list of what to leave out.
+  // Each plan builds on those before it, because hosts share files, such as git's list of
+  // files to ignore.
   for (const installer of wrong === null ? installers : []) {
     const plan = planChanges(installer, request, action, changesSoFar());
     if (plan.ok) planned.push({ installer, ...plan });
@@ -171,7 +182,8 @@ export function changeHosts(
   const isNew = !existsSync(folder);
   let hasCopied = false;
   const failed = (problem: string) => {
-    // Only a folder that no other install names, also none that runs at the same time.
+    // The folder is removed only if no other install names it, also none that runs at the
+    // same time.
     if (isNew && recordedInstalls(stateDirectory).length === 0)
       files.removePrograms(stateDirectory, folder);
     return { ...done, problems: [problem], keepsCopies: hasCopied && existsSync(folder) };
@@ -192,8 +204,8 @@ export function changeHosts(
 
 export type FileChange = ReturnType<typeof planChange>;
 /**
- * With the edits of all installs in the file. Throws a Refusal. @param earlier changes of
- * the same command
+ * Plans the change of one file, with the edits of all installs in it. Throws a Refusal.
+ * @param earlier changes of the same command
  */
 export function planChange(
   target: FileTarget,
@@ -212,7 +224,7 @@ export function planChange(
   const last = earlier.findLast((change) => change.path === path);
   const before = last ? last.after : file.text;
   const recordBefore = last ? last.recordAfter : readRecord(dirname(backup));
-  // What was in a file that is gone is not put back.
+  // If a person deleted the file, its former text is not put back.
   const record = before === null ? null : recordBefore;
   const recorded = record?.installs ?? [];
   const mine = recorded.find((install) => isSameInstall(install, owner));
@@ -235,27 +247,28 @@ export function planChange(
   const edits = action === 'install' ? target.edits : [];
   const wanted = editsOf(installsWith(edits));
   const isUnedited = before === null || sha256(before) === record?.writtenHash;
-  // The rest is for edited files only: it is slow in large ones.
+  // Only edited files are searched for our edits, because that is slow in large files.
   const current = isUnedited ? '' : before;
-  // Without a record our marks tell whether the other edits are ours too.
+  // Without a record, our marks show whether the other edits are ours too.
   const marks = target.isOurs ? target.edits : target.edits.filter(isMark);
   const recognised = marks.reduce(remove, current) === current ? [] : target.edits;
   const rest = (record === null ? recognised : editsOf(recorded)).reduce(remove, current);
-  // A file that we made and that holds nothing else is not a person's, whoever rewrote
-  // it.
+  // A file that we made and that holds nothing else is not a person's, whichever program
+  // rewrote it.
   const isMadeByUs = target.isOurs || record?.original === null;
   const left = isMadeByUs && /^\s*(\{\s*\})?\s*$/.test(rest) ? null : rest;
   const stale = (mine?.edits ?? recognised).filter(
     (old) => !wanted.some((edit) => takesPlaceOf(edit, old)),
   );
   const original = isUnedited ? (record?.original ?? null) : left;
-  // All of it is there already, wherever a person or the host has moved it to.
+  // All edits are there already, wherever a person or the host has moved them.
   const isThere =
     action === 'install' &&
     stale.length === 0 &&
     edits.reduce(apply, before ?? '') === before;
-  // Unedited: made anew, so that installing twice gives the same; of whole texts the
-  // newest counts. Edited: what a person took out of another install stays out.
+  // An unedited file is written anew, so that a second install gives the same text; of
+  // whole texts the newest counts. In an edited file, what a person removed of another
+  // install stays removed.
   const anew = () => [...wanted, ...edits].reduce(apply, original ?? '');
   const edited = () => edits.reduce(apply, stale.reduce(remove, current));
   const changed = isUnedited ? anew : edited;
@@ -272,12 +285,12 @@ export function planChange(
   const after = installs.length === 0 ? original : text;
   if (after !== before) files.assertWritable(file);
   return {
-    /** As the target names it; `path` is behind links. */
+    /** The path as the target names it; `path` has links resolved. */
     shownPath: target.path,
     path,
     before,
     after,
-    /** Where the file without us is kept, with the record beside it. */
+    /** The copy of the file without us; its record is beside it. */
     backup,
     recordBefore,
     isPrivate: target.isPrivate === true,
@@ -310,7 +323,7 @@ function notesOn({ path, refusesComments, edits }: FileTarget, text: string): st
   return [...notes, ignored];
 }
 
-/** Null: done. Else why not, and every file is as it was. */
+/** Makes all changes; null: done. Else gives the reason, and every file is as it was. */
 export function performChanges(changes: readonly FileChange[]): string | null {
   for (const [index, change] of changes.entries()) {
     const problem = perform(change);
@@ -324,8 +337,8 @@ export function performChanges(changes: readonly FileChange[]): string | null {
 function perform(change: FileChange): string | null {
   const { before, after, backup, recordBefore, recordAfter } = change;
   try {
-    // Before the file: after a crash between them the record fits nothing, and
-    // uninstalling goes by keys.
+    // The record is written before the file: after a crash between the two it fits
+    // nothing, and uninstalling goes by keys.
     if (recordAfter !== null) saveRecord(change, recordAfter);
   } catch (error) {
     // Safe: the file was not touched yet.
@@ -339,14 +352,15 @@ function perform(change: FileChange): string | null {
 }
 
 /**
- * Of the one that failed only the record: its file does not hold what we wanted to write.
+ * Takes a change back. If the change failed, only its record goes back: the file does not
+ * hold what we wanted to write.
  */
 function undo(change: FileChange) {
   const { before, after, recordBefore, recordAfter } = change;
   if (after !== before)
     files.replaceSettingsFile({ ...change, before: after, after: before });
   if (before === null) files.removeEmptyFolders(recordAfter?.folders ?? []);
-  // Without it uninstalling goes by keys.
+  // If the record cannot be written, uninstalling goes by keys.
   files.askOr(undefined, () => saveRecord(change, recordBefore));
 }
 
@@ -369,7 +383,7 @@ function saveRecord({ path, backup }: FileChange, record: FileRecord | null) {
   const folder = dirname(backup);
   if (record === null) return rmSync(folder, { recursive: true, force: true });
   const { original, ...rest } = record;
-  // First: no record may name a backup that is not there.
+  // The backup is written first: no record may name one that is not there.
   if (original === null) rmSync(backup, { force: true });
   else files.writeOwn(backup, original);
   const text = JSON.stringify({
@@ -381,6 +395,7 @@ function saveRecord({ path, backup }: FileChange, record: FileRecord | null) {
   files.writeOwn(join(folder, 'record.json'), `${text}\n`);
 }
 
+/** All installs that have a record. */
 export function recordedInstalls(stateDirectory: string): InstallIdentity[] {
   const root = recordsFolder(stateDirectory);
   const names = files.askOr<string[]>([], () => readdirSync(root));
@@ -391,8 +406,8 @@ export function recordedInstalls(stateDirectory: string): InstallIdentity[] {
 }
 
 /**
- * For when the store has a layout that older programs refuse. Returns sentences for
- * people.
+ * Renews the installed programs after the store got a layout that older programs refuse.
+ * Gives sentences for people.
  */
 export function renewInstalledPrograms(
   installers: HostInstaller[],
@@ -409,7 +424,7 @@ export function renewInstalledPrograms(
   const incomplete = files.whyNotShipped(shipped, programs);
   if (incomplete !== null)
     return [`The programs that hosts start cannot be renewed. ${incomplete}`];
-  // Old copies too: running sessions still call them.
+  // Old copies are renewed too, because running sessions still call them.
   for (const folder of new Set([...versions, version])) {
     const copied = programs.filter(
       (name) => folder === version || existsSync(join(bin, folder, name)),
@@ -421,7 +436,7 @@ export function renewInstalledPrograms(
     const cwd = project ?? home;
     if (installer === undefined || !existsSync(cwd)) return [];
     const plan = planChanges(installer, { ...basis, cwd, scope }, 'install');
-    // Only where it was installed: the host's folders may be others today.
+    // Only files with a record are changed: the host may read other folders today.
     const changes = plan.ok
       ? plan.changes.filter(({ recordBefore }) => recordBefore !== null)
       : [];

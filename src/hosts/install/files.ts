@@ -1,5 +1,6 @@
-// Settings files of hosts, and our programs: copied into the state directory (npx caches
-// are pruned), named in hooks.
+// Reads and replaces settings files of hosts, refusing those that it cannot read or
+// write. Copies our programs into the state directory (npx prunes its caches), and writes
+// and reads the commands that call them.
 import * as fs from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Environment } from '../../engine/policy.ts';
@@ -13,31 +14,36 @@ import type { InstallRequest } from './installer.ts';
 /** Why a file is left alone, in words that follow its name: "is not …". */
 export class Refusal extends Error {}
 
+/** Runs `look`; a Refusal becomes the answer of `refused`. */
 export function unlessRefused<T, R>(look: () => T, refused: (why: string) => R): T | R {
   try {
     return look();
   } catch (error) {
-    // Safe: nothing was changed yet, and whoever asked is told why.
+    // Safe: nothing was changed yet, and the caller gets the reason.
     if (error instanceof Refusal) return refused(error.message);
     throw error;
   }
 }
 
+/** Runs `ask`; gives `otherwise` if it throws. */
 export function askOr<T>(otherwise: T, ask: () => T): T {
   try {
     return ask();
   } catch {
-    // Safe: asking changes nothing; what cannot be read or started counts as not there.
+    // Safe: asking changes nothing. What cannot be read or started counts as not there.
     return otherwise;
   }
 }
 
-/** The largest known, which keeps histories, has some megabytes. */
+/**
+ * The most that is read of a file. The largest known file, which keeps histories, has
+ * some megabytes.
+ */
 const mostBytes = 64 * 1024 * 1024;
 
 /**
- * `path`: behind links. `text` null: no file. `missingFolders`: outermost first. Throws a
- * Refusal.
+ * Reads a settings file. `path`: with links resolved. `text`: null if there is no file.
+ * `missingFolders`: outermost first. Throws a Refusal.
  */
 export function readSettingsFile(shown: string) {
   const missing: string[] = [];
@@ -69,6 +75,7 @@ export function readSettingsFile(shown: string) {
 
 export const textNow = (path: string) => askOr(null, () => readSettingsFile(path).text);
 
+/** Throws a Refusal if the file cannot be written. */
 export function assertWritable({
   path,
   text,
@@ -89,7 +96,8 @@ type SettingsChange = Pick<FileChange, 'path' | 'before' | 'after'> &
   Partial<Pick<FileChange, 'isPrivate'>>;
 
 /**
- * Null: done. Else why nothing was changed, in words that follow the name of the file.
+ * Replaces a file, or removes it if `after` is null. Null: done. Else gives the reason,
+ * in words that follow the name of the file, and nothing was changed.
  */
 export function replaceSettingsFile({
   path,
@@ -110,24 +118,27 @@ export function replaceSettingsFile({
     }
     return 'was changed by another program in this moment; try again';
   } catch (error) {
-    // Safe: the old file is complete, and whoever asked is told why.
+    // Safe: the old file is complete, and the caller gets the reason.
     return `cannot be written (${errorCode(error)})`;
   }
 }
 
-/** For our eyes only: a backup may hold keys and tokens. */
+/** Writes a file that only the user can read: a backup may hold keys and tokens. */
 export function writeOwn(path: string, text: string): void {
   makeFolder(dirname(path), 0o700);
   replaceFile(path, text, { like: null, mode: 0o600 });
 }
 
-/** The hook, the MCP server with its commands, the plugins. */
+/**
+ * The programs that hosts start: the hook, the MCP server with its commands, the plugins.
+ */
 export type ProgramName =
   | 'hook.js'
   | 'host-commands.js'
   | 'server.js'
   | 'pi-extension.js';
 
+/** A folder of the installed package. */
 export function packageFolder(...names: readonly string[]): string {
   let folder = import.meta.dirname;
   const isRoot = () =>
@@ -152,10 +163,13 @@ export function whyNotShipped(
   return missing === undefined ? null : `${missing} is missing: ${advice}`;
 }
 
-/** Programs and the files beside them that they name; programs last. */
+/**
+ * Programs and the files beside them that they name; the programs come last, so that a
+ * program is never there without its files.
+ */
 function filesOf(folder: string, names: readonly string[]): string[] {
   const found = new Set(names);
-  // The loop also visits what is added on the way.
+  // The loop also visits files that are added on the way.
   for (const file of found) {
     const named = fs
       .readFileSync(join(folder, file), 'utf8')
@@ -163,8 +177,8 @@ function filesOf(folder: string, names: readonly string[]): string[] {
     for (const [, beside = ''] of named)
       if (fs.existsSync(join(folder, beside))) found.add(beside);
   }
-  // It says that they are modules: without it pi translates each of them at its first
-  // start, for more than a second.
+  // This file marks the programs as modules. Without it, pi takes more than a second to
+  // translate each of them at its first start.
   if (fs.existsSync(join(folder, 'package.json'))) found.add('package.json');
   return [...found].reverse();
 }
@@ -172,6 +186,7 @@ function filesOf(folder: string, names: readonly string[]): string[] {
 const isSame = (one: string, other: string) =>
   askOr(false, () => fs.readFileSync(one).equals(fs.readFileSync(other)));
 
+/** Whether a copy of a program, with its files, equals the one in `folder`. */
 export function isCopied(folder: string, copy: string): boolean {
   const isSameBeside = (file: string) =>
     isSame(join(folder, file), join(dirname(copy), file));
@@ -179,8 +194,8 @@ export function isCopied(folder: string, copy: string): boolean {
 }
 
 /**
- * A hook that starts meanwhile finds the old file or the new one, with what that one
- * needs. False: all were there.
+ * Copies programs; false: all were there. A hook that starts meanwhile finds the old file
+ * or the new one, with what that one needs.
  */
 export function copyPrograms(
   folder: string,
@@ -188,7 +203,7 @@ export function copyPrograms(
   target: string,
 ): boolean {
   makeFolder(target, 0o700);
-  // An older version let the process's mask decide.
+  // An older version let the umask of the process decide.
   fs.chmodSync(dirname(target), 0o700);
   const changed = filesOf(folder, names).filter(
     (file) => !isSame(join(folder, file), join(target, file)),
@@ -198,7 +213,7 @@ export function copyPrograms(
   return changed.length > 0;
 }
 
-/** The store stays: it is the person's. */
+/** Removes our programs. The store stays, because it is the person's. */
 export function removePrograms(
   stateDirectory: string,
   folder = join(stateDirectory, 'bin'),
@@ -209,6 +224,7 @@ export function removePrograms(
 }
 
 /** @param folders outermost first */
+/** Removes these folders as far as they are empty. */
 export function removeEmptyFolders(folders: readonly string[]): void {
   try {
     for (const folder of folders.toReversed()) fs.rmdirSync(folder);
@@ -217,7 +233,10 @@ export function removeEmptyFolders(folders: readonly string[]): void {
   }
 }
 
-/** No `file`: the package is fetched. No `node`: the host runs it itself. */
+/**
+ * A program as a command names it. No `file`: npx fetches the package. No `node`: the
+ * host runs the file itself.
+ */
 export type InstalledProgram = {
   readonly version: string;
   readonly file?: string;
@@ -225,22 +244,27 @@ export type InstalledProgram = {
 };
 type CallRequest = Pick<InstallRequest, 'scope' | 'node' | 'stateDirectory' | 'version'>;
 
-/** Committed files (`shared`) get a call that works on every machine. */
+/**
+ * The call of a program. A committed file (`shared`) gets one that works on every
+ * machine.
+ */
 export function programCall(
   { scope, node, stateDirectory, version }: CallRequest,
   name: ProgramName,
 ) {
   if (scope !== 'shared')
     return [node, join(programsFolder(stateDirectory, version), name)];
-  // No retries: an unreachable registry must not hold up a host for a minute.
+  // Without retries: an unreachable registry must not hold up a host for a minute.
   return ['npx', '-y', '--fetch-retries=0', `untildone@${version}`];
 }
 
 type Variables = Readonly<Record<string, string>>;
 
 /**
- * A line for `sh`. @param words plain ones, after the host's name @param variables that
- * the line sets; a committed one, which has to work everywhere, sets none
+ * The command of a hook, as a line for `sh`.
+ * @param words plain ones, after the host's name
+ * @param variables that the line sets; a committed line, which has to work everywhere,
+ * sets none
  */
 export function writeHookCommand(
   request: CallRequest,
@@ -262,13 +286,16 @@ const assignments = (variables: Variables) =>
 /** Within single quotes only the quote itself means something to sh. */
 const inQuotes = (word: string) => `'${word.replaceAll("'", "'\\''")}'`;
 
-/** For one run, from where untildone is installed: nothing of it is kept. */
+/**
+ * The call of a program from where untildone is installed, for one run: no file names it
+ * afterwards.
+ */
 export const shippedCall = (name: ProgramName) =>
   [process.execPath, join(shippedFolder(), name)] as const;
 
 /**
- * A hook of one run; what the project's settings say of the state directory must not lead
- * it astray.
+ * The command of a hook for one run. It names the state directory, so that the project's
+ * settings cannot change it.
  */
 export function shippedHook(
   language: HookLanguage,
@@ -290,7 +317,7 @@ const copiedPattern = new RegExp(
 const portablePattern =
   /^npx -y (?:--fetch-retries=0 )?untildone@(\S+) hook (\S+)(?: [\w=-]+)*$/;
 
-/** Null: not a command of ours for this host, in any version. */
+/** Reads a command of any version; null: it is not ours, or for another host. */
 export function readHookCommand(text: string, host: string): InstalledProgram | null {
   const portable = portablePattern.exec(text);
   if (portable?.[2] === host) return { version: portable[1] ?? '' };
@@ -301,6 +328,7 @@ export function readHookCommand(text: string, host: string): InstalledProgram | 
   return copied?.[3] !== host || version === null ? null : { node, file, version };
 }
 
+/** All commands of ours for this host in its settings. */
 export function hookCommandsIn(settings: unknown, host: string): InstalledProgram[] {
   const textsIn = (value: unknown): string[] =>
     typeof value === 'string' ? [value] : Object.values(value ?? {}).flatMap(textsIn);
@@ -309,6 +337,7 @@ export function hookCommandsIn(settings: unknown, host: string): InstalledProgra
   );
 }
 
+/** The version of a copied program by its path; null: it is no copy of this program. */
 export function versionOfCopy(file: string, name: ProgramName): string | null {
   const [bin, version, program] = file.split(/[\\/]/).slice(-3);
   return bin === 'bin' && program === name && version ? version : null;

@@ -1,6 +1,6 @@
-// What installers share whose host has hooks: they and our MCP server are written as the
-// host wants them, found again, and called by `doctor` to see that they answer. A host
-// says how its words differ and where its files are. Nothing is changed here.
+// The installer of hosts with hooks: it plans hooks and our MCP server as the host wants
+// them, finds them again, and names the calls by which `doctor` sees that they answer. A
+// host says how its words differ and where its files are. Nothing here changes a file.
 import { existsSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { type HookTimeout, hookTimeouts } from '../asked-call.ts';
@@ -14,9 +14,12 @@ import { broken, note, ok, readSource } from './installer.ts';
 import type { Json } from './json-text.ts';
 
 export const serverName = 'untildone';
-/** What todo tools of hosts cannot do. */
+/** Our tools that do what todo tools of hosts cannot. */
 export const offeredTools = ['todo_pause', 'todo_verify'];
-/** They change only the plan. A pattern would also grant what later versions add. */
+/**
+ * All our tools. They change only the plan, so they are granted by name: a pattern would
+ * also grant what later versions add.
+ */
 export const allTools = [
   'create_todo',
   'list_todo',
@@ -31,21 +34,22 @@ type Variables = Readonly<Record<string, string>>;
 type ServerCall = Readonly<{ command: string; args: readonly string[]; env?: Variables }>;
 type Named = 'title' | 'program' | 'knownVersions' | 'howToRemovePlugin';
 
+/** How a host differs from the others, for its installer. */
 export type HookHost = Pick<installer.HostInstaller, Named> &
   Readonly<{
     npmPackage: string;
-    /** Its name, and its hooks. */
+    /** The name of the host, and its hooks. */
     language: HookLanguage;
-    /** Before the names of our tools. */
+    /** What stands before the names of our tools. */
     toolPrefix: string;
     /**
-     * All of our tools, for a host whose own list may be missing; else what todo tools of
-     * hosts cannot do.
+     * The host gets all our tools, because its own list may be missing; else it gets only
+     * `offeredTools`.
      */
     offersAll?: true;
-    /** It ignores a file with comments as a whole. */
+    /** The host ignores a whole file if it has comments. */
     refusesComments?: true;
-    /** It sets no variables for hooks: they stand in the command. */
+    /** The host sets no variables for hooks, so they stand in the command. */
     commandSetsVariables?: true;
     /**
      * One hook as the host wants it. @param moved UNTILDONE_HOME, if the state directory
@@ -56,7 +60,7 @@ export type HookHost = Pick<installer.HostInstaller, Named> &
       hook: ReturnType<typeof hooksOf>[number],
       moved: Variables,
     ): Json;
-    /** As the host wants a server. */
+    /** Our MCP server as the host wants it. */
     server(call: ServerCall): Readonly<Record<string, Json>>;
     /** Text appended to "The MCP server is registered". */
     serverRights?: string;
@@ -68,7 +72,10 @@ export type HookHost = Pick<installer.HostInstaller, Named> &
     look(basis: installer.InstallBasis, project: installer.Project): HookPlace;
   }>;
 
-/** `moved`: UNTILDONE_HOME, if the state directory is not in its default place. */
+/**
+ * What an install writes. `moved`: UNTILDONE_HOME, if the state directory is not in its
+ * default place.
+ */
 type Written = Readonly<{
   command: string;
   hooks: readonly Edit[];
@@ -76,16 +83,17 @@ type Written = Readonly<{
   moved: Variables;
 }>;
 
+/** Where the files of a host are, for one person and one project. */
 export type HookPlace = Readonly<{
   project: string;
-  /** The file that switches on a plugin of ours. */
+  /** The file that loads us as a plugin of the host; null: none does. */
   plugin?: string | null;
   hookFiles: Readonly<Record<installer.Scope, string>>;
   /** The file, and the keys that lead to our server in it. */
   servers: Readonly<Record<installer.Scope, readonly [string, ...string[]]>>;
-  /** Will the host take our grants? Only then texts name our tools. */
+  /** Whether the host will take our grants: only then do texts name our tools. */
   isGranted?(scope: installer.Scope): boolean;
-  /** `local`: files of the project that git is to leave out. */
+  /** The files to change. `local`: files of the project that git shall ignore. */
   layout(
     scope: installer.Scope,
     written: Written,
@@ -95,8 +103,9 @@ export type HookPlace = Readonly<{
     notes?: readonly (string | false)[];
   }>;
   /**
-   * What only this host knows. @param mend installs it again @param server whether it is
-   * registered
+   * Examines what only this host knows.
+   * @param mend the command that installs again
+   * @param server whether our server is registered
    */
   examine(
     scopes: readonly installer.Scope[],
@@ -105,6 +114,7 @@ export type HookPlace = Readonly<{
   ): installer.Examination;
 }>;
 
+/** Makes the installer of a host with hooks. */
 export function hookInstaller(host: HookHost): installer.HostInstaller {
   const { title, language, npmPackage } = host;
   return {
@@ -129,15 +139,15 @@ function surveyHooks(
   const { project, plugin = null, hookFiles, servers } = place;
   const hooksIn = (scope: installer.Scope) =>
     readSource(hookFiles[scope], host.refusesComments)['hooks'];
-  // A project's file may be a stranger's: of what it names only our own copy is called,
-  // by the Node of this call (V10).
+  // A stranger may have written a project's file: of the programs that it names, only our
+  // own copy is called, by the Node of this call (V10).
   const isOwnCopy = (
     { node, file, version }: files.InstalledProgram,
     program: files.ProgramName,
   ) =>
     node === basis.node &&
     file === join(files.programsFolder(basis.stateDirectory, version), program);
-  /** The nearest counts, as in the host. */
+  /** Our server as registered; the nearest one counts, as in the host. */
   const registered = () => {
     const all = installer.allScopes.map((scope) => {
       const [path, ...keys] = servers[scope];
@@ -159,7 +169,7 @@ function surveyHooks(
     plugin,
     layout(scope) {
       const request = { ...basis, scope };
-      // Hooks and server must find a state directory that was moved; a committed file
+      // Hooks and server must find a state directory that was moved, but a committed file
       // names no folder of this machine.
       const isMoved = basis.env['UNTILDONE_HOME'] && scope !== 'shared';
       const moved: Variables = isMoved ? { UNTILDONE_HOME: basis.stateDirectory } : {};
@@ -197,12 +207,13 @@ function surveyHooks(
     installed: (scope) =>
       files.hookCommandsIn(hooksIn(scope), name).filter(({ file }) => {
         const isOneFile = scope !== 'user' && hookFiles.project === hookFiles.shared;
-        // A shared hook is started by npx and has no file path; that tells it from a
-        // project hook in the same file.
+        // If both scopes share a file, the hook without a file path is the shared one,
+        // which npx starts.
         return !isOneFile || (file === undefined) === (scope === 'shared');
       }),
     examine(scopes) {
-      // The plugin brings its own server, asks for each grant and sets no switches.
+      // We are only there as a plugin, which brings its own server, asks for each grant
+      // and sets no switches.
       if (scopes[0] === undefined) return [];
       const mend = installer.initCommand(name, scopes[0]);
       return place.examine(
@@ -231,7 +242,7 @@ function surveyHooks(
         hookProof(host, [node, file, name]),
         serverProof(isOurs ? words : []),
       ];
-      // A call by npx would fetch the package.
+      // A call by npx is left out, because it would fetch the package.
       return proofs.filter(({ call: [called = ''] }) => isAbsolute(called));
     },
   };
@@ -274,7 +285,7 @@ const greeting = {
   },
 };
 
-/** As a client greets it. */
+/** Calls the MCP server as a client greets it. */
 const serverProof = (call: readonly string[]): installer.Proof => ({
   name: 'server-call',
   call,
@@ -284,7 +295,7 @@ const serverProof = (call: readonly string[]): installer.Proof => ({
   failed: 'The MCP server was started, and does not answer.',
 });
 
-/** As the host calls it, at the end of a turn. */
+/** Calls the hook as the host calls it at the end of a turn. */
 function hookProof({ title, stop }: HookHost, call: readonly string[]): installer.Proof {
   const ended = {
     hook_event_name: 'Stop',
@@ -297,14 +308,14 @@ function hookProof({ title, stop }: HookHost, call: readonly string[]): installe
     name: 'hook-call',
     call,
     input: (scratch) => JSON.stringify({ ...ended, cwd: scratch }),
-    // It answers {} whatever happens; only one that works has opened its store.
+    // A hook answers {} whatever happens, but only one that works has opened its store.
     isProved: (_answer, state) => existsSync(join(state, 'untildone.db')),
     proved: `The hook was called as ${title} calls it, and answers.`,
     failed: `The hook was called as ${title} calls it, and does not work.`,
   };
 }
 
-/** As Claude Code and those that learned from it want a hook. */
+/** One hook as Claude Code, and hosts that followed it, want it. */
 export function hookElement(
   command: string,
   timeout: HookTimeout,

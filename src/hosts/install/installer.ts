@@ -1,5 +1,5 @@
-// What a host says to be installed and examined, and what it needs to know for that.
-// Nothing is changed here.
+// What an installer says about its host, and what it needs to know for that. Nothing here
+// changes a file.
 import { spawnSync } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -23,7 +23,7 @@ export const scopeNames = {
 };
 export const scopeFlags = { project: '', shared: ' --shared', user: ' --user' };
 export type Scope = keyof typeof scopeNames;
-/** Nearest first. */
+/** All scopes, the nearest first. */
 export const allScopes = Object.keys(scopeNames) as Scope[];
 export const initCommand = (host: string, scope: Scope = 'project') =>
   `untildone init ${host}${scopeFlags[scope]}`;
@@ -44,13 +44,14 @@ export function installBasis(
   return { env, cwd, home, stateDirectory: state, version, node: process.execPath };
 }
 
+/** What a host says to be installed. */
 export type HostInstaller = Readonly<{
   name: string;
   title: string;
   program: string;
   programs: readonly files.ProgramName[];
   pieces: 'hooks' | 'plugin';
-  /** Older ones cannot work with us; null: none is known. */
+  /** Versions before this one cannot work with us; null: none is known. */
   oldestVersion: string | null;
   knownVersions: readonly string[];
   howToGet: string;
@@ -59,22 +60,24 @@ export type HostInstaller = Readonly<{
   survey(basis: InstallBasis): HostSurvey;
 }>;
 
+/** What an installer found of its host on this machine. */
 export type HostSurvey = Readonly<{
   project: string;
-  /** The file that switches on a plugin of ours. */
+  /** The file that loads us as a plugin without `init`; null: none does. */
   plugin: string | null;
   layout(
     scope: Scope,
   ): Readonly<{ targets: FileTarget[]; notes?: string[]; summary: string }>;
-  /** By `init`, in any version. */
+  /** The programs that `init` installed, in any version. */
   installed(scope: Scope): readonly files.InstalledProgram[];
   /**
-   * What only this host knows. @param scopes installed by `init`; empty: only as a plugin
+   * Examines what only this host knows.
+   * @param scopes installed by `init`; empty: only as a plugin
    */
   examine(scopes: readonly Scope[]): Examination;
   /**
-   * What can be called without a model to see that it answers. @param program the host;
-   * null: not on PATH
+   * Calls that need no model and show that we answer.
+   * @param program the host; null: it is not on PATH
    */
   proofs(scopes: readonly Scope[], program: string | null): readonly Proof[];
 }>;
@@ -84,15 +87,18 @@ export type Proof = Readonly<{
   name: string;
   call: readonly string[];
   /**
-   * Where it is called. Not given: in an empty folder, so that nothing of a project is
-   * run.
+   * The folder of the call. By default an empty one, so that nothing of a project runs.
    */
   folder?: string;
-  /** For standard input. @param scratch a folder to speak of */
+  /**
+   * The text for standard input.
+   * @param scratch a folder that it may name
+   */
   input(scratch: string): string;
   /**
-   * Null: neither, such as from a version that does not know the question. @param state
-   * the state directory
+   * Whether the answer proves that we work; null: it proves nothing, such as that of a
+   * version that does not know the question.
+   * @param state the state directory
    */
   isProved(answer: string, state: string): boolean | null;
   proved: string;
@@ -100,15 +106,18 @@ export type Proof = Readonly<{
 }>;
 
 export type Finding = Readonly<{
-  /** Stable, for programs. */
+  /** A stable name, for programs. */
   name: string;
-  /** `note`: works, but worth knowing. `broken`: does not work as promised. */
+  /**
+   * `note`: it works, but there is something to know. `broken`: it does not work as
+   * promised.
+   */
   level: 'ok' | 'note' | 'broken';
   sentence: string;
   mend: string | null;
 }>;
 
-/** The first that applies is told. */
+/** Findings, of which the first one that applies is shown. */
 export type Row = readonly (Finding | false | '' | null | undefined)[];
 export type Examination = readonly Row[];
 
@@ -125,7 +134,9 @@ export const note = finding('note');
 export const broken = finding('broken');
 
 export type Source = ReturnType<typeof readSources>[number];
-/** Those that exist, as the host reads them; a `problem` follows the name of the file. */
+/**
+ * The files that exist, as the host reads them; a `problem` follows the name of the file.
+ */
 export function readSources(paths: readonly string[], refusesComments = false) {
   return paths.flatMap((path) => {
     const read = () => {
@@ -144,18 +155,19 @@ export function readSources(paths: readonly string[], refusesComments = false) {
   });
 }
 
-/** Empty: no such file, or the host cannot read it. */
+/** The settings in one file; empty: there is none, or the host cannot read it. */
 export const readSource = (path: string, refusesComments = false): Fields =>
   readSources([path], refusesComments)[0]?.value ?? {};
 
 export const settingIn = (settings: unknown, ...path: readonly string[]): unknown =>
   path.reduce((value, key) => recordOf(value)[key], settings);
-/** Of those that say it, in their order. */
+/** The values of a setting in the files that have it, in their order. */
 export const settingsIn = (sources: readonly Source[], ...path: readonly string[]) =>
   sources
     .map((source) => ({ path: source.path, value: settingIn(source.value, ...path) }))
     .filter(({ value }) => value !== undefined);
 
+/** The path of a program on PATH; null: it is not there. */
 export function findProgram(name: string, env: Environment): string | null {
   const folders = (env['PATH'] ?? '').split(delimiter).filter(isAbsolute);
   return folders.map((folder) => join(folder, name)).find(isExecutable) ?? null;
@@ -163,8 +175,8 @@ export function findProgram(name: string, env: Environment): string | null {
 
 export type Project = ReturnType<typeof findProject>;
 /**
- * Outside a repository the folder itself is the project. Nothing that the repository
- * names is run (V10).
+ * Finds the project of a folder; outside a repository it is the folder itself. Runs
+ * nothing that the repository names (V10).
  */
 export function findProject({ cwd, env }: InstallBasis) {
   const folder = realpathSync(cwd);
@@ -179,12 +191,12 @@ export function findProject({ cwd, env }: InstallBasis) {
     };
   const { root, own, shared } = found;
   const common = shared ?? own;
-  // Of submodules and bare repositories the common folder is elsewhere.
+  // Submodules and bare repositories keep the common folder elsewhere.
   const mainRoot = basename(common) === '.git' ? dirname(common) : root;
   return {
     folder,
     root,
-    /** Where hosts keep what belongs to all worktrees. */
+    /** The main working tree, in which hosts keep what belongs to all worktrees. */
     mainRoot,
     excludeFile: join(common, 'info', 'exclude'),
     isTracked(file: string) {
@@ -197,7 +209,10 @@ export function findProject({ cwd, env }: InstallBasis) {
   };
 }
 
-/** Without a shell; null: missing, failed, or slower than the cold start of any host. */
+/**
+ * What a program prints, called without a shell; null: it is missing, failed, or took
+ * longer than the cold start of any host.
+ */
 export function outputOf(program: string, args: readonly string[], env: Environment) {
   const { status, stdout } = spawnSync(program, args, {
     env,

@@ -1,5 +1,5 @@
-// Edits in a JSON text, byte by byte: comments, order and layout stay (`modify` of
-// jsonc-parser drops and moves comments). What does not fit is a Refusal.
+// Edits a JSON text in place: comments, order and layout stay (`modify` of jsonc-parser
+// drops and moves comments). Refuses a text that does not fit, with a Refusal.
 import { isDeepStrictEqual } from 'node:util';
 import * as jsonc from 'jsonc-parser';
 import { type Fields, recordOf } from '../untrusted.ts';
@@ -16,12 +16,12 @@ type KeyPath = readonly string[];
 type Node = jsonc.Node;
 
 /**
- * Records of earlier versions hold them too. All but a `member` go into the list at
- * `path`.
+ * Records of earlier versions hold such edits too. All kinds but `member` go into the
+ * list at `path`.
  */
 export type JsonEdit = Readonly<
   | { kind: 'entry' | 'hook'; path: KeyPath; value: Json }
-  /** Pinned: like a `hook` it replaces every other one of ours. */
+  /** A pinned version; like a `hook` it replaces every other one of ours. */
   | { kind: 'package'; path: KeyPath; name: string; version: string }
   /** A person's value stays, unless the key is `named` for us. */
   | { kind: 'member'; path: KeyPath; value: Json; named?: true }
@@ -33,23 +33,27 @@ export const entry = (path: KeyPath, value: Json) =>
   ({ kind: 'entry', path, value }) as const;
 
 /**
- * Undefined: it has comments or trailing commas; hosts that use JSON.parse ignore such a
- * file.
+ * The value of plain JSON; undefined: it has comments or trailing commas, and hosts that
+ * use JSON.parse ignore such a file.
  */
 export const parsePlain = (text: string): unknown =>
   askOr(undefined, () => JSON.parse(text.replace(/^\uFEFF/, '')));
 
+/** The fields of a JSON text. Throws a Refusal if it is none. */
 export function parseJson(text: string, refusesComments: boolean): Fields {
   const value = refusesComments ? parsePlain(text) : plainValue(parse(text));
   if (value !== undefined) return recordOf(value);
   throw new Refusal('is not plain JSON (comments and trailing commas are refused too)');
 }
 
-/** Undefined: nothing there, or not JSON. */
+/** The value at a path; undefined: nothing is there, or the text is not JSON. */
 export const valueAt = (text: string, path: KeyPath): unknown =>
   askOr(undefined, () => plainValue(find(text, path)));
 
-/** Cloned: the parser's objects have no prototype and equal nothing else. */
+/**
+ * A cloned value, because the parser's objects have no prototype and equal no other
+ * object.
+ */
 const plainValue = (node: Node | undefined) =>
   node && structuredClone(jsonc.getNodeValue(node));
 
@@ -57,12 +61,12 @@ function parse(text: string): Node {
   const errors: jsonc.ParseError[] = [];
   let root: Node | undefined;
   try {
-    // A blank for a byte order mark keeps the offsets.
+    // A blank in place of a byte order mark keeps the offsets.
     root = jsonc.parseTree(text.replace(/^\uFEFF/, ' '), errors, {
       allowTrailingComma: true,
     });
   } catch (error) {
-    // The parser is recursive; only absurd depth ends it.
+    // The parser is recursive, and only absurd depth ends it.
     throw new Refusal('is nested too deeply', { cause: error });
   }
   const [wrong] = errors;
@@ -80,7 +84,10 @@ function parse(text: string): Node {
 const find = (text: string, path: KeyPath) =>
   jsonc.findNodeAtLocation(parse(text), [...path]);
 
-/** An edit that is there already changes nothing. */
+/**
+ * Gives the text with the edit; an edit that is there already changes nothing. Throws a
+ * Refusal.
+ */
 export function applyJson(text: string, edit: JsonEdit, host: string): string {
   const start = text.trim() === '' ? `${/^\uFEFF/.exec(text) ?? ''}{}\n` : text;
   const { path, kind } = edit;
@@ -98,13 +105,14 @@ export function applyJson(text: string, edit: JsonEdit, host: string): string {
     throw new Refusal(`has something other than a list at "${path.join('.')}"`);
   const [first, ...others] = oursIn(node, edit, host);
   if (first === undefined) {
-    // Without a version, or with options, the name is a person's own wish.
+    // A name without a version, or with options, is a person's own wish.
     const isNamed =
       kind === 'package' && packageVersions(plainValue(node), edit.name).length > 0;
     return isNamed ? text : append(text, node, null, value);
   }
   if (kind === 'entry') return text;
-  // A single one is replaced in place; several, or one beside hooks of others, go first.
+  // A single one is replaced in place. If there are several, or one beside hooks of
+  // others, they are removed first.
   if (others.length === 0 && first.parent === node)
     return replaceValue(text, first, value);
   return applyJson(takeOut(text, edit, host), edit, host);
@@ -119,7 +127,7 @@ function descend(text: string, path: KeyPath) {
       );
     const named =
       node.children?.filter(({ children }) => children?.[0]?.value === key) ?? [];
-    // Programs read the last of two equal keys, the parser the first.
+    // If an object has a key twice, programs read the last one and the parser the first.
     if (named.length > 1) throw new Refusal(`has the key "${key}" twice in one object`);
     const value = named[0]?.children?.[1];
     if (value === undefined) return { node, depth };
@@ -128,7 +136,10 @@ function descend(text: string, path: KeyPath) {
   return { node, depth: path.length };
 }
 
-/** @param mayEmpty may an object or list go that is empty then? */
+/**
+ * Gives the text without the edit.
+ * @param mayEmpty whether an object or list that is empty then may go too
+ */
 export function removeJson(
   text: string,
   edit: JsonEdit,
@@ -177,7 +188,9 @@ function oursIn(target: Node, edit: JsonEdit, host: string): Node[] {
 
 export const isPinned = (version: string | undefined) => /^\d/.test(version ?? '');
 
-/** A version, a tag or a path; `latest` where the list says none. */
+/**
+ * How the list names this package: a version, a tag or a path; `latest` if it names none.
+ */
 export function packageVersions(list: readonly unknown[], name: string): string[] {
   return list.flatMap((element) => {
     const written: unknown = Array.isArray(element) ? element[0] : element;
@@ -188,8 +201,8 @@ export function packageVersions(list: readonly unknown[], name: string): string[
 }
 
 /**
- * By their commands, of any version, wherever a person moved them: hosts nest hooks one
- * or two lists deep.
+ * Our hooks of any version, found by their commands wherever a person moved them: hosts
+ * nest hooks one or two lists deep.
  */
 function hooksIn(list: Node, host: string): Node[] {
   const isCommand = ({ children = [] }: Node) =>
@@ -202,14 +215,16 @@ function hooksIn(list: Node, host: string): Node[] {
     const inner = nodes.filter(
       (node) => node !== element && node.parent?.type === 'array',
     );
-    // Without its only hook an element means nothing.
+    // An element without its only hook means nothing, so it counts as ours.
     return ours.length === 0 || inner.length > 1 ? ours : [element];
   });
 }
 
 const nodesIn = (node: Node): Node[] => [node, ...(node.children ?? []).flatMap(nodesIn)];
 
-/** To an object (with a key) or a list (without), in the layout of the text. */
+/**
+ * Adds a value to an object (with a key) or a list (without), in the layout of the text.
+ */
 function append(
   before: string,
   container: Node,
@@ -223,7 +238,7 @@ function append(
   const text = needsComma ? splice(before, endOf(last), 0, ',') : before;
   const close = endOf(container) - (needsComma ? 0 : 1);
   const inside = text.slice(offset + 1, close);
-  // Behind the last comma or comment.
+  // The place behind the last comma or comment.
   const at = offset + 1 + inside.trimEnd().length;
   const label = key === null ? '' : `${JSON.stringify(key)}: `;
   if (first && !inside.includes('\n'))
@@ -264,13 +279,13 @@ function removeChild(text: string, child: Node): string {
   return isBeside ? cut(text, before, end) : splice(cut(text, start, end), before, 1);
 }
 
-/** With its whole line, where nothing else stands in it. */
+/** Removes a range, with its whole line if nothing else stands in it. */
 function cut(text: string, start: number, end: number): string {
   const before = text.slice(0, start);
   const after = text.slice(end);
   const isLine = indentationBefore(text, start) !== null && /^[ \t]*\r?\n/.test(after);
   if (isLine) return before.replace(/[ \t]*$/, '') + after.replace(/^[ \t]*\r?\n/, '');
-  // `{ "a": 1, "b": 2 }`: one of the blanks around it goes too.
+  // In `{ "a": 1, "b": 2 }`, one of the blanks around it goes too.
   return (
     before + (/[ \t]$/.test(before) ? after.replace(/^[ \t]+(?![ \t}\]])/, '') : after)
   );
@@ -295,13 +310,16 @@ function render(text: string, value: Json, indentation: string): string {
 
 export const endOfLineIn = (text: string) => /\r?\n/.exec(text)?.[0] ?? '\n';
 
-/** As the first member has it. */
+/** One step of indentation, as the first member has it. */
 function indentationUnit(text: string): string {
   const first = parse(text).children?.[0];
   return (first && indentationBefore(text, first.offset)) || '  ';
 }
 
-/** Null: in the first line, or behind something else. */
+/**
+ * The blanks before an offset; null: it is in the first line, or something stands before
+ * it.
+ */
 const indentationBefore = (text: string, offset: number) =>
   /(?<=\n)[ \t]*$/.exec(text.slice(0, offset))?.[0] ?? null;
 const indentationOf = (text: string, offset: number) =>

@@ -1,6 +1,7 @@
-// What installers of hosts with plugins share. For the user: one loader file, which loads
-// our plugin in the folders that a list names, so that no project file is written and
-// nothing loads twice. For everyone: our package in the project's settings.
+// The installer of hosts with plugins. For the user: one loader file, which loads our
+// plugin in the folders that a list names, so that no project file is written and nothing
+// loads twice. For everyone: our package in the project's settings. Nothing here changes
+// a file.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -26,45 +27,49 @@ type Named =
 type PluginHost = Pick<installer.HostInstaller, Named> &
   Readonly<{
     plugin: ProgramName;
-    /** How the host calls it. */
+    /** What the host calls a plugin. */
     word: 'plugin' | 'extension';
     /**
-     * As the list `packages.key` of settings names it; `packages.word`: what the host
-     * calls what is in there.
+     * Our package, as the list `key` of the settings names it. `word`: what the host
+     * calls the entries of that list.
      */
     packages: Readonly<{ name: string; key: string; word: string }>;
     /**
-     * The loader's default export. `moved` is a statement that must come before the
-     * program is imported, or nothing.
+     * The source of the loader's default export. `moved` is a statement that must come
+     * before the program is imported, or nothing.
      */
     exported(moved: string): string;
     /**
-     * A call that loads plugins and prints their commands, without a model. `sign`:
-     * printed by versions that can do so.
+     * A call that loads plugins and prints their commands, without a model. Versions that
+     * can do so print `sign`.
      */
     proof: Readonly<{ words: readonly string[]; input: string; sign: string }>;
     look(basis: installer.InstallBasis, project: installer.Project): PluginPlace;
   }>;
 
 type PluginPlace = Readonly<{
-  /** Where the host finds a file of the user. */
+  /** The path at which the host looks for a plugin of the user. */
   loader: string;
   /**
-   * Weakest first, with versions of our package in them, and files of ours that a person
-   * named by path.
+   * Settings files, the weakest first, with the versions of our package that they name,
+   * and the files of ours that a person named by path.
    */
   sources: readonly (installer.Source & {
     readonly versions: string[];
     readonly ourFiles?: string[];
   })[];
-  /** Settings that can be committed; the first is made where none exists. */
+  /** Settings that can be committed; if none exists, the first one is made. */
   committed: readonly string[];
-  /** Further edits of that file, besides the package itself. */
+  /** Further edits of that file, beside the package itself. */
   edits?(path: string): Edit[];
-  /** What only this host knows. The first row goes on where the settings can be read. */
+  /**
+   * Examines what only this host knows. The first row belongs to a host whose settings
+   * can be read.
+   */
   examine(scopes: readonly installer.Scope[]): installer.Examination;
 }>;
 
+/** Makes the installer of a host with plugins. */
 export function pluginInstaller(host: PluginHost): installer.HostInstaller {
   const { name, key } = host.packages;
   const howToRemovePlugin = `take "${name}" out of "${key}" in that file`;
@@ -87,11 +92,11 @@ function surveyPlugin(
   const found = installer.findProject(basis);
   const project = found.root;
   const { loader, sources, committed, edits, examine } = host.look(basis, found);
-  // By `init --shared`, one per file.
+  // The versions that `init --shared` wrote, one per file.
   const pinned = sources.flatMap(({ path, versions }) =>
     committed.includes(path) ? (versions.find(isPinned) ?? []) : [],
   );
-  // A package is loaded once, however many files name it.
+  // The host loads a package once, however many files name it.
   const named = sources.findLast(
     ({ versions, ourFiles = [] }) =>
       ourFiles.length > 0 || (versions.length > 0 && pinned.length === 0),
@@ -138,7 +143,7 @@ function surveyPlugin(
       const wrong = sources.find(({ problem }) => problem !== null);
       const unreadable =
         wrong && `${title} cannot read ${wrong.path}: it ${wrong.problem}.`;
-      // To the host they are two plugins; the second stays out of the way.
+      // The host takes them for two plugins; the second one does nothing.
       const isTwice = scopes.includes('shared') && scopes.length > 1;
       const twice =
         'Installed twice: for you, and by --shared for everyone in this project. One of them acts.';
@@ -161,14 +166,14 @@ function surveyPlugin(
       ];
     },
     proofs(scopes, program) {
-      // A shared package would be fetched from the registry.
+      // A shared package would be fetched from the registry, so it is not called.
       if (program === null || scopes.length === 0 || scopes.includes('shared')) return [];
       const ofPlugins: installer.Proof = {
         name: 'plugin-call',
         call: [program, ...proof.words],
         input: () => proof.input,
-        // It runs the plugins of where it starts: a stranger's only where `init` was
-        // called.
+        // The host runs the plugins of the folder in which it starts: a stranger's run
+        // only if `init` was called there.
         ...(scopes.includes('project') && { folder: project }),
         isProved: (answer) =>
           answer.includes(proof.sign) ? answer.includes('"untildone-status"') : null,

@@ -1,5 +1,5 @@
-// A store that moves on must not leave the hooks of an older version behind: they would
-// refuse it, and nobody would notice.
+// A store with a new layout must not leave the hooks of an older version behind: they
+// would refuse it, and nobody would notice.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// What installers share whose host keeps hooks and MCP servers in one settings.json: in
-// the project and in the home of the user. The project's own file is either committed
+// What installers share if their host keeps hooks and MCP servers in one settings.json:
+// in the project and in the home of the user. The project's own file is either committed
 // (`--shared`) or kept out of git; the host reads it only in the folder where it starts.
 import { join } from 'node:path';
 import type { Edit, FileTarget } from './changes.ts';
@@ -12,22 +12,28 @@ type Settings = Readonly<{
   /** Such as `.gemini`. */
   folder: string;
   userFolder: string;
-  /** What an administrator set, which wins. */
+  /** The settings of an administrator, which win. */
   managed: string;
-  /** What else it is given. @param path of the settings in which it is written */
+  /**
+   * What else is written for the host.
+   * @param path the settings file in which it is written
+   */
   more(
     scope: installer.Scope,
     path: string,
   ): Readonly<{ edits?: readonly Edit[]; targets?: readonly FileTarget[] }>;
-  /** Notes at `init`. */
+  /** Notes for `init`. */
   notes?(at: Place): readonly string[];
-  /** What only this host knows. @param mend the command that installs it again */
+  /**
+   * Examines what only this host knows.
+   * @param mend the command that installs again
+   */
   examine(at: Place, mend: string): installer.Examination;
 }>;
 
 /**
- * `project`: where the host has to be started. `sources`: those that exist, in the order
- * in which they win.
+ * What was found for the host. `project`: the folder in which the host has to be started.
+ * `sources`: the settings files that exist, the strongest first.
  */
 export type Place = Readonly<{ project: string; sources: readonly installer.Source[] }>;
 

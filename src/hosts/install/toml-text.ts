@@ -1,5 +1,5 @@
-// Edits in a TOML text, one table each: comments, order and line ends stay. What does not
-// fit is a Refusal.
+// Edits one table of a TOML text in place: comments, order and line ends stay. Refuses a
+// text that does not fit, with a Refusal.
 import { isDeepStrictEqual } from 'node:util';
 import { type AST, getStaticTOMLValue, ParseError, parseTOML } from 'toml-eslint-parser';
 import { messageOf } from '../../core/error.ts';
@@ -10,8 +10,8 @@ import { endOfLineIn, type Json } from './json-text.ts';
 type KeyPath = readonly string[];
 
 /**
- * Keys of the table at `path`. A person's values stay, unless the table is `named` for
- * us; other keys stay anyway.
+ * Sets keys of the table at `path`. A person's values stay, unless the table is `named`
+ * for us; other keys stay anyway.
  */
 export type TomlEdit = Readonly<{
   kind: 'table';
@@ -23,7 +23,7 @@ export type TomlEdit = Readonly<{
 export const parseToml = (text: string): Fields =>
   structuredClone(recordOf(getStaticTOMLValue(parse(text))));
 
-/** Undefined: nothing there, or not TOML. */
+/** The value at a path; undefined: nothing is there, or the text is not TOML. */
 export const valueAt = (text: string, path: KeyPath): unknown =>
   askOr(undefined, () => find(text, path));
 
@@ -32,7 +32,7 @@ const find = (text: string, path: KeyPath) =>
 
 function parse(text: string): AST.TOMLProgram {
   try {
-    // A blank for a byte order mark keeps the offsets.
+    // A blank in place of a byte order mark keeps the offsets.
     return parseTOML(text.replace(/^\uFEFF/, ' '));
   } catch (error) {
     const place =
@@ -43,7 +43,10 @@ function parse(text: string): AST.TOMLProgram {
   }
 }
 
-/** Also those below it, which another program may have made of what we wrote in one. */
+/**
+ * The table at a path and those below it: another program may have split our one table
+ * into several.
+ */
 function tablesAt(text: string, path: KeyPath): AST.TOMLTable[] {
   const isIt = (key: readonly unknown[]) =>
     isDeepStrictEqual(key.slice(0, path.length), path);
@@ -55,7 +58,10 @@ function tablesAt(text: string, path: KeyPath): AST.TOMLTable[] {
 const ownTable = (text: string, path: KeyPath) =>
   tablesAt(text, path).find(({ resolvedKey }) => resolvedKey.length === path.length);
 
-/** An edit that is there already changes nothing. */
+/**
+ * Gives the text with the edit; an edit that is there already changes nothing. Throws a
+ * Refusal.
+ */
 export function applyToml(text: string, { path, value, named }: TomlEdit): string {
   const there = find(text, path);
   const entries = Object.entries(value);
@@ -102,7 +108,10 @@ function setKey(text: string, path: KeyPath, entry: [string, Json]): string {
   return lines.slice(0, at) + writeEntry(entry) + endOfLineIn(lines) + lines.slice(at);
 }
 
-/** @param mayEmpty may a table go that is empty then? */
+/**
+ * Gives the text without the edit.
+ * @param mayEmpty whether a table that is empty then may go too
+ */
 export function removeToml(
   text: string,
   edit: TomlEdit,
@@ -133,7 +142,10 @@ const pairOf = (table: AST.TOMLTable, key: string) =>
 const nameOf = (key: AST.TOMLBare | AST.TOMLQuoted | undefined) =>
   key && ('name' in key ? key.name : key.value);
 
-/** With the blank line before it, unless something follows that needs it. */
+/**
+ * Removes a table, with the blank line before it, unless something follows that needs
+ * that line.
+ */
 function cutTable(text: string, { range }: AST.TOMLTable): string {
   const left = cutLines(text, range);
   const start = lineStart(text, range[0]);
@@ -151,8 +163,8 @@ const lineEnd = (text: string, offset: number) =>
   text.indexOf('\n', offset) + 1 || text.length;
 const asLines = (text: string) => (text.endsWith('\n') ? text : text + endOfLineIn(text));
 
-// JSON's strings, numbers and lists are TOML's too; the rest is refused when it is read
-// again.
+// Strings, numbers and lists of JSON are valid TOML too. Any other value is refused when
+// the text is read again.
 const writeKey = (key: string) => (/^[\w-]+$/.test(key) ? key : JSON.stringify(key));
 const writeEntry = ([key, value]: [string, Json]) =>
   `${writeKey(key)} = ${writeValue(value)}`;

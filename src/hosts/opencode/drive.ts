@@ -1,4 +1,4 @@
-// OpenCode as `run --with opencode` drives it: `opencode run` with JSON lines, and our
+// Drives OpenCode for `run --with opencode`: `opencode run` with JSON lines, and our
 // plugin for this run alone.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -18,14 +18,14 @@ import { hostTodoTool, readTodos, usageOf } from './translate.ts';
 const { name, title, program, howToGet } = opencodeInstaller;
 const modes = { 'read-only': ['--agent', 'plan'], edit: [], auto: ['--auto'] } as const;
 
-/** Beside what the human's own variable says. */
-function withPlugin(given = '{}'): string {
+/** The settings for one run: those in the human's own variable, with our plugin. */
+function withPlugin(configured = '{}'): string {
   const ours = pathToFileURL(join(shippedFolder(), 'server.js')).href;
   try {
-    const config = recordOf(JSON.parse(given));
+    const config = recordOf(JSON.parse(configured));
     return JSON.stringify({ ...config, plugin: [...listOf(config['plugin']), ours] });
   } catch {
-    // Safe: the host would not take it either.
+    // Safe: the host could not read it either.
     return JSON.stringify({ plugin: [ours] });
   }
 }
@@ -63,10 +63,10 @@ const readers: Readers = {
     const tokens = { inputTokens, cachedTokens, outputTokens };
     return [{ type: 'usage', of: 'step', id: textOf(part['id']) ?? '', tokens, cost }];
   },
-  // Where the first call fails, no step begins.
+  // If the first call fails, no step begins.
   error({ sessionID, error }) {
     const read = readHostError(error, 0);
-    // Our own signal, or the plugin's way to let the host leave.
+    // The cause is our own signal, or the way in which the plugin lets the host exit.
     if (read.type === 'human-aborted') return conversationOf(sessionID);
     return [
       ...conversationOf(sessionID),

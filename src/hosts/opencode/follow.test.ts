@@ -229,7 +229,7 @@ describe('broken turns', () => {
     await host.says(sessionId, 'Do it.');
     await host.writesTodos(sessionId, [todo('first')]);
     await host.idles(sessionId);
-    // Told well after the idle, and before the stop is decided.
+    // The host reports it well after the idle, but before the stop is decided.
     await clock.advance(200);
     const error = {
       name: 'APIError',

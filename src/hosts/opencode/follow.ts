@@ -1,9 +1,9 @@
-// Follows OpenCode: what must be known at once is noted when heard, the rest goes through
-// the session's queue. Where the host stays, an idle is a stop attempt. `opencode run`
-// leaves within milliseconds of its idle, but goes on while its session has a message
-// newer than the step that ended. So where the agent would be sent on, an empty one is
-// placed while the host waits for us: the continuation fills it if the step was the last;
-// if tool calls follow, nobody ever sees it.
+// Follows the sessions of OpenCode. What must be known at once is noted when we hear it,
+// and the rest goes through the queue of the session. In an OpenCode that stays, an idle
+// is a stop attempt. `opencode run` exits within milliseconds of its idle, but goes on
+// while its session has a message newer than the step that ended. So if the agent would
+// be continued, an empty message is placed while the host waits for us: the continuation
+// fills it if the step was the last; if tool calls follow, nobody ever sees it.
 import { endsInQuestion } from '../../core/safe-text.ts';
 import { isOnItsWay, type Session } from '../../core/state.ts';
 import { type Happening, stopped, type ToldAdapter, waitEnded } from '../told.ts';
@@ -20,6 +20,7 @@ import {
   usageOf,
 } from './translate.ts';
 
+/** Whether OpenCode exits when its session idles, by its command line. */
 export function leavesOnIdle(argv: readonly string[]): boolean {
   const words = argv.slice(2);
   const command = words.find((word) => /^(run|serve|web|acp|attach|github)$/.test(word));
@@ -27,6 +28,10 @@ export function leavesOnIdle(argv: readonly string[]): boolean {
   return command === 'github' || (command === 'run' && !isInteractive);
 }
 
+/**
+ * How the last step ended, in our words.
+ * @param finish the reason that the host gives; null: none
+ */
 export function factsOf(memory: SessionMemory, finish = memory.lastStep?.finish ?? null) {
   const { lastStep: step, lastText, toolError, failedSinceBusy } = memory;
   const text = (lastText?.messageId === step?.messageId && lastText?.text) || '';
@@ -35,7 +40,7 @@ export function factsOf(memory: SessionMemory, finish = memory.lastStep?.finish 
     if (finish === 'content-filter') return finish;
     if (failedSinceBusy || step?.error != null) return 'error';
     if (step === null) return 'normal';
-    // Neither finished nor failed: broken off.
+    // Neither finished nor failed: the step was broken off.
     if (finish === null) return 'cancelled';
     if (finish === 'length') return finish;
     return finish === 'stop' && text.trim() === '' ? 'empty' : 'normal';
@@ -43,38 +48,46 @@ export function factsOf(memory: SessionMemory, finish = memory.lastStep?.finish 
   return { end: endOf(), question, toolError } as const;
 }
 
-type Hear = (fields: Fields) => unknown;
-/** Before a command that the human typed. */
+type EventHandler = (fields: Fields) => unknown;
+/** What the host writes before a command that the human typed. */
 const shellSentence = 'The following tool was executed by the user';
+/** How long an idle of a broken turn waits for its error. */
 const errorDelayMs = 300;
 
+/** Hands one event of the host to the session that it concerns. */
 export function hear(plugin: Plugin, event: unknown) {
   const { type, id, properties } = recordOf(event);
   const fields = recordOf(properties);
   const sessionId = idOf(fields['sessionID']) ?? idOf(recordOf(fields['info'])['id']);
   const name = textOf(type) ?? '';
   const eventId = idOf(id);
-  // Only these concern a session.
-  const isOurs = /^(session|message|todo|permission|question)\./.test(name);
-  if (isOurs && sessionId && eventId !== null)
+  // Only events with these names concern a session.
+  const concernsSession = /^(session|message|todo|permission|question)\./.test(name);
+  if (concernsSession && sessionId && eventId !== null)
     follow(plugin, sessionId, eventId).hear(name, fields);
 }
 
-/** `eventId`: of what the host tells. */
+/**
+ * The functions of one session in OpenCode. May be called often.
+ * @param eventId the id of the event that the host reports
+ */
 export function follow(plugin: Plugin, id: string, eventId = '') {
   const { told, calls, clock, headless, voice, directory } = plugin;
   const followed = followPlugin(plugin, id);
   const { memory, record, after, later, tell, stopAnswered, event, ...rest } = followed;
   const { humanSpoke, prepareStop, closeCompaction } = rest;
 
-  /** Most of what the host tells (every word that streams) is left alone. */
-  const heard: Readonly<Record<string, Hear>> = {
+  /**
+   * Handlers by the name of the event. All other events (such as every word that streams)
+   * are ignored.
+   */
+  const handlers: Readonly<Record<string, EventHandler>> = {
     'session.created': sessionSeen,
     'session.updated': sessionSeen,
     'session.deleted': () =>
       later({ type: 'session-deleted' }, `session-deleted/${eventId}`),
     'session.status'({ status }) {
-      // A retry is busy too; the end of both comes as an idle.
+      // A retry counts as busy too; an idle ends both.
       if (!['busy', 'retry'].includes(String(recordOf(status)['type']))) return;
       if (!memory.busy)
         Object.assign(memory, {
@@ -86,15 +99,15 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     },
     'session.idle'() {
       const { info, busy } = memory;
-      // Only a turn that failed or was aborted idles twice.
+      // After a turn that failed or was aborted, a second idle is an echo.
       if (!busy && !memory.failedSinceBusy) after(stopWhileIdle, stopped);
       if (!busy) return;
       memory.busy = false;
       const ended = waitEnded({ kind: 'background', jobId: id });
-      // Its parent may wait for it (P18).
+      // The parent of the session may wait for it (P18).
       if (info?.parentId != null)
         told.follow(info.parentId).later(ended, `job-ended/${eventId}`);
-      if (!headless || !memory.answeredSinceBusy) after(idled);
+      if (!headless || !memory.answeredSinceBusy) after(attemptStop);
     },
     'session.error'({ error }) {
       memory.failedSinceBusy = true;
@@ -120,28 +133,36 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     'todo.updated'({ todos }) {
       if (!Array.isArray(todos)) return;
       after(async () => {
-        // Even one that equals the last: the engine counts that, and names it (P4).
+        // Even a list that equals the last one: the engine counts that, and names it
+        // (P4).
         memory.written = await tell(
           told.planWritten(readTodos(todos)),
           `todos/${eventId}`,
         );
       });
     },
-    'permission.asked': waits('id', 'permission'),
-    'permission.replied': waits('requestID', 'permission', ({ reply }) => ({
+    'permission.asked': createWaitHandler('id', 'permission'),
+    'permission.replied': createWaitHandler('requestID', 'permission', ({ reply }) => ({
       granted: reply !== 'reject',
     })),
-    'question.asked': waits('id', 'question'),
-    'question.replied': waits('requestID', 'question', () => ({ rejected: false })),
-    'question.rejected': waits('requestID', 'question', () => ({ rejected: true })),
+    'question.asked': createWaitHandler('id', 'question'),
+    'question.replied': createWaitHandler('requestID', 'question', () => ({
+      rejected: false,
+    })),
+    'question.rejected': createWaitHandler('requestID', 'question', () => ({
+      rejected: true,
+    })),
   };
 
-  /** A question carries itself as `id`, an answer its question as `requestID`. */
-  function waits(
+  /**
+   * Handles the beginning and the end of a wait. A question has its own id in `id`; an
+   * answer has the id of its question in `requestID`.
+   */
+  function createWaitHandler(
     key: 'id' | 'requestID',
     kind: string,
     answerOf?: (fields: Fields) => object,
-  ): Hear {
+  ): EventHandler {
     return (fields) => {
       const type = key === 'id' ? 'wait-started' : 'wait-ended';
       const requestId = idOf(fields[key]);
@@ -154,7 +175,7 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
   function sessionSeen({ info }: Fields) {
     const session = readSession(info);
     if (session === null) return;
-    // Messages were taken back: nothing is sent into that.
+    // The human took messages back: nothing is sent into that.
     if (session.reverted && memory.info?.reverted === false) aborted('undone');
     memory.info = session;
   }
@@ -162,7 +183,7 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
   function messageSeen({ info }: Fields) {
     const step = readStep(info);
     const before = memory.lastStep?.messageId ?? '';
-    // Ids rise with time: this is told late of an earlier step.
+    // Ids rise with time, so this event of an earlier step comes late.
     if (
       step === null ||
       step.messageId < before ||
@@ -180,24 +201,24 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     const isStopped = [...memory.holds].some(({ why }) => why === stopped.why);
     if (isAbort) memory.abortedSinceBusy = true;
     if (isAbort && !isStopped) aborted('interrupted');
-    // An answer to a continuation counts once the model has begun it.
-    else if (messageId !== before && continuation() === null)
+    // The answer to a continuation counts once the model has begun it.
+    else if (messageId !== before && answeredEpoch() === null)
       later({ type: 'activity-seen' }, `step/${messageId}`);
   }
 
   function stepStarted(messageId: string) {
-    const epoch = memory.lastStep?.messageId === messageId ? continuation() : null;
+    const epoch = memory.lastStep?.messageId === messageId ? answeredEpoch() : null;
     if (epoch === null) return;
-    // Only now has the model got it for certain (V5).
+    // Only now is it certain that the model got the continuation (V5).
     after(() => rest.observed(epoch));
     later({ type: 'activity-seen' }, `step/${messageId}`);
   }
 
-  function textSeen(messageId: string, { text: said, synthetic, time }: Fields) {
-    const text = textOf(said) ?? '';
+  function textSeen(messageId: string, { text: written, synthetic, time }: Fields) {
+    const text = textOf(written) ?? '';
     if (synthetic === true && text === shellSentence)
       humanSpoke({ id: messageId, text: null });
-    // A human's text has no times; a model's has an end when it is whole.
+    // A human's text has no times; a text of the model has an end when it is complete.
     if (synthetic !== true && typeof recordOf(time)['end'] === 'number')
       memory.lastText = { messageId, text };
   }
@@ -205,12 +226,12 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
   const aborted = (how: string) => rest.aborted(how, `aborted/${eventId}`);
 
   /**
-   * Nothing ran, and yet it idles: someone stops a countdown, or a continuation before it
-   * began.
+   * Handles an idle while nothing ran: someone stops a countdown, or a continuation
+   * before it began.
    */
   async function stopWhileIdle() {
     const session = await record();
-    // What we abort below idles once more.
+    // Our own abort below makes the host idle once more.
     if (session?.latch) return;
     const isSent = isOnItsWay(session?.injection ?? null);
     if (!session?.parked && !session?.timer && !isSent) return memory.holds.clear();
@@ -218,16 +239,17 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
       { type: 'human-aborted', how: 'stopped while idle' },
       `aborted/${eventId}`,
     );
-    // It may still begin with our text.
+    // The host may still begin with our text.
     if (isSent) await calls.abort(id);
   }
 
-  /** The epoch of ours that the last step answers. */
-  function continuation() {
+  /** The epoch of our continuation that the last step answers; null: it answers none. */
+  function answeredEpoch() {
     const { lastStep, sent } = memory;
     return sent !== null && lastStep?.parentId === sent.messageId ? sent.epoch : null;
   }
 
+  /** The stop attempt with these facts. Subagents that run are its background jobs. */
   function stopOf(facts: ReturnType<typeof factsOf>, fingerprint: string | null) {
     const job = { kind: 'subagent', description: 'a subagent' } as const;
     const children = told.all().filter(({ busy, info }) => busy && info?.parentId === id);
@@ -235,14 +257,14 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     return { type: 'stop-attempted', ...facts, fingerprint, background } as const;
   }
 
-  async function idled() {
-    // At the first idle of a broken turn its error is not told yet.
+  async function attemptStop() {
+    // When a broken turn idles for the first time, its error has not come yet.
     if (memory.lastStep?.finish === null && !memory.failedSinceBusy)
       await new Promise<void>((resolve) =>
         clock.wake(clock.now() + errorDelayMs, resolve),
       );
     if (memory.busy) return;
-    // An abort is told as an error, and only after this idle: it is no failure.
+    // The host reports an abort as an error, and only after this idle: it is no failure.
     const facts = memory.abortedSinceBusy
       ? { ...factsOf(memory), end: 'cancelled' as const }
       : factsOf(memory);
@@ -252,15 +274,19 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     await tell(stopOf(facts, fingerprint), `stop/${eventId}`);
   }
 
-  /** A driven session has our own agent's name, which the host does not know. */
-  function speaker(session: Session): Pick<Session, 'agent'> {
+  /**
+   * Gives the agent that the host knows. A driven session has the name of our own agent,
+   * which the host does not know.
+   */
+  function withHostAgent(session: Session): Pick<Session, 'agent'> {
     const { asked } = memory;
     return told.isDriven(memory) && asked
       ? { agent: { ...session.agent, ...asked.agent } }
       : session;
   }
 
-  async function hold(stepId: string, session: Session) {
+  /** Places an empty message, which keeps the host from exiting after this step. */
+  async function holdStep(stepId: string, session: Session) {
     const held = {
       stepId,
       ...placeOf(`hold:${stepId}`, clock.now()),
@@ -269,15 +295,18 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     };
     memory.held = held;
     const part = { text: '', synthetic: true, ignored: true };
-    const error = await calls.show(id, messageOf(held, speaker(session), part));
-    // Then the continuation comes as its own message, maybe too late.
+    const error = await calls.show(id, messageOf(held, withHostAgent(session), part));
+    // The continuation then comes as a message of its own, maybe too late.
     if (error !== null && memory.held === held) memory.held = null;
   }
 
-  // Null: it would end; subagents are never held. Nobody can wait for checks here: unless
-  // a plan was worked through, the agent is told to ask for them, because a text is as
-  // often a word between two calls as an answer.
-  async function foresee(stop: ReturnType<typeof stopOf>, detail: string) {
+  /**
+   * Asks what the engine would answer if the agent stopped now. Null: the agent may stop,
+   * or is a subagent, which is never held. Nobody can wait for checks here, since a text
+   * is as often a word between two calls as an answer: unless a plan was worked through,
+   * the agent is told to ask for the checks.
+   */
+  async function foreseeStop(stop: ReturnType<typeof stopOf>, detail: string) {
     const session = await record();
     if (session === null || session.descriptor.kind === 'subagent') return null;
     const foreseen = event(stop, `stop/${detail}`);
@@ -291,35 +320,41 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     return { session, event: foreseen, runsChecks: waits && isFinal };
   }
 
-  /** Tool calls may follow; only checks of a finished plan run already (V1). */
+  /**
+   * Prepares the end of a step when its text is complete. Tool calls may follow, so only
+   * the checks of a finished plan run already (V1).
+   */
   async function finishText(messageId: string) {
-    // A summary is no answer, and a step may have several texts.
+    // A summary is no answer; and a step may have several texts.
     if (memory.lastStep?.summary === true) return null;
     if (memory.held?.stepId === messageId || memory.answeredStep === messageId)
       return null;
     const value = await prepareStop();
     memory.fingerprint = { messageId, value };
-    const seen = await foresee(
+    const foreseen = await foreseeStop(
       stopOf(factsOf(memory, 'stop'), value),
       `text/${messageId}`,
     );
-    if (seen?.runsChecks === false) await hold(messageId, seen.session);
-    if (!seen?.runsChecks) return null;
+    if (foreseen?.runsChecks === false) await holdStep(messageId, foreseen.session);
+    if (!foreseen?.runsChecks) return null;
     memory.answeredStep = messageId;
-    const handled = await told.opened().runtime.handle(seen.event);
+    const handled = await told.opened().runtime.handle(foreseen.event);
     stopAnswered(handled);
     return handled;
   }
 
-  /** After a step without a word nobody asks us. */
+  /**
+   * Prepares the next step in case it has no text, because then the host does not ask us
+   * when it ends.
+   */
   async function prepareHold() {
     const { lastStep: step, toolError } = memory;
     const stop = stopOf({ end: 'empty', question: false, toolError }, null);
-    const seen = step && (await foresee(stop, `prepared/${step.messageId}`));
-    memory.prepared = seen && { stepId: step.messageId, session: seen.session };
+    const foreseen = step && (await foreseeStop(stop, `prepared/${step.messageId}`));
+    memory.prepared = foreseen && { stepId: step.messageId, session: foreseen.session };
   }
 
-  /** Nothing is awaited before the host is kept from leaving. */
+  /** Handles the end of a step. Awaits nothing before the host is kept from exiting. */
   function stepEnded(messageId: string, part: Fields) {
     const reason = textOf(part['reason']) ?? 'unknown';
     const usage = usageOf(part);
@@ -334,19 +369,20 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     }
     const { held, prepared } = memory;
     const isPrepared = held?.stepId !== messageId && prepared?.stepId === messageId;
-    const placed = isPrepared ? hold(messageId, prepared.session) : null;
+    const placed = isPrepared ? holdStep(messageId, prepared.session) : null;
     if (memory.held?.stepId === messageId) memory.held.isWanted = true;
     const facts = factsOf(memory, reason);
     return after(async () => {
       await placed;
-      // Before anyone is asked: what this step cost has a say (G8).
+      // Reported before the stop, because what this step cost has a say (G8).
       await tell(usage, `usage/${eventId}`);
       const value =
         memory.fingerprint?.messageId === messageId ? memory.fingerprint.value : null;
       await closeCompaction(`compaction-failed/${eventId}`);
       const stop = event(stopOf(facts, value), `stop/${eventId}`);
       stopAnswered(await told.opened().runtime.ask(stop, clock.now()));
-      // Held, then let go: the host would ask the model for ever.
+      // The host was held and the agent may stop: without an abort, the host would ask
+      // the model for ever.
       if (memory.held?.stepId === messageId && memory.held.text === null) {
         memory.leaving = true;
         await calls.abort(id);
@@ -376,10 +412,10 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     inject({ key, session, text, epoch }) {
       const held = memory.held?.isWanted ? memory.held : null;
       if (held !== null) held.text = text;
-      const place = held ?? placeOf(key, session.injection?.at ?? session.updatedAt);
-      memory.sent = { messageId: place.messageId, epoch };
+      const ids = held ?? placeOf(key, session.injection?.at ?? session.updatedAt);
+      memory.sent = { messageId: ids.messageId, epoch };
       const part = { text, synthetic: true, metadata: { untildone: { key } } };
-      return calls.prompt(id, messageOf(place, speaker(session), part));
+      return calls.prompt(id, messageOf(ids, withHostAgent(session), part));
     },
     async find({ key }) {
       const messages = await calls.messages(id);
@@ -390,7 +426,7 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
       if (ours === undefined) return 'absent';
       const isAnswered = messages.some(
         ({ info: { role, parentID, finish, error }, parts }) => {
-          // One that brought nothing may never have reached the model.
+          // An answer that brought nothing may never have reached the model.
           const brought =
             parts.length > 0 ||
             typeof finish === 'string' ||
@@ -399,7 +435,7 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
         },
       );
       if (isAnswered) return 'present';
-      // Where nothing runs no model will get it, and sending it again replaces it.
+      // If nothing runs, no model will get it, and sending it again replaces it.
       return (await calls.isIdle(id)) === true ? 'absent' : 'unknown';
     },
     isIdle: async () => (await calls.isIdle(id)) ?? false,
@@ -410,14 +446,17 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     ...adapter,
     stopOf,
     hear(name: string, fields: Fields) {
-      if (Object.hasOwn(heard, name)) heard[name]?.(fields);
+      if (Object.hasOwn(handlers, name)) handlers[name]?.(fields);
     },
-    /** Gives what the model has to know besides. */
+    /** Records a human's message. Gives what else the model has to know. */
     hearHuman(message: HostMessage) {
       Object.assign(memory, { leaving: false, asked: message });
       return humanSpoke(message);
     },
-    /** Fills in the continuation: the host has read its messages before. */
+    /**
+     * Fills the continuation into the messages of the next step, because the host has
+     * read them already.
+     */
     async beforeStep(messages: readonly Fields[]) {
       await after(async () => {
         const { held } = memory;
@@ -439,7 +478,7 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
       memory.lastText = { messageId, text };
       if (text.trim() !== '') memory.prepared = null;
       const finished = await after(() => finishText(messageId));
-      // Outside the queue: an abort meanwhile must be heard.
+      // Outside the queue, so that an abort meanwhile is heard.
       await finished?.checks;
     },
   };

@@ -1,6 +1,5 @@
-// OpenCode as we see it: what we ask of it, and how we speak to the human in it. A call
-// that fails or does not answer gives null or a sentence: the host's trouble is never
-// thrown at whoever asked.
+// What we ask OpenCode for, and how we speak to the human in it. A call that fails or
+// gets no answer gives null or a sentence: it never throws.
 import type { AgentDescriptor } from '../../core/events.ts';
 import { oneLine } from '../../core/safe-text.ts';
 import type { Session } from '../../core/state.ts';
@@ -26,9 +25,9 @@ import type {
 } from './translate.ts';
 import { canEdit, readSession, readTodos, splitModel } from './translate.ts';
 
-/** It answers within milliseconds, or it is going down. */
+/** The host answers within milliseconds, or it is going down. */
 const patienceMs = 10_000;
-/** Ours is among the last two or three. */
+/** How many messages are read: ours is among the last two or three. */
 const messagesRead = 20;
 
 export type HostCalls = ReturnType<typeof createHostCalls>;
@@ -81,7 +80,7 @@ export function createHostCalls(client: ClientLike, clock: Clock) {
     },
     async canWrite(agent: string | null): Promise<AgentDescriptor['canWrite']> {
       if (agent === null) return 'unknown';
-      // It may have been added since.
+      // The agent may have been added since the last look.
       if (!agents.has(agent)) {
         const listed = await askList(() => client.app.agents());
         const entryOf = ({ name, permission }: Fields) =>
@@ -107,8 +106,9 @@ export function createHostCalls(client: ClientLike, clock: Clock) {
 }
 
 /**
- * Sent again it replaces itself (V5). The host orders by id: `at`, when it was decided,
- * is after every message of then.
+ * An id of the host's shape that depends on the key alone, so that a text that is sent
+ * again replaces itself (V5). The host orders by id: with `at`, the time of the decision,
+ * it comes after every message of that time.
  */
 export function hostId(prefix: 'msg' | 'prt', key: string, at: number): string {
   const time = BigInt.asUintN(48, BigInt(Math.max(0, Math.trunc(at))) * 4096n + 1n);
@@ -118,16 +118,17 @@ export function hostId(prefix: 'msg' | 'prt', key: string, at: number): string {
 export function placeOf(key: string, at: number) {
   return { messageId: hostId('msg', key, at), partId: hostId('prt', key, at) };
 }
-type Place = ReturnType<typeof placeOf>;
-type Part = Omit<PromptBodyLike['parts'][number], 'id' | 'type'>;
+type MessageIds = ReturnType<typeof placeOf>;
+type PromptPart = Omit<PromptBodyLike['parts'][number], 'id' | 'type'>;
 
 /**
- * As the human spoke last: the default agent may write where theirs must not (P26, V9).
+ * A message in the name of the agent that the human spoke to last: the default agent may
+ * write where theirs must not (P26, V9).
  */
 export function messageOf(
-  { messageId, partId }: Place,
+  { messageId, partId }: MessageIds,
   { agent }: Pick<Session, 'agent'>,
-  part: Part,
+  part: PromptPart,
 ): PromptBodyLike {
   const speaker = {
     agent: agent.name,
@@ -147,28 +148,33 @@ export function messageOf(
 export function createMemory() {
   return {
     info: null as ReturnType<typeof readSession>,
-    /** Until the next step: idles that follow are echoes. */
+    /** Set until the next step: idles that follow are echoes. */
     failedSinceBusy: false,
-    /** By the human: told as an error, and the turn has not failed. */
+    /**
+     * Set if the human aborted: the host reports an error, but the turn has not failed.
+     */
     abortedSinceBusy: false,
     lastStep: null as ReturnType<typeof readStep>,
     asked: null as HostMessage | null,
     lastText: null as { messageId: string; text: string } | null,
-    /** Until its call has been answered. */
+    /** What became of the last list, until its tool call has been answered. */
     written: null as Handled | null,
     sent: null as { messageId: string; epoch: number } | null,
-    // Where the host leaves on idle:
+    // The rest is used if the host exits on idle.
     answeredSinceBusy: false,
-    /** Whose stop attempt was answered before it ended. */
+    /** The step whose stop attempt was answered before the step ended. */
     answeredStep: null as string | null,
     fingerprint: null as { messageId: string; value: string | null } | null,
-    /** Wanted: what is sent now goes here. */
+    /**
+     * The empty message that keeps the host from exiting. `isWanted`: the next
+     * continuation fills it.
+     */
     held: null as
-      | (Place & { stepId: string; isWanted: boolean; text: string | null })
+      | (MessageIds & { stepId: string; isWanted: boolean; text: string | null })
       | null,
-    /** To be held if it ends without a word. */
+    /** The step that is held if it ends without a text. */
     prepared: null as { stepId: string; session: Session } | null,
-    /** Because we said so: the abort that it reports is nobody's will. */
+    /** We made the host exit: the abort that it reports is nobody's will. */
     leaving: false,
   };
 }

@@ -1,5 +1,5 @@
-// The plugin, `untildone/opencode`: hands what each hook is given to `follow.ts`, offers
-// tools to the model, and shows the answers to commands that a human types.
+// The plugin `untildone/opencode`: hands what each hook gets to `follow.ts`, offers tools
+// to the model, and answers commands that a human types. It decides nothing.
 import { agentSessionVariable } from '../../checks/process.ts';
 import { isOpen } from '../../core/todo.ts';
 import type { Handled } from '../../engine/engine.ts';
@@ -35,10 +35,8 @@ import { hostTodoTool, isTodoToolOn, readMessage } from './translate.ts';
 
 export type { ClientLike, HooksLike, PluginInputLike, PluginLike } from './translate.ts';
 
-/**
- * Replaces what the plugin takes from its process; mostly for tests. Written out: what
- * plugins share shows Node's types.
- */
+// The fields are written out, because the type that plugins share names types of Node.
+/** Replaces what the plugin takes from its process; mostly for tests. */
 export type OpenCodePluginOptions = Readonly<{
   environment?: Environment;
   clock?: Clock;
@@ -49,23 +47,23 @@ export type OpenCodePluginOptions = Readonly<{
 
 const loadedTwice =
   'the host loads the plugin twice for this folder; the second copy does nothing. `untildone doctor` says where they are.';
-/** The plugin: export what it gives from a plugin file of OpenCode. */
+/** Creates the plugin; export it from a plugin file of OpenCode. */
 export function createOpenCodePlugin(options: OpenCodePluginOptions = {}): PluginLike {
   return async ({ client, directory }) => {
     const headless = leavesOnIdle(options.argv ?? process.argv);
-    const place = createPlace(
+    const location = createPlace(
       { name: 'opencode', directory, headless },
       options,
       (toast) => calls.toast(toast),
     );
-    const calls = createHostCalls(client, place.clock);
+    const calls = createHostCalls(client, location.clock);
     const folders = claimedFolders();
     if (folders.has(directory)) {
-      setTimeout(() => place.voice.warnOnce(loadedTwice), 0);
+      setTimeout(() => location.voice.warnOnce(loadedTwice), 0);
       return {};
     }
     const own = { id: directory, createMemory, adapter: follow };
-    const plugin = await createToldPlugin({ ...place, calls }, own);
+    const plugin = await createToldPlugin({ ...location, calls }, own);
     if (plugin === null) return {};
     folders.add(directory);
     return createHooks(plugin);
@@ -73,7 +71,10 @@ export function createOpenCodePlugin(options: OpenCodePluginOptions = {}): Plugi
 }
 
 const claimed = Symbol.for('untildone.opencode.folders');
-/** Loaded twice, we would count all twice. */
+/**
+ * The folders in which the plugin acts. If it acted twice in one, everything would count
+ * twice.
+ */
 function claimedFolders(): Set<string> {
   const shared = globalThis as { [claimed]?: Set<string> };
   shared[claimed] ??= new Set();
@@ -97,18 +98,19 @@ function createHooks(plugin: Plugin): HooksLike {
     tool,
     config: quietly((config) => {
       config.command ??= {};
-      // One of the human's own with the same name stays theirs.
-      for (const [name, does] of Object.entries(commands))
+      // A command of the human's own with the same name stays theirs.
+      for (const [name, description] of Object.entries(commands))
         config.command[name] ??= {
           template: `/${name}`,
-          description: `${does} (no model is asked)`,
+          description: `${description} (no model is asked)`,
         };
       offer(config);
     }),
     event: quietly(({ event }) => hear(plugin, event)),
     'chat.message': quietly(async ({ sessionID }, { message, parts }) => {
       const read = readMessage(message, parts);
-      // At once: the host waits with a message of ours, too.
+      // Messages without a text of a human are skipped at once: the host waits for us
+      // with our own messages too.
       if (read === null || read.text === null) return;
       const text = await follow(plugin, sessionID).hearHuman(read);
       if (text === null) return;
@@ -155,8 +157,8 @@ function createHooks(plugin: Plugin): HooksLike {
     'experimental.text.complete': quietly(async ({ sessionID, messageID }, { text }) => {
       if (headless) await follow(plugin, sessionID).textCompleted(messageID, text);
     }),
-    // The host knows no command that is only answered: this error keeps it from the
-    // model. Its terminal shows nothing of it.
+    // The host knows no command that is only answered: this error keeps the command from
+    // the model. The terminal of the host shows nothing of it.
     'command.execute.before': async ({ command, sessionID, arguments: words }) => {
       const name = commandNames.find((one) => one === command);
       if (name === undefined) return;
@@ -170,7 +172,10 @@ function createHooks(plugin: Plugin): HooksLike {
   };
 }
 
-/** What was wrong with a list and, where the host leaves, which claims failed. */
+/**
+ * What was wrong with a list that the model wrote and, if the host exits on idle, which
+ * claims failed.
+ */
 async function describeWritten(
   { told, headless }: Plugin,
   written: Handled,
@@ -178,14 +183,14 @@ async function describeWritten(
   const { refused = [], notices = [], changed = [], created = [] } = written.reply ?? {};
   const lines = [...refused.map(({ sentence }) => sentence), ...notices];
   if (written.checks !== null && headless) {
-    // Safe: a check that could not be reported is run again at the stop.
+    // Safe: a check that could not be reported runs again at the stop.
     await written.checks.catch(() => {});
     const claims = new Set([...changed, ...created].map(({ id }) => id));
     const state = (await told.store().state(written.state.id)) ?? written.state;
     const failed = state.plan.filter(
       (todo) => claims.has(todo.id) && isOpen(todo) && todo.verification === 'failed',
     );
-    // The rest is quoted by the next continuation.
+    // The next continuation quotes the rest.
     lines.push(...describeFailures(state, failed));
   }
   return lines.length === 0
@@ -194,8 +199,8 @@ async function describeWritten(
 }
 
 /**
- * Those that continuations name; all where an agent that people talk to lacks the host's
- * list (P17).
+ * The tools that continuations name; all of them if an agent that people talk to lacks
+ * the host's own list (P17).
  */
 function offeredTools(config: ConfigLike | null): readonly TodoTool[] {
   const settings = recordOf(config);
@@ -220,7 +225,10 @@ function definePluginTool(plugin: Plugin, tool: TodoTool): ToolDefinitionLike {
   };
 }
 
-/** While it works a message would be answered: then a toast. */
+/**
+ * Shows an answer to the human. While the agent works, the model would answer a message,
+ * so a toast shows it then.
+ */
 async function showAnswer(plugin: Plugin, id: string, name: CommandName, words: string) {
   const { told, calls, clock, headless, voice } = plugin;
   const text = await answerCommand(told, { id, name, words, now: clock.now() });
@@ -228,8 +236,8 @@ async function showAnswer(plugin: Plugin, id: string, name: CommandName, words: 
   const session = headless || memory.busy ? null : await record();
   if (session !== null) {
     const part = { text, ignored: true, metadata: { untildone: { notice: true } } };
-    const place = placeOf(told.identifiers.next(), clock.now());
-    if ((await calls.show(id, messageOf(place, session, part))) === null) return;
+    const ids = placeOf(told.identifiers.next(), clock.now());
+    if ((await calls.show(id, messageOf(ids, session, part))) === null) return;
   }
   await voice.show({ level: 'info', title: `/${name}`, message: text });
 }

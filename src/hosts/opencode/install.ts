@@ -1,5 +1,6 @@
-// What OpenCode is given: a file that loads our plugin in the folders that want it, or
-// our package in the project's settings; and whether it loads it, once.
+// Installs our plugin in OpenCode: by a file that loads it in the folders that want it,
+// or by our package in the project's settings. Examines whether OpenCode loads it, and
+// only once.
 import { existsSync } from 'node:fs';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -23,7 +24,7 @@ export const opencodeInstaller = pluginInstaller({
   packages,
   exported,
   look,
-  // Earlier ones do not look for "./server" of a package.
+  // Earlier versions do not look for "./server" of a package.
   oldestVersion: '1.3.4',
   knownVersions: ['1.18.33'],
   howToGet: 'npm install --global opencode-ai@latest',
@@ -33,8 +34,8 @@ export const opencodeInstaller = pluginInstaller({
 
 const theirHook = 'todo-continuation-enforcer';
 /**
- * They continue agents too; the value is the hook to switch off, in settings under their
- * own name.
+ * Plugins that continue agents too. The value is the hook to switch off in their own
+ * settings; null: there is none.
  */
 const continuingPlugins = {
   'oh-my-opencode': theirHook,
@@ -44,8 +45,8 @@ const continuingPlugins = {
 };
 
 /**
- * Where the real program looks: the user's folder, then each from its own up to the root
- * of the working tree.
+ * Looks where the real program does: in the user's folder, then in each folder from its
+ * own up to the root of the working tree.
  */
 function look({ env, home }: InstallBasis, { folder, root: project }: Project) {
   const own = join(env['XDG_CONFIG_HOME'] || join(home, '.config'), 'opencode');
@@ -75,7 +76,7 @@ function look({ env, home }: InstallBasis, { folder, root: project }: Project) {
   function edits(path: string): Edit[] {
     const written =
       sources.find((source) => source.path === path)?.value['$schema'] ?? schema;
-    // Else the host adds it, and the file counts as edited.
+    // Without it the host adds it, and the file counts as edited.
     return written === schema
       ? [{ kind: 'member', path: ['$schema'], value: schema }]
       : [];
@@ -106,11 +107,11 @@ function look({ env, home }: InstallBasis, { folder, root: project }: Project) {
     });
     const buildOf = (value: Fields) => recordOf(recordOf(value['agent'])['build']);
     const agents = sources.map(({ path, value }) => ({ path, value: buildOf(value) }));
-    const said = [...sources, ...agents].findLast(
+    const setting = [...sources, ...agents].findLast(
       ({ value }) => isTodoToolOn(value) !== null,
     );
-    const isOff = said && !isTodoToolOn(said.value);
-    const off = `todowrite is switched off in ${said?.path}: the model plans with the todo tools of untildone instead.`;
+    const isOff = setting && !isTodoToolOn(setting.value);
+    const off = `todowrite is switched off in ${setting?.path}: the model plans with the todo tools of untildone instead.`;
     return [
       [
         pure && broken('settings', pure, 'unset OPENCODE_PURE'),
@@ -125,7 +126,8 @@ function look({ env, home }: InstallBasis, { folder, root: project }: Project) {
     ];
   }
 
-  // For the user: in a project's `.opencode` the host would install 63 MB beside it.
+  // The loader is in the user's folder: in a project's `.opencode`, the host would
+  // install 63 MB beside it.
   return {
     loader: join(own, 'plugin', 'untildone.js'),
     sources,
@@ -135,7 +137,7 @@ function look({ env, home }: InstallBasis, { folder, root: project }: Project) {
   };
 }
 
-/** `ourFiles`: named by paths that a person wrote. */
+/** `ourFiles`: copies of our plugin that a person named by path. */
 function readPlugins({ path, problem, value }: Source) {
   const entries = [...listOf(value['plugin']), ...listOf(value['plugins'])];
   const names = entries.map(

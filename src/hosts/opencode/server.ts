@@ -1,4 +1,4 @@
-// What the host's loader takes by the package's name: `exports["./server"]`.
+// What the host's loader takes by the name of our package: `exports["./server"]`.
 import { createOpenCodePlugin } from './index.ts';
 
 // biome-ignore lint/style/noDefaultExport: the host's loader asks for it, and calls every other export

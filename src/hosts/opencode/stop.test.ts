@@ -21,7 +21,10 @@ type Message = ReturnType<PluginCase['host']['messages']>[number];
 
 let count = 0;
 
-/** What the host read when the last step ended: before anything that came of it. */
+/**
+ * The messages as the host read them when the last step ended, before anything that came
+ * of it.
+ */
 let read: Message[] | null = null;
 
 interface Step {
@@ -32,8 +35,8 @@ interface Step {
 }
 
 /**
- * One step of `opencode run`, in the order in which the host waits for its plugins; gives
- * what the model is asked.
+ * Plays one step of `opencode run`, in the order in which the host waits for its plugins.
+ * Gives the messages that the model gets.
  */
 async function step(
   { host, clock }: PluginCase,
@@ -70,8 +73,8 @@ async function step(
   }
   if (tool !== undefined) await host.calls(sessionId, tool);
   const ended = host.tells('message.part.updated', part({ type: 'step-finish', reason }));
-  // A message that is placed at the end of a step is there when the host reads; what it
-  // is filled with is not.
+  // The host reads a message that is placed at the end of a step, but not what it is
+  // filled with later.
   if (text === undefined) await ended;
   read = copyOf(host);
   await ended;
@@ -95,8 +98,8 @@ function lastUser(host: PluginCase['host']): string {
 }
 
 /**
- * Would the host make another round? It does while a message of a user is newer than the
- * step that ended.
+ * Whether the host would make another round: it does while a message of a user is newer
+ * than the step that ended.
  */
 function words(messages: readonly Message[]): readonly string[] {
   return messages.flatMap(({ parts }) =>

@@ -10,7 +10,7 @@ const recorded = JSON.parse(
   readFileSync(new URL('./fixtures/events.json', import.meta.url), 'utf8'),
 ) as Record<string, { type: string; properties: Record<string, unknown> }>;
 
-/** What `follow.ts` tells the engine of events, and what it notes of their session. */
+/** What `follow.ts` tells the engine about events, and what it notes of their session. */
 function heard(
   events: readonly unknown[],
   known: Partial<SessionMemory> = {},
@@ -27,7 +27,7 @@ function heard(
         return null;
       },
       tell: async (happening) => tells.push(happening) as never,
-      // Safe: what needs a store is not looked at here.
+      // Safe: these tests look at nothing that needs a store.
       after: async (work) => work().catch(() => null),
     }),
   };

@@ -4,7 +4,7 @@ import { todoToolsFor } from '../../tools/todo-tools.ts';
 import { usageReported } from '../told.ts';
 import { type Fields, listOf, readTodo, recordOf, textOf } from '../untrusted.ts';
 
-/** May still throw when the host goes down. */
+/** A call may still throw when the host goes down. */
 export type ClientAnswer = Promise<{ data?: unknown; error?: unknown }>;
 type SessionCall<More = object> = (call: { path: { id: string } } & More) => ClientAnswer;
 
@@ -94,7 +94,10 @@ export function readSession(value: unknown) {
 export const readTodos = (value: readonly unknown[]) =>
   value.map((one) => readTodo(one, null));
 
-/** One for each step of the model. `summary`: of a compaction. */
+/**
+ * Reads a message of the model: there is one for each step. `summary`: the step is a
+ * compaction.
+ */
 export function readStep(value: unknown) {
   const {
     id: messageId,
@@ -114,6 +117,7 @@ export function readStep(value: unknown) {
   };
 }
 
+/** Reads a tool call that runs or is over; null: it has not begun. */
 export function readCall(part: Fields) {
   const callId = idOf(part['callID']);
   const { status, error } = recordOf(part['state']);
@@ -124,12 +128,12 @@ export function readCall(part: Fields) {
     (['read', 'write', 'todo'] as const).find((one) => tools[one].includes(tool)) ??
     'unknown';
   const call = { tool, access } as const;
-  const said = (textOf(error) ?? 'The call failed.').slice(0, 2000);
+  const message = (textOf(error) ?? 'The call failed.').slice(0, 2000);
   return {
     callId,
     call,
     isOver: status !== 'running',
-    error: status === 'error' ? said : null,
+    error: status === 'error' ? message : null,
   };
 }
 
@@ -141,18 +145,22 @@ export function usageOf({ tokens, cost }: Fields) {
 
 export const hostTodoTool = 'todowrite';
 /**
- * As settings, or those of an agent, say it; a permission wins. Null: they do not say.
+ * Whether settings, or those of an agent, switch the todo tool on; a permission wins over
+ * `tools`. Null: they do not say.
  */
 export function isTodoToolOn({ permission, tools }: Fields): boolean | null {
   const rule =
     typeof permission === 'string' ? permission : recordOf(permission)[hostTodoTool];
-  const said = recordOf(rule)['*'] ?? rule;
-  if (said === 'deny') return false;
-  if (said === 'allow' || said === 'ask') return true;
+  const permitted = recordOf(rule)['*'] ?? rule;
+  if (permitted === 'deny') return false;
+  if (permitted === 'allow' || permitted === 'ask') return true;
   const tool = recordOf(tools)[hostTodoTool];
   return typeof tool === 'boolean' ? tool : null;
 }
-/** Any other may write: unseen work would make an honest agent look idle. */
+/**
+ * A tool that is not named here may write: work that we overlook would make an honest
+ * agent look idle.
+ */
 const tools = {
   read: [
     'read',
@@ -170,11 +178,14 @@ const tools = {
   todo: [hostTodoTool, 'todoread', ...todoToolsFor('agent').map(({ name }) => name)],
 };
 
-/** Rules for single places do not make an agent a writer. */
+/**
+ * A file that only general rules match: rules for single folders do not make an agent a
+ * writer.
+ */
 const anyFile = 'src/some-file.txt';
 /**
- * The last match wins (G4, P26). `edit` stands for every such tool; a shell makes no
- * writer.
+ * Whether an agent may edit files: the last rule that matches wins (G4, P26). `edit`
+ * stands for every tool that writes; a shell alone makes no writer.
  */
 export function canEdit(permissions: unknown) {
   const last = listOf(permissions)
@@ -187,7 +198,7 @@ export function canEdit(permissions: unknown) {
   return last?.['action'] === 'deny' ? 'no' : 'unknown';
 }
 
-/** `*` and `?` as in the host. */
+/** Matches a pattern with `*` and `?` as the host does. */
 function matches(pattern: unknown, text: string): boolean {
   // Longer than any honest rule.
   if (typeof pattern !== 'string' || pattern.length > 200) return false;
@@ -199,9 +210,11 @@ function matches(pattern: unknown, text: string): boolean {
 }
 
 const humanParts = new Set<unknown>(['text', 'file', 'agent', 'subtask']);
-/** What hosts and plugins write has the text null (G4). */
+/**
+ * Reads a message of a user. Its text is null if only the host or plugins wrote it (G4).
+ */
 export function readMessage(message: unknown, parts: readonly unknown[]) {
-  const { id, agent, model, variant: said } = recordOf(message);
+  const { id, agent, model, variant: messageVariant } = recordOf(message);
   if (typeof id !== 'string') return null;
   const { providerID, modelID, variant } = recordOf(model);
   const isNamed = typeof providerID === 'string' && typeof modelID === 'string';
@@ -219,10 +232,14 @@ export function readMessage(message: unknown, parts: readonly unknown[]) {
     name: textOf(agent),
     model: isNamed ? `${providerID}/${modelID}` : null,
   };
-  return { id, text, agent: { ...named, variant: textOf(variant) ?? textOf(said) } };
+  return {
+    id,
+    text,
+    agent: { ...named, variant: textOf(variant) ?? textOf(messageVariant) },
+  };
 }
 
-/** A model's name may hold slashes. */
+/** Splits the name of a model, which may itself hold slashes, from its provider. */
 export function splitModel(
   model: string | null,
 ): { providerID: string; modelID: string } | null {

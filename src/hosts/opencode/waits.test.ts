@@ -1,5 +1,5 @@
-// What holds a countdown back in OpenCode and what follows when it ends; its usage; words
-// in its list that we do not know.
+// What holds a countdown back in OpenCode and what follows when it ends; how many tokens
+// OpenCode reports; and words in its list that we do not know.
 import { describe, expect, it } from 'vitest';
 import { type PluginCase, sessionId, todo } from '../../../test/support/opencode-case.ts';
 import { startPlugin, stoppedPlugin } from '../../../test/support/opencode-stage.ts';

@@ -1,5 +1,5 @@
-// Lines that pi 0.87.1 printed in its JSON mode, as facts for whoever drives it, and the
-// words that it is started with.
+// Lines that pi 0.87.1 printed in its JSON mode, as facts for its driver, and the words
+// that start it.
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { piDriver } from './drive.ts';

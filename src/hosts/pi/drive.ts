@@ -1,4 +1,4 @@
-// pi as `run --with pi` drives it: its JSON mode, with our extension for this run alone.
+// Drives pi for `run --with pi`: its JSON mode, with our extension for this run alone.
 import type { HostDriver } from '../../engine/host-driver.ts';
 import { todoToolsFor } from '../../tools/todo-tools.ts';
 import {
@@ -21,10 +21,10 @@ const modes = { 'read-only': looks, edit: [...looks, 'edit', 'write'], auto: nul
 const readers: Readers = {
   session: ({ id }) => conversationOf(id),
   message_end({ message }) {
-    const said = readMessage(message);
+    const read = readMessage(message);
     const { timestamp, usage, stopReason } = recordOf(message);
-    // A call that failed is no answer.
-    if (said?.role !== 'assistant' || stopReason === 'error') return [];
+    // A call of the model that failed is no answer.
+    if (read?.role !== 'assistant' || stopReason === 'error') return [];
     const { input, output, cacheRead, cacheWrite, cost } = recordOf(usage);
     const cachedTokens = amountOf(cacheRead);
     const inputTokens = amountOf(input) + amountOf(cacheWrite) + cachedTokens;
@@ -32,7 +32,7 @@ const readers: Readers = {
     const id = String(timestamp);
     return [
       { type: 'step', id },
-      ...spoken(said.text),
+      ...spoken(read.text),
       { type: 'usage', of: 'step', id, tokens, cost: amountOf(recordOf(cost)['total']) },
     ];
   },

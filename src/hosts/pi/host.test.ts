@@ -1,5 +1,5 @@
-// The extension in a pi without a process: the countdown, headless stops, the human's
-// keys and words, and trouble.
+// The extension in a fake pi: the countdown, headless stops, the human's keys and words,
+// and failures.
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ async function start(...given: Parameters<typeof createPiCase>): Promise<Case> {
   return one;
 }
 
-/** It has planned two todos and says that it is done. */
+/** The agent has planned two todos and says that it is done. */
 async function stopped(...given: Parameters<typeof createPiCase>): Promise<Case> {
   const one = await start(...given);
   await one.plans('first', 'second');

@@ -1,7 +1,7 @@
-// The extension that runs inside pi: hands what pi tells to the engine and offers the
-// todo tools, which pi lacks. A step without calls is a stop attempt. Headless pi leaves
-// after it, but waits for our handler and goes on where a message is queued by then;
-// elsewhere the countdown runs as in every host that is told.
+// The extension that runs inside pi: it hands what pi reports to the engine and offers
+// the todo tools, which pi lacks. A step without calls is a stop attempt. Headless pi
+// exits after it, but waits for our handler and goes on if a message is queued by then.
+// In a pi that stays, a countdown runs. It decides nothing.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { agentSessionVariable } from '../../checks/process.ts';
 import { ownVariables } from '../../core/own-variables.ts';
@@ -24,68 +24,71 @@ function createMemory() {
   return {
     turn: null as ReturnType<typeof read.readTurn> | null,
     isStopTold: false,
-    /** Until the model begins to answer it. */
+    /** The continuation that was sent, until the model begins to answer it. */
     sent: null as { epoch: number; text: string; isShown: boolean } | null,
-    /** What the model is reminded of after a compaction. */
+    /** The plan that the model gets again after a compaction. */
     reminder: null as string | null,
   };
 }
-type Own = Readonly<{
+type PiProcess = Readonly<{
   pi: PiLike;
   context: ContextLike;
   id: string;
   parentId: string | null;
 }>;
-type Plugin = shared.ToldPlugin<ReturnType<typeof createMemory>> & Own;
-type Hear = (event: unknown, context: ContextLike) => unknown;
+type Plugin = shared.ToldPlugin<ReturnType<typeof createMemory>> & PiProcess;
+type EventHandler = (event: unknown, context: ContextLike) => unknown;
 
-/** It takes microseconds; a human who leaves, and a host that waits, wait no longer. */
+/**
+ * A queue or a message takes microseconds. A human who exits, and a host that waits, wait
+ * no longer than this.
+ */
 const patienceMs = 1000;
 
-/** What pi loads, anew for each session. */
+/** Creates the extension. pi starts it anew for each session. */
 export function createPiExtension(options: shared.PluginOptions = {}): ExtensionLike {
   function start(pi: PiLike, context: ContextLike) {
     const { hasUI, cwd: directory, ui } = context;
-    const where = shared.createPlace(
+    const location = shared.createPlace(
       { name: 'pi', directory, headless: !hasUI },
       options,
       toast,
     );
-    const { clock, environment, voice } = where;
+    const { clock, environment, voice } = location;
     async function toast({ title, message, level, durationMs }: Notice) {
       const line = `${oneLine(title, 80)}: ${oneLine(message, 500)}`;
       if (durationMs === undefined) return ui.notify(line, level);
-      // As notices the seconds of a countdown would fill the conversation.
+      // As notices, the seconds of a countdown would fill the conversation.
       ui.setStatus('untildone', line);
       clock.wake(clock.now() + durationMs, () => ui.setStatus('untildone', undefined));
     }
     return voice.quietly(async () => {
-      // Loaded twice, as an extension and with a package: the first one acts.
+      // The extension may be loaded twice, alone and with a package: the first one acts.
       if (pi.getCommands().some(({ name }) => name === commandNames[0])) return;
       const id = context.sessionManager.getSessionId();
       const [pid, parent = null] = environment[ownVariables.parent]?.split(':') ?? [];
-      const place = {
-        ...where,
+      const piProcess = {
+        ...location,
         pi,
         context,
         id,
         parentId: pid === String(process.pid) ? null : parent,
       };
-      const plugin = await shared.createToldPlugin(place, {
+      const plugin = await shared.createToldPlugin(piProcess, {
         id,
         createMemory,
         adapter: createAdapter,
       });
       if (plugin === null) return;
       const { stored } = plugin.told.of(id);
-      // The commands of the agent inherit these.
+      // Commands of the agent inherit these variables.
       Object.assign(environment as Record<string, string>, {
         [ownVariables.parent]: `${process.pid}:${id}`,
         [agentSessionVariable]: stored,
       });
-      offer(plugin);
-      for (const [name, hear] of Object.entries(listen(plugin)))
-        pi.on(name as never, voice.quietly(hear));
+      offerToolsAndCommands(plugin);
+      for (const [name, handle] of Object.entries(createHandlers(plugin)))
+        pi.on(name as never, voice.quietly(handle));
     })();
   }
 
@@ -93,8 +96,8 @@ export function createPiExtension(options: shared.PluginOptions = {}): Extension
     void pi.on('session_start' as never, (_event, context) => start(pi, context));
 }
 
-/** The todo tools for the model, and the commands for the human. */
-function offer(plugin: Plugin) {
+/** Offers the todo tools to the model and the commands to the human. */
+function offerToolsAndCommands(plugin: Plugin) {
   const { pi, id } = plugin;
   for (const tool of shared.changesTheHost(plugin) ? todoToolsFor('agent') : [])
     pi.registerTool({
@@ -102,12 +105,12 @@ function offer(plugin: Plugin) {
       label: tool.name,
       description: tool.description,
       parameters: tool.inputSchema as never,
-      // With the calls beside it in their order: work and then its todo (V4).
+      // Calls of one step keep their order: the work comes before its todo (V4).
       executionMode: 'sequential',
       async execute(_callId, input) {
         const { ok, text } = await shared.followPlugin(plugin, id).callTool(tool, input);
         if (ok) return { content: [{ type: 'text', text }], details: undefined };
-        // So pi marks a result as failed.
+        // An error makes pi mark the result as failed.
         throw new Error(text);
       },
     });
@@ -127,24 +130,28 @@ function offer(plugin: Plugin) {
     });
 }
 
-function listen(plugin: Plugin): Record<string, Hear> {
+/** Handlers for the events of pi, by their names. */
+function createHandlers(plugin: Plugin): Record<string, EventHandler> {
   const { told, clock, headless, identifiers, context, id } = plugin;
   const followed = shared.followPlugin(plugin, id);
   const { memory, record, after, later, tell } = followed;
-  /** What the model has to know besides the human's last words. */
-  let besides: Promise<string | null> | null = null;
+  /** What the model has to know beside the human's last words. */
+  let extraText: Promise<string | null> | null = null;
 
   const humanSpoke = (text: string | null) =>
     followed.humanSpoke({ id: identifiers.next(), text });
   const aborted = (how: string) => void followed.aborted(how);
 
-  /** No event tells of the key while nothing runs: someone stops a countdown. */
+  /**
+   * Handles Escape while nothing runs, for which pi has no event: someone stops a
+   * countdown.
+   */
   async function stopWhileIdle() {
     const session = await record();
     if (session?.latch || (!session?.parked && !session?.timer)) memory.holds.clear();
     else await tell({ type: 'human-aborted', how: 'stopped while idle' });
   }
-  /** Headless pi dies of Ctrl-C: the record comes first. */
+  /** Handles Ctrl-C of headless pi, which dies of it: the record comes first. */
   async function interrupted() {
     aborted('interrupted');
     await withinTime(clock, patienceMs, () => memory.queue);
@@ -157,17 +164,17 @@ function listen(plugin: Plugin): Record<string, Hear> {
       return undefined;
     });
 
-  const callSeen = (isOver: boolean) => (given: unknown) => {
-    const seen = read.readCall(given);
-    if (seen !== null) followed.callSeen({ ...seen, isOver });
+  const reportCall = (isOver: boolean) => (event: unknown) => {
+    const report = read.readCall(event);
+    if (report !== null) followed.callSeen({ ...report, isOver });
   };
 
-  async function stop({ end, question }: ReturnType<typeof read.readTurn>) {
+  async function attemptStop({ end, question }: ReturnType<typeof read.readTurn>) {
     Object.assign(memory, { busy: false, isStopTold: true });
     const { toolError } = memory;
     const prepared = after(async () => {
       const fingerprint = await followed.prepareStop();
-      // The human was quicker.
+      // The human wrote a message meanwhile.
       if (memory.busy) return null;
       await followed.closeCompaction();
       const facts = { end, question, toolError, fingerprint, background: [] };
@@ -180,51 +187,51 @@ function listen(plugin: Plugin): Record<string, Hear> {
   }
 
   return {
-    input(given) {
-      const text = read.readInput(given);
-      if (text !== null) besides = humanSpoke(text);
+    input(event) {
+      const text = read.readInput(event);
+      if (text !== null) extraText = humanSpoke(text);
     },
-    // A command of the human's own: it concerns no plan (E2).
+    // A shell command that the human typed concerns no plan (E2).
     user_bash: () => void humanSpoke(null),
     async before_agent_start() {
-      const content = await besides;
-      besides = null;
+      const content = await extraText;
+      extraText = null;
       return content === null
         ? undefined
         : { message: { customType: 'untildone', content, display: true } };
     },
-    context(given) {
-      const { messages } = recordOf(given);
+    context(event) {
+      const { messages } = recordOf(event);
       return memory.reminder === null
         ? undefined
         : read.withPlan(messages, memory.reminder, clock.now());
     },
     turn_start: () => void Object.assign(memory, { busy: true, isStopTold: false }),
-    message_start(given) {
-      const message = read.readMessage(recordOf(given)['message']);
+    message_start(event) {
+      const message = read.readMessage(recordOf(event)['message']);
       const { sent } = memory;
       if (message?.role === 'user' && message.text === sent?.text) sent.isShown = true;
       if (message?.role !== 'assistant') return;
       if (sent?.isShown) {
-        // Only now has the model got it for certain (V5).
+        // Only now is it certain that the model got the continuation (V5).
         after(() => followed.observed(sent.epoch));
         memory.sent = null;
       }
       later({ type: 'activity-seen' });
     },
-    tool_execution_start: callSeen(false),
-    tool_execution_end: callSeen(true),
-    async turn_end(given, context) {
-      const turn = read.readTurn(given, clock.now());
+    tool_execution_start: reportCall(false),
+    tool_execution_end: reportCall(true),
+    async turn_end(event, context) {
+      const turn = read.readTurn(event, clock.now());
       memory.turn = turn;
       later(turn.usage);
       if (turn.end === 'cancelled') aborted('interrupted');
-      // It goes on with calls or with what the human wrote meanwhile; after an error it
-      // may try again.
+      // The agent goes on with calls, or with what the human wrote meanwhile; after an
+      // error pi may try again.
       else if (turn.goesOn || turn.error !== null || context.hasPendingMessages()) return;
-      await stop(turn);
-      // It passes through every extension that hears input, and must be there before pi
-      // looks.
+      await attemptStop(turn);
+      // The continuation passes through every extension that handles input, and must be
+      // queued before pi looks.
       const until = Date.now() + patienceMs;
       while (
         headless &&
@@ -234,12 +241,13 @@ function listen(plugin: Plugin): Record<string, Hear> {
       )
         await sleep(5);
     },
-    // All that was not told as a stop: retries have ended, or a tool ended the turn.
+    // Reports what was not reported as a stop: pi stopped retrying, or a tool ended the
+    // turn.
     async agent_settled() {
       const { turn, isStopTold } = memory;
       if (turn === null || isStopTold) return;
       if (turn.error !== null) later(turn.error);
-      await stop(turn);
+      await attemptStop(turn);
     },
     session_before_compact: () => void later(waitStarted({ kind: 'compaction' })),
     async session_compact() {
@@ -247,7 +255,7 @@ function listen(plugin: Plugin): Record<string, Hear> {
       memory.reminder = await followed.planReminder();
     },
     session_compact_failed: () => void after(() => followed.closeCompaction()),
-    // Messages were taken back: nothing is sent into that.
+    // The human took messages back: nothing is sent into that.
     session_tree: () => aborted('undone'),
     ui_prompt_start: () =>
       void later(waitStarted({ kind: 'question', requestId: 'prompt' })),
@@ -272,7 +280,7 @@ function createAdapter(plugin: Plugin): ToldAdapter {
       const agent = { name: null, canWrite, model, variant: null };
       return [{ kind, parentId, directory, headless, immediate: headless, tools }, agent];
     },
-    // The plan is ours alone.
+    // Only we keep the plan.
     todos: async () => null,
     async inject({ epoch, text }) {
       told.of(id).sent = { epoch, text, isShown: false };
@@ -283,7 +291,7 @@ function createAdapter(plugin: Plugin): ToldAdapter {
       const since = session.injection?.at ?? session.updatedAt;
       if (read.isAnswered(context.sessionManager.getBranch(), text, since))
         return 'present';
-      // Queued texts stand nowhere; where nothing runs, no model will get it.
+      // Queued texts are recorded nowhere. If nothing runs, no model will get one.
       return context.isIdle() && !context.hasPendingMessages() ? 'absent' : 'unknown';
     },
     isIdle: async () => context.isIdle(),

@@ -1,4 +1,4 @@
-// What pi's loader takes: the default export of an extension file.
+// The extension file that pi loads: it takes the default export.
 import { createPiExtension } from './host.ts';
 
 // biome-ignore lint/style/noDefaultExport: pi's loader asks for it

@@ -1,5 +1,5 @@
-// What pi is given: a file that loads our extension in the folders that want it, or our
-// package in the project's settings; and whether it loads it, once.
+// Installs our extension in pi: by a file that loads it in the folders that want it, or
+// by our package in the project's settings. Examines whether pi loads it, and only once.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { note, ok, readSources } from '../install/installer.ts';
@@ -19,8 +19,8 @@ export const piInstaller = pluginInstaller({
   word: 'extension',
   packages,
   exported,
-  // Earlier ones do not wait for extensions at the end of a step: `pi -p` is gone before
-  // we can answer.
+  // Earlier versions do not wait for extensions at the end of a step: `pi -p` exits
+  // before we can answer.
   oldestVersion: '0.75.5',
   knownVersions: ['0.87.1'],
   howToGet: 'npm install --global @earendil-works/pi-coding-agent@latest',
@@ -31,8 +31,8 @@ export const piInstaller = pluginInstaller({
     sign: '"get_commands"',
   },
   /**
-   * The user's folder, and that of the project: pi looks into no folder above the one
-   * where it starts.
+   * Looks into the user's folder and that of the project; pi looks into no folder above
+   * the one where it starts.
    */
   look({ env, home }, { root }) {
     const own = env['PI_CODING_AGENT_DIR'] || join(home, '.pi', 'agent');
@@ -68,8 +68,8 @@ export const piInstaller = pluginInstaller({
 });
 
 /**
- * pi neither starts where an extension fails nor without one that hangs: then it runs
- * without us, and says so.
+ * The loader's default export. pi does not start if an extension fails or hangs, so then
+ * it runs without us and says so.
  */
 function exported(moved: string) {
   return `export default async function (pi) {

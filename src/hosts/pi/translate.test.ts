@@ -1,4 +1,4 @@
-// What pi 0.87.1 was recorded to tell, in our words.
+// Recorded events of pi 0.87.1, in our words.
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import {

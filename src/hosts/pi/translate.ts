@@ -8,7 +8,7 @@ import { listOf, readHostError, recordOf, textOf } from '../untrusted.ts';
 /** As much as is used of what pi hands to every handler. */
 export interface ContextLike {
   cwd: string;
-  /** False where pi leaves after the answer: print and JSON mode. */
+  /** False if pi exits after the answer: print and JSON mode. */
   hasUI: boolean;
   isIdle(): boolean;
   hasPendingMessages(): boolean;
@@ -17,7 +17,7 @@ export interface ContextLike {
   ui: {
     notify(message: string, type?: 'info' | 'warning'): void;
     setStatus(key: string, text: string | undefined): void;
-    /** Every key; only in a terminal. */
+    /** Reports every key; only in a terminal. */
     onTerminalInput(handler: (data: string) => undefined): () => void;
   };
 }
@@ -50,7 +50,10 @@ export type ExtensionLike = (pi: PiLike) => void;
 const ours: readonly string[] = todoToolsFor('agent').map(({ name }) => name);
 const reads = ['read', 'grep', 'find', 'ls'];
 const writes = ['edit', 'write'];
-/** Any other may write: unseen work would make an honest agent look idle. */
+/**
+ * A tool that is not named here may write: work that we overlook would make an honest
+ * agent look idle.
+ */
 function accessOf(tool: string) {
   if (ours.includes(tool)) return 'todo';
   if (reads.includes(tool)) return 'read';
@@ -58,8 +61,8 @@ function accessOf(tool: string) {
 }
 
 /**
- * An agent that was started with tools that only read has to do with nobody's files
- * (P26).
+ * Which of our tools the agent has, and whether it can write. An agent that was started
+ * with tools that only read shall not touch files (P26).
  */
 export function describeTools(active: readonly string[]) {
   const nameOf = (name: string) => (active.includes(name) ? name : null);
@@ -71,31 +74,35 @@ export function describeTools(active: readonly string[]) {
 }
 
 /**
- * The human's own words. Null: an extension sends them, such as ours (E6), or nothing can
- * be read.
+ * The human's own words. Null: an extension (such as ours) sends them (E6), or there is
+ * no text.
  */
 export function readInput(event: unknown): string | null {
   const { text, source } = recordOf(event);
   return source === 'interactive' || source === 'rpc' ? textOf(text) : null;
 }
 
-/** `error`: of the call, in the words that the model reads. */
+/**
+ * Reads an event of a tool call; null: it names none. `error`: in the words that the
+ * model reads.
+ */
 export function readCall(event: unknown) {
   const { toolCallId, toolName, result, isError } = recordOf(event);
   const callId = textOf(toolCallId);
   if (callId === null) return null;
   const tool = textOf(toolName)?.slice(0, 200) || 'unknown';
-  const said = textsIn(recordOf(result)['content']).slice(0, 2000) || 'The call failed.';
+  const message =
+    textsIn(recordOf(result)['content']).slice(0, 2000) || 'The call failed.';
   return {
     callId,
     call: { tool, access: accessOf(tool) },
-    error: isError === true ? said : null,
+    error: isError === true ? message : null,
   } as const;
 }
 
 /**
- * A message of the model or the human as it stands in events, and in entries of the
- * session.
+ * Reads a message of the model or the human, from an event or from an entry of the
+ * session; null: it is neither.
  */
 export function readMessage(value: unknown) {
   const { role, content } = recordOf(value);
@@ -104,8 +111,8 @@ export function readMessage(value: unknown) {
 }
 
 /**
- * Did the model answer this text, written down since then? @param entries of the session,
- * oldest first
+ * Whether the model answered this text, which was recorded since then.
+ * @param entries of the session, oldest first
  */
 export function isAnswered(
   entries: readonly unknown[],
@@ -127,7 +134,9 @@ function textsIn(content: unknown): string {
     .join('\n');
 }
 
-/** A step of the model with its calls. `goesOn`: pi asks the model again by itself. */
+/**
+ * Reads a step of the model with its calls. `goesOn`: pi asks the model again by itself.
+ */
 export function readTurn(event: unknown, at: number) {
   const { message } = recordOf(event);
   const { content, stopReason, errorMessage, usage } = recordOf(message);
@@ -160,11 +169,11 @@ function usageOf(usage: unknown) {
 }
 
 /**
- * The plan behind the last summary: the same place at each request, so that the model's
- * cache holds (P23).
+ * Puts the plan behind the last summary: always at the same place, so that the model's
+ * cache stays valid (P23). Undefined: there is no summary.
  */
-export function withPlan(given: unknown, content: string, timestamp: number) {
-  const messages = listOf(given);
+export function withPlan(value: unknown, content: string, timestamp: number) {
+  const messages = listOf(value);
   const summary = messages.findLastIndex(
     (one) => recordOf(one)['role'] === 'compactionSummary',
   );
@@ -178,7 +187,7 @@ export function withPlan(given: unknown, content: string, timestamp: number) {
   return summary < 0 ? undefined : { messages: messages.toSpliced(summary + 1, 0, note) };
 }
 
-/** Escape alone, as terminals send it. */
+/** Whether a key is Escape alone, as terminals send it. */
 export const isEscape = (data: string): boolean =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: it is the key
   /^\u001b(\[27(;1)?(:1)?u)?$/.test(data);

@@ -1,5 +1,5 @@
-// What Qwen Code prints while it is driven, as version 0.24.4 printed it, shortened; and
-// what it is started with.
+// What the lines of Qwen Code 0.24.4 mean to its driver (recorded and shortened), and the
+// words that start it.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
-// Qwen Code as `run --with qwen-code` drives it: headless with a stream of JSON lines;
-// our hooks and tools come as defaults of the system, for this run alone, so that
-// whatever the human set is stronger.
+// Drives Qwen Code for `run --with qwen-code`: headless with a stream of JSON lines. Our
+// hooks and tools come as defaults of the system, for this run alone, so every setting of
+// the human wins.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HostDriver } from '../../engine/host-driver.ts';
@@ -35,12 +35,13 @@ export const qwenCodeDriver: HostDriver = {
   },
   start({ text, id, mode, model, flags, scratch, environment }) {
     const file = join(scratch, 'qwen-defaults.json');
-    const given = environment[defaultsVariable] || '/etc/qwen-code/system-defaults.json';
-    const settings = withOurs(recordOf(readSettings(given, true)), environment);
+    const defaultsFile =
+      environment[defaultsVariable] || '/etc/qwen-code/system-defaults.json';
+    const settings = withOurs(recordOf(readSettings(defaultsFile, true)), environment);
     writeFileSync(file, JSON.stringify(settings), { mode: 0o600 });
     return {
       words: [
-        // Of ids that others choose it takes only those of older kinds of UUID.
+        // No id of ours: the host takes only older kinds of UUID from others.
         '-o',
         'stream-json',
         '--approval-mode',
@@ -53,29 +54,29 @@ export const qwenCodeDriver: HostDriver = {
       input: text,
     };
   },
-  // It tells the tokens of all starts together, those from the cache among them.
+  // It reports the tokens of all starts together, with those from the cache among them.
   createReader: () =>
     createStreamReader({ title, cacheIsApart: false, resultIs: 'conversation' }),
   readTodos: readTodoList,
 };
 
-/** Beside what an administrator's defaults say. */
+/** The defaults of an administrator, with our hooks and tools. */
 function withOurs(
-  given: Readonly<Record<string, unknown>>,
+  defaults: Readonly<Record<string, unknown>>,
   environment: Environment,
 ): object {
   const command = shippedHook(qwenCodeLanguage, environment, `--tools=${toolPrefix}`);
-  const theirs = recordOf(given['hooks']);
+  const theirs = recordOf(defaults['hooks']);
   const hooks = hooksOf(qwenCodeLanguage).map(({ hook, timeout }) => [
     hook,
     [...listOf(theirs[hook]), hookElement(command, timeout)],
   ]);
   return {
     stopHookBlockingCap: mostBlocks,
-    ...given,
-    tools: { ...recordOf(given['tools']), todoWrite: { enabled: true } },
+    ...defaults,
+    tools: { ...recordOf(defaults['tools']), todoWrite: { enabled: true } },
     mcpServers: {
-      ...recordOf(given['mcpServers']),
+      ...recordOf(defaults['mcpServers']),
       [serverName]: {
         ...ourServer(),
         env: startVariables(qwenCodeLanguage),

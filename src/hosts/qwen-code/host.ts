@@ -1,6 +1,6 @@
-// Qwen Code's hook payloads → what they ask for; its own list of todos, which a missed
-// hook cannot change; and what its settings say about the number of continuations that it
-// takes. Shapes of version 0.24.4; in others any field may be missing.
+// Translates the hook payloads of Qwen Code. Reads its list of todos, which a hook that
+// we missed cannot change, and from its settings how many continuations it takes. Shapes
+// of version 0.24.4; other versions may leave any field out.
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import type { ListedTodo } from '../../core/reconcile.ts';
@@ -30,7 +30,7 @@ export const qwenCodeLanguage: read.HookLanguage = {
     ],
     TodoCompleted: [
       'completion',
-      // It asks once more when the list is written, and then takes no answer.
+      // The host asks again when it writes the list, and then takes no answer.
       ({ fields: { phase, todo_content: title } }) =>
         phase === 'validation' ? read.completionOf(nonEmptyTextOf(title)) : null,
     ],
@@ -55,8 +55,8 @@ export const qwenCodeLanguage: read.HookLanguage = {
       ['todo', /^tool_search$/u],
     ],
     lists: { todo_write: ['todos', 'content'] },
-    // A list that a hook or the tool itself refused was not written, although the call is
-    // told as a success.
+    // If a hook or the tool itself refused a list, the list was not written, but the host
+    // reports the call as a success.
     errorOf({ fields }) {
       const shown = recordOf(fields['tool_response'])['returnDisplay'];
       const isRefused =
@@ -66,16 +66,16 @@ export const qwenCodeLanguage: read.HookLanguage = {
     resultOf: ({ tool_response }) => recordOf(tool_response)['llmContent'],
   },
   stop: { noText: '[no response text]', blockCap, capsTurn: true },
-  // The hook is also called after tools and with a continuation: only what somebody
-  // submitted is theirs.
+  // The host also calls the hook after tools and with a continuation. Only a submitted
+  // prompt is the human's.
   prompt: { textIn: 'submitted_prompt' },
   describe: ({ fields }) => ({
-    // `<session>########<number>`, which is no plain name.
+    // The value is `<session>########<number>`, which is no plain name.
     promptId: read.plainOf(
       nonEmptyTextOf(fields['prompt_id'])?.replace(/^.*#/u, 'prompt-'),
     ),
   }),
-  // Hooks have the session's id, but not the first.
+  // Hooks get the session's id too, but not `QWEN_CODE`.
   agentCommand: ['QWEN_CODE', /./u, 'QWEN_CODE_SESSION_ID'],
   hookVariable: 'QWEN_PROJECT_DIR',
   variables: {
@@ -99,34 +99,40 @@ export const qwenCodeLanguage: read.HookLanguage = {
 
 export const qwenCode = read.createAskedHost(qwenCodeLanguage);
 
-/** The one in which it was started, and none above. */
+/** The host reads settings in the folder in which it was started, and in none above. */
 const projectFolder = (directory: string | null) => join(directory ?? '', '.qwen');
 const userFolder = ({ QWEN_HOME: moved = '', HOME: home }: Environment) =>
   isAbsolute(moved) ? moved : join(home || homedir(), '.qwen');
 const settingsIn = (folder: string) => readSettings(join(folder, 'settings.json'), true);
 
-/** The variable is stronger; else the project's settings, then the user's. */
+/**
+ * How many continuations the host takes: the variable wins, then the project's settings,
+ * then the user's.
+ */
 function blockCap({ environment, descriptor }: read.Payload): number {
-  const given = environment[capVariable]?.trim();
-  if (given) return takenBlocks(Number(given));
-  const said = [projectFolder(descriptor.directory), userFolder(environment)].map(
+  const variable = environment[capVariable]?.trim();
+  if (variable) return takenBlocks(Number(variable));
+  const settings = [projectFolder(descriptor.directory), userFolder(environment)].map(
     settingsIn,
   );
   return takenBlocks(
-    said.map((one) => one?.['stopHookBlockingCap']).find((cap) => cap !== undefined),
+    settings.map((one) => one?.['stopHookBlockingCap']).find((cap) => cap !== undefined),
   );
 }
 
 /**
- * With a cap of 8 it takes seven. What is no number leaves it at eight; more than a
- * hundred is a hundred.
+ * How many continuations the host takes with this cap: one less. A cap that is no number
+ * counts as eight, and one above a hundred as a hundred.
  */
 export function takenBlocks(cap: unknown): number {
-  const given = typeof cap === 'number' && cap >= 1 ? Math.floor(cap) : 8;
-  return Math.min(given, 100) - 1;
+  const validCap = typeof cap === 'number' && cap >= 1 ? Math.floor(cap) : 8;
+  return Math.min(validCap, 100) - 1;
 }
 
-/** By titles: its ids are the model's own, and each new list begins with 1. */
+/**
+ * Reads the list of a session; null: it cannot be read. It has no keys, because its ids
+ * are the model's own and each new list begins with 1.
+ */
 export function readTodoList(
   sessionId: string,
   environment: Environment,

@@ -1,6 +1,6 @@
-// What Qwen Code is given, and whether that is there and allowed. Its own todo tool,
-// switched on, holds the plan; our MCP server adds what it lacks; its cap on
-// continuations is raised as far as it goes.
+// Installs us in Qwen Code and examines whether all is there and allowed. Its own todo
+// tool, switched on, holds the plan; our MCP server adds what it lacks; the cap on
+// continuations is raised as far as the host allows.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { hookElement, hookInstaller, switchedOff } from '../install/hook-host.ts';
@@ -11,15 +11,19 @@ import { capVariable, qwenCodeLanguage, takenBlocks, toolPrefix } from './host.t
 
 export { hookElement };
 
-/** The highest that it takes; at its own eight it ends a turn as a success. */
+/**
+ * The highest cap that the host allows; at its own cap of eight it ends a turn as a
+ * success.
+ */
 export const mostBlocks = 100;
 /**
- * Of its settings. A file that does not say it is rewritten at the next start, and counts
- * as edited.
+ * The format of its settings. The host rewrites a file that does not name it at the next
+ * start, and the file then counts as edited.
  */
 const format = 4;
 /**
- * Without asking, and in the prompt from the start: nobody searches for an escape hatch.
+ * Our tools are allowed without asking and in the prompt from the start: no model
+ * searches for a way to pause.
  */
 export const serverGrants = { trust: true, alwaysLoadTools: true };
 const untrusted =
