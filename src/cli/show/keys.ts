@@ -8,17 +8,20 @@ import { emptyInput, type InputView, planWindow, type ViewState } from './state.
 
 /** The names are Ink's. */
 export const namedKeys = [
-  ...([
-    'return',
-    'escape',
-    'backspace',
-    'delete',
-    'tab',
-    'upArrow',
-    'downArrow',
-  ] as const),
-  ...(['leftArrow', 'rightArrow', 'pageUp', 'pageDown', 'home', 'end'] as const),
-] satisfies readonly (keyof Key)[];
+  'return',
+  'escape',
+  'backspace',
+  'delete',
+  'tab',
+  'upArrow',
+  'downArrow',
+  'leftArrow',
+  'rightArrow',
+  'pageUp',
+  'pageDown',
+  'home',
+  'end',
+] as const satisfies readonly (keyof Key)[];
 
 /** One key, or a text that was pasted or whose letters arrived together. */
 export interface KeyPress {
