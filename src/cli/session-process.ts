@@ -1,12 +1,12 @@
-// The process behind a session. The process of our own sessions (our own agent, a driven
-// one, the library) is known, so it is looked at; the process of a host is not, so its
-// record has to do. It only reads.
+// Looks at the process behind a session. It can do that for our own sessions (our own
+// agent, a driven one, the library); the process of a host is not known, so only its
+// record counts. It only reads.
 import { libraryHost, type Session } from '../core/state.ts';
 import { findProcessState, type SessionProcessState } from '../engine/session-owner.ts';
 import type { Store } from '../engine/store.ts';
 import { type DescribedState, describeState, isAtWork } from './describe-session.ts';
 
-/** null: a host runs the session, and its process is not known. */
+/** Null: a host runs the session, and its process is not known. */
 async function findSessionProcess(
   store: Store,
   session: Session,
@@ -17,38 +17,38 @@ async function findSessionProcess(
   return isOurs ? findProcessState(store, parentId ?? session.id, now) : null;
 }
 
-/** Like `describeState`, but looks at the process too. */
+/** Describes the state like `describeState`, but looks at the process too. */
 export async function describeCurrentState(
   store: Store,
   session: Session,
   now: number,
 ): Promise<DescribedState> {
-  const found = await findSessionProcess(store, session, now);
-  const described = describeState(session, now, found);
+  const processState = await findSessionProcess(store, session, now);
+  const described = describeState(session, now, processState);
   if (described.name !== 'gone') return described;
-  // The run may have ended after its record was read and before its process was looked
-  // at; then the record says so now.
-  return describeState((await store.state(session.id)) ?? session, now, found);
+  // The run may have ended between the two looks, at its record and at its process; its
+  // record says so now.
+  return describeState((await store.state(session.id)) ?? session, now, processState);
 }
 
-/** A paused run counts as running: its turn has not ended. */
+/** Whether the session is at work. A paused run counts: its turn has not ended. */
 export async function isRunning(
   store: Store,
   session: Session,
   now: number,
 ): Promise<boolean> {
   if (session.deleted || session.closed) return false;
-  const found = await findSessionProcess(store, session, now);
-  if (found !== null && found !== 'alive') return false;
-  // The process of a run ends with its work; a program that uses the library lives on.
+  const processState = await findSessionProcess(store, session, now);
+  if (processState !== null && processState !== 'alive') return false;
+  // A run's process ends with its work; a program that uses the library lives on.
   if (session.descriptor.host === 'untildone') return true;
   if (isAtWork(describeState(session, now)) || session.turn?.ended === false) return true;
   return hasNewMessage(store, session);
 }
 
 /**
- * What a host with hooks tells waits in the inbox until its next stop: the record still
- * shows the turn before.
+ * Whether a human's message waits in the inbox. A hook host's events wait there until its
+ * next stop, so the record still shows the turn before.
  */
 async function hasNewMessage(store: Store, { id }: Session): Promise<boolean> {
   const waiting = await store.events({ sessionId: id, waiting: true });

@@ -159,18 +159,19 @@ function chooseApprovable(
     return other === undefined ? only : null;
   }
   const word = given.text(option) ?? '';
-  const known = approvables.filter((thing) => thing.option === option);
+  const sameKind = approvables.filter((each) => each.option === option);
   // Check names are compared without letter case.
-  const near = known.filter(({ name }) =>
+  const near = sameKind.filter(({ name }) =>
     option === 'check' ? name === word.trim().toLowerCase() : name.startsWith(word),
   );
   const exact =
-    known.find(({ name }) => name === word) ?? (near.length === 1 ? near[0] : undefined);
+    sameKind.find(({ name }) => name === word) ??
+    (near.length === 1 ? near[0] : undefined);
   if (exact !== undefined) return exact;
-  const what = `${near.length === 0 ? 'no' : 'more than one'} ${option === 'check' ? 'check for a human named' : 'waiting permission request like'}`;
-  const names = known.map(({ name }) => shown(name, 60)).join(', ');
+  const mismatch = `${near.length === 0 ? 'no' : 'more than one'} ${option === 'check' ? 'check for a human named' : 'waiting permission request like'}`;
+  const names = sameKind.map(({ name }) => shown(name, 60)).join(', ');
   throw usageError(
-    `Session ${nameSession(session)} has ${what} "${shown(word, 60)}"; ${names === '' ? 'it has none at all' : `it has ${names}`}.`,
+    `Session ${nameSession(session)} has ${mismatch} "${shown(word, 60)}"; ${names === '' ? 'it has none at all' : `it has ${names}`}.`,
   );
 }
 
@@ -343,11 +344,11 @@ function describeRecorded(
   if (!approved)
     return `Recorded a no to ${name}${reason ? `: ${shown(reason, 200)}` : '.'}`;
   const files = spec?.files ?? [];
-  const which =
+  const filesWords =
     files.length === 0
       ? 'of the workspace'
       : `that matches ${shown(files.join(', '), 120)}`;
-  return `Approved ${name}${waits ? '' : ', ahead of the question'}. It counts until a file ${which} changes.`;
+  return `Approved ${name}${waits ? '' : ', ahead of the question'}. It counts until a file ${filesWords} changes.`;
 }
 
 function requestToAnswer(context: Here, request: PermissionRequest): Approvable {

@@ -83,10 +83,10 @@ function settingLines(
   io: Io,
 ): string[] {
   const paint = createPaint(io);
-  const known = Object.entries(origins);
+  const originsByPath = Object.entries(origins);
   const describeOrigin = (origin: Origin) =>
     /user|project/u.test(origin) ? `${origin} file` : origin;
-  const settings = known.map(
+  const settings = originsByPath.map(
     ([path, origin]) =>
       [
         shown(path, 200),
@@ -100,7 +100,7 @@ function settingLines(
     '',
     'Settings:',
     ...fields(settings).map((line, index) =>
-      known[index]?.[1] === 'default' ? paint('dim', line) : line,
+      originsByPath[index]?.[1] === 'default' ? paint('dim', line) : line,
     ),
   ];
 }

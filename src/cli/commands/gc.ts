@@ -172,12 +172,12 @@ function describeKept(session: Session, kept: KeptRows, io: Io): string[] {
     const amount = kept[what] ?? 0;
     return amount === 0 ? [] : [count(amount, noun)];
   });
-  const place =
+  const inDirectory =
     descriptor.directory === null ? '' : `, ${shown(descriptor.directory, 200)}`;
   const workers = (kept['sessions'] ?? 1) - 1;
   const beside = workers === 0 ? '' : ` and ${count(workers, 'worker')}`;
   return [
-    `Session ${nameSession(session)} (${shown(descriptor.host, 30)}${place}, ${formatAge(updatedAt, io.clock.now())})${beside}:`,
+    `Session ${nameSession(session)} (${shown(descriptor.host, 30)}${inDirectory}, ${formatAge(updatedAt, io.clock.now())})${beside}:`,
     `  ${parts.length === 0 ? 'nothing but its name' : parts.join(', ')}; its marks and what hooks left for it.`,
     ...(descriptor.host === 'untildone'
       ? [

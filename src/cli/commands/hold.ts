@@ -44,14 +44,14 @@ async function pauseAgentSession(
   const effect = isTurnOver(session)
     ? 'its turn has ended already, and the outcome stays'
     : 'its next stop ends the turn as paused';
-  const asked = `${agent} called this: the agent asked to stop, and ${effect}.`;
+  const pausedSentence = `${agent} called this: the agent asked to stop, and ${effect}.`;
   const isHeldByHuman = session.latch !== null || session.pause?.by === 'human';
-  const what = isHeldByHuman
+  const effectSentence = isHeldByHuman
     ? `${agent} called this, and nothing changes: ${shown(words, 300)}.`
-    : asked;
+    : pausedSentence;
   return {
     json: { pause: session.pause, latch: session.latch },
-    lines: [`Session ${nameSession(session)}: ${what} ${adviceForHuman}`],
+    lines: [`Session ${nameSession(session)}: ${effectSentence} ${adviceForHuman}`],
   };
 }
 
@@ -161,12 +161,12 @@ export const say = sessionCommand({
       !isMidTurn ||
       !(await isRunning(context.store, context.session, now))
     ) {
-      const how = isOurs
+      const advice = isOurs
         ? `It is not at work; \`untildone run --resume ${shortId(sessionId)} "…"\` says it and goes on.`
         : `It belongs to ${shown(descriptor.host, 30)}: say it there.`;
       return refuse(
         io,
-        `Session ${nameSession(context.session)} cannot be spoken to from here. ${how}`,
+        `Session ${nameSession(context.session)} cannot be spoken to from here. ${advice}`,
       );
     }
     const base = {

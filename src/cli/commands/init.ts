@@ -198,26 +198,27 @@ const hostReports: Readonly<
   install(host, request) {
     const { installer, project } = host;
     const { title, program, howToGet, afterInstall } = installer;
-    const made = changedFiles(host).map(describeChange);
-    const next = made.length === 0 ? [] : [afterInstall];
+    const changeLines = changedFiles(host).map(describeChange);
+    const next = changeLines.length === 0 ? [] : [afterInstall];
     const headline = `untildone is set up in ${title} ${placeName(request, project)}`;
     const isThere = findProgram(program, request.env) !== null;
     const missing = `${title} itself is not here: no program "${program}" is on PATH. → ${howToGet}`;
     return [
-      ...(made.length === 0
+      ...(changeLines.length === 0
         ? [`${headline} already; nothing changed.`]
-        : [`${headline}:`, ...made]),
+        : [`${headline}:`, ...changeLines]),
       ...(isThere ? next : [missing]),
       ...(request.scope === 'shared' ? sharedNeeds(request.version) : []),
     ];
   },
   uninstall(host, request) {
     const { installer, project } = host;
-    const taken = changedFiles(host).map(describeRemoval);
+    const removalLines = changedFiles(host).map(describeRemoval);
     const where = `${installer.title} ${placeName(request, project)}`;
     const command = `untildone init ${installer.name}${scopeFlags[request.scope]}`;
-    if (taken.length === 0) return [`Nothing that \`${command}\` writes is in ${where}.`];
-    return [`untildone is taken out of ${where}:`, ...taken, staysBehind];
+    if (removalLines.length === 0)
+      return [`Nothing that \`${command}\` writes is in ${where}.`];
+    return [`untildone is taken out of ${where}:`, ...removalLines, staysBehind];
   },
 };
 
@@ -233,9 +234,9 @@ function changedFiles({ changes }: PlannedHost): readonly FileChange[] {
  * package, and the registry must have it.
  */
 function sharedNeeds(version: string): string[] {
-  const wanted = `untildone@${version}`;
+  const packageName = `untildone@${version}`;
   return [
-    `Every machine fetches ${wanted} from its npm registry; \`npm view ${wanted}\` says whether it is there.`,
+    `Every machine fetches ${packageName} from its npm registry; \`npm view ${packageName}\` says whether it is there.`,
     'Where it is not, the host cannot load it; without --shared it runs from the state directory.',
   ];
 }
@@ -278,11 +279,12 @@ function describeChange({
       : `${shown(shownPath, 300)} → ${shown(path, 300)}`;
   if (before === null) return `  made     ${place}`;
   // A file that an earlier install made has no backup.
-  const kept = recordAfter?.original == null ? '' : ` (backup: ${shown(backup, 300)})`;
-  return `  changed  ${place}${kept}`;
+  const backupRemark =
+    recordAfter?.original == null ? '' : ` (backup: ${shown(backup, 300)})`;
+  return `  changed  ${place}${backupRemark}`;
 }
 
 function describeRemoval({ shownPath, after, recordBefore }: FileChange): string {
-  const left = after === recordBefore?.original ? 'restored' : 'cleaned ';
-  return `  ${after === null ? 'removed ' : left} ${shown(shownPath, 300)}`;
+  const verb = after === recordBefore?.original ? 'restored' : 'cleaned ';
+  return `  ${after === null ? 'removed ' : verb} ${shown(shownPath, 300)}`;
 }

@@ -32,16 +32,17 @@ export const permissions: Command = {
       directory: realpathSync(io.cwd),
     };
     const { directory } = grantFolder;
-    const wanted = given.text('forget');
+    const wantedPattern = given.text('forget');
     const json = given.has('json');
-    if (wanted !== null || given.has('forget-all')) {
+    if (wantedPattern !== null || given.has('forget-all')) {
       const forgotten = removeGrants(
         grantFolder,
         ({ pattern }) =>
-          wanted === null || [pattern, describePattern(pattern)].includes(wanted),
+          wantedPattern === null ||
+          [pattern, describePattern(pattern)].includes(wantedPattern),
       );
-      const unknown = `No permission here has the pattern "${shown(wanted ?? '', 80)}"; \`untildone permissions\` lists them.`;
-      const isUnknown = forgotten === 0 && wanted !== null;
+      const unknown = `No permission here has the pattern "${shown(wantedPattern ?? '', 80)}"; \`untildone permissions\` lists them.`;
+      const isUnknown = forgotten === 0 && wantedPattern !== null;
       if (isUnknown && !json) return refuse(io, unknown);
       tell(io, json, { directory, forgotten }, () => [
         `Forgot ${count(forgotten, 'permission')}.`,

@@ -108,8 +108,8 @@ function refuseProblems(io: Io, name: string, problems: readonly string[]): numb
 }
 
 function refuseEmpty(io: Io, name: string): number {
-  const what = 'A line such as `- [ ] Write the parser` is one.';
-  return refuse(io, `${name} has no todos, so nothing was imported. ${what}`);
+  const example = 'A line such as `- [ ] Write the parser` is one.';
+  return refuse(io, `${name} has no todos, so nothing was imported. ${example}`);
 }
 
 export const planExport = sessionCommand({

@@ -42,8 +42,8 @@ export const planMove = sessionCommand({
   humanOnly: true,
   check: ({ positional }) => targetOf(positional(1) ?? ''),
   async find(store, word, io) {
-    const found = await findSession(store, word, io);
-    return (await foldInbox(io, store, found.id)) ?? found;
+    const session = await findSession(store, word, io);
+    return (await foldInbox(io, store, session.id)) ?? session;
   },
   async answer(context) {
     const { io, session, given } = context;
@@ -159,7 +159,7 @@ async function moveToAgent({ io, store, session }: Here, name: string): Promise<
     engine,
   };
   const moved = await handOver(parts, session, taker, to);
-  // Of two moves at the same moment the first one counts.
+  // If two moves happen at the same moment, the first one counts.
   if (moved?.descriptor.instance !== descriptorFields.instance)
     return refuse(
       io,
@@ -199,11 +199,11 @@ function movedAnswer(
 ) {
   const { length } = session.plan;
   const open = session.plan.filter(isOpen).length;
-  const what = `${count(length, 'todo')}, ${open} of them open,`;
+  const todoWords = `${count(length, 'todo')}, ${open} of them open,`;
   return {
     json: { ...json, todos: length, open },
     lines: [
-      `Moved ${what} from session ${nameSession(session)} to ${to}.`,
+      `Moved ${todoWords} from session ${nameSession(session)} to ${to}.`,
       `next: ${json.next}`,
     ],
   };

@@ -132,21 +132,21 @@ async function collectReport(store: Store, session: State, io: Io) {
 async function readStream(store: Store, session: State, now: number) {
   let view = createState('attach', now);
   const times = new Map<string, number[]>();
-  const said: string[] = [];
+  const textsBefore: string[] = [];
   const isOwn = session.descriptor.host === 'untildone';
   for (const event of isOwn
     ? await createStreamReader(session).look(store, session)
     : []) {
     if (event.type === 'file-changed')
       times.set(event.path, [...(times.get(event.path) ?? []), event.at]);
-    if (event.type === 'continuation') said.push(view.said);
+    if (event.type === 'continuation') textsBefore.push(view.said);
     view = reduce(view, event);
   }
   const files = [...view.files.values()].map((file) => ({
     ...file,
     times: times.get(file.path) ?? [0],
   }));
-  return { files, said };
+  return { files, said: textsBefore };
 }
 
 /** `until`: the end of the turn; a message after it does not belong to the turn. */
@@ -358,6 +358,6 @@ function describeTodo({
   const name = words.standingNames[standing];
   if (standing === 'checked' || standing === 'covered') return name;
   const fate = standing === 'open' && dropped ? ', dropped from the list' : '';
-  const said = reason ?? outcome;
-  return `${name}${fate}${doubts[verification] ?? ''}${said === null ? '' : `: ${said}`}`;
+  const explanation = reason ?? outcome;
+  return `${name}${fate}${doubts[verification] ?? ''}${explanation === null ? '' : `: ${explanation}`}`;
 }

@@ -205,9 +205,9 @@ async function ownAgent(
 ) {
   const workers = await prepareWorkers(io, settings, origins);
   // The flag --model is a setting too and was read with the settings.
-  const named = origins['model'] === 'flag' ? settings.model : given.text('model');
+  const namedModel = origins['model'] === 'flag' ? settings.model : given.text('model');
   // A session keeps the model that it began with, unless another one is named.
-  const wantedModel = named ?? resumed?.agent.model ?? null;
+  const wantedModel = namedModel ?? resumed?.agent.model ?? null;
   const model = await resolveModel(wantedModel, {
     settings,
     origins,

@@ -226,7 +226,7 @@ function detailRows(
 ): Row[] {
   const { id, descriptor, turn, leftOver } = session;
   const open = leftOver?.open ?? 0;
-  const left = `${count(open, 'todo')} of an earlier turn ${open === 1 ? 'is' : 'are'} open`;
+  const leftOverWords = `${count(open, 'todo')} of an earlier turn ${open === 1 ? 'is' : 'are'} open`;
   return [
     ['id', shown(id)],
     ['directory', shown(descriptor.directory ?? 'unknown', 200)],
@@ -234,7 +234,7 @@ function detailRows(
     turn === null
       ? null
       : ['turn', `${turn.number}, since ${formatTime(turn.startedAt)}`],
-    leftOver === null ? null : ['left over', left],
+    leftOver === null ? null : ['left over', leftOverWords],
     ...next.map((title): Row => ['next', shown(title)]),
     ...workers.map((worker): Row => ['worker', describe.describeWorker(worker, state)]),
     ...waits.map((wait): Row => ['waits for', shown(wait)]),

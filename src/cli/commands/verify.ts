@@ -257,7 +257,7 @@ function summaryLines(
   const all = count(wanted.length, 'check');
   const countResults = (one: VerifiedCheck['result']): number =>
     results.filter(({ result }) => result === one).length;
-  const how =
+  const answerHint =
     session === null ? 'It is answered in a session.' : '`untildone approve` answers it.';
   const nothing =
     source === 'configuration'
@@ -278,7 +278,7 @@ function summaryLines(
     ],
     [
       countResults('waiting'),
-      `${count(countResults('waiting'), 'check')} for a human without an answer. ${how}`,
+      `${count(countResults('waiting'), 'check')} for a human without an answer. ${answerHint}`,
     ],
     [
       countResults('flaky'),

@@ -136,12 +136,12 @@ async function collectExplanation(
  */
 function markItems<Item>(
   items: readonly Item[],
-  isIt: (item: Item) => boolean,
+  isMatch: (item: Item) => boolean,
   markBefore: string,
   matchMark: string,
 ) {
-  const found = items.findIndex(isIt);
-  const last = found === -1 ? items.length : found;
+  const matchIndex = items.findIndex(isMatch);
+  const last = matchIndex === -1 ? items.length : matchIndex;
   const mark = (index: number): string => {
     if (index < last) return markBefore;
     return index === last ? matchMark : 'not asked';

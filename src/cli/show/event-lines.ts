@@ -162,14 +162,14 @@ export function checkLines(
   const failsAsBefore = sameFailure?.check === check;
   const printsSameAs = sameFailure === null || failsAsBefore ? null : sameFailure.check;
   const ended = failsAsBefore ? 'fails as before' : verb;
-  const how = flaky ? 'passed only when run again (flaky)' : ended;
+  const ending = flaky ? 'passed only when run again (flaky)' : ended;
   const took = result === 'waiting' ? '' : ` (${words.formatShort(milliseconds)})`;
   const why = failsAsBefore ? '' : words.whyNotPassed(event);
   const printed =
     printsSameAs === null
       ? ''
       : ` It printed the same as ${nameCheck(page, printsSameAs)}.`;
-  const text = `${nameCheck(page, check)} ${how}${took}${why === '' ? '' : `: ${why}`}${printed}`;
+  const text = `${nameCheck(page, check)} ${ending}${took}${why === '' ? '' : `: ${why}`}${printed}`;
   const isShown =
     (result === 'failed' || result === 'cannot-start') && sameFailure === null;
   return [
@@ -337,12 +337,18 @@ function markedEntry(
 const lines: Lines = {
   'run-started': (page, { goal, resumed, model, directory, permissions, sessionId }) => {
     const session = `session ${shortId(sessionId)}`;
-    const what = goal ?? (resumed ? session : 'the plan as given');
-    const about = `${what === session ? '' : `${session}, `}model ${model}, permissions ${permissions}`;
+    const subject = goal ?? (resumed ? session : 'the plan as given');
+    const about = `${subject === session ? '' : `${session}, `}model ${model}, permissions ${permissions}`;
     return [
-      ...markedEntry(page, 'start', 'green', `${resumed ? 'resumed' : 'goal'}: ${what}`, {
-        style: 'bold',
-      }),
+      ...markedEntry(
+        page,
+        'start',
+        'green',
+        `${resumed ? 'resumed' : 'goal'}: ${subject}`,
+        {
+          style: 'bold',
+        },
+      ),
       ...page.entry({ indent: 2, text: about }),
       ...page.entry({ indent: 2, text: `folder ${directory}` }),
     ];
@@ -413,8 +419,8 @@ const lines: Lines = {
       : markedEntry(page, 'failed', 'red', `not allowed${where}`);
   },
   'human-message': (page, { text, state }) => {
-    const when = state === 'queued' ? 'you, after this step' : 'you';
-    return markedEntry(page, 'start', 'green', `${when}: ${text}`, { cut: true });
+    const speaker = state === 'queued' ? 'you, after this step' : 'you';
+    return markedEntry(page, 'start', 'green', `${speaker}: ${text}`, { cut: true });
   },
   'check-ended': (page, event, { results }) => checkLines(page, event, results),
   baseline: (page, { check, result, sentence }) => {

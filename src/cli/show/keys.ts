@@ -190,7 +190,7 @@ function editLine(input: InputView, { name, text, isControl }: KeyPress): InputV
     cursor === 0 ? 0 : (graphemes.segment(line).containing(cursor - 1)?.index ?? 0);
   const ahead =
     cursor + (graphemes.segment(line).containing(cursor)?.segment.length ?? 0);
-  const kept = before.replace(/\S+\s*$/u, '');
+  const withoutWord = before.replace(/\S+\s*$/u, '');
   const added =
     name === 'text' ? text.slice(0, Math.max(0, longestLine - line.length)) : '';
   const edits: Readonly<Record<string, readonly [line: string, cursor: number]>> =
@@ -201,7 +201,7 @@ function editLine(input: InputView, { name, text, isControl }: KeyPress): InputV
           e: [line, line.length],
           u: [after, 0],
           k: [before, cursor],
-          w: [kept + after, kept.length],
+          w: [withoutWord + after, withoutWord.length],
         }
       : {
           text: [before + added + after, cursor + added.length],

@@ -66,14 +66,14 @@ export function openLiveView({
 }: LiveViewOptions) {
   const { stdin, stdout } = process;
   const { clock } = io;
-  const look = lookOf({ isTTY: true, env: io.env });
-  const page = createPage(look, 1);
+  const terminalLook = lookOf({ isTTY: true, env: io.env });
+  const page = createPage(terminalLook, 1);
   /** Text that was printed but is not on the screen yet. */
   const printedTexts: string[] = [];
   const takePrinted = (): string => printedTexts.splice(0).join('');
   const write = (text: string): unknown => printedTexts.push(text);
   const printer = createLinePrinter({
-    look,
+    look: terminalLook,
     forView: true,
     render: renderMarkdown,
     write,

@@ -238,13 +238,13 @@ function withCall(
   workerId: string | null,
 ): readonly CallView[] {
   const { callId, tool, at } = event;
-  const known = calls.find(
+  const knownCall = calls.find(
     (call) => call.callId === callId && call.workerId === workerId,
   );
   const unknown = { callId, workerId, tool, input: null, at, changes: [], ended: null };
-  const call = event.type === 'tool-started' ? unknown : (known ?? unknown);
+  const call = event.type === 'tool-started' ? unknown : (knownCall ?? unknown);
   const next = updateCall(call, event);
-  return [...calls.filter((other) => other !== known), next].slice(-rememberedCalls);
+  return [...calls.filter((other) => other !== knownCall), next].slice(-rememberedCalls);
 }
 
 function updateCall(
@@ -289,8 +289,8 @@ export function planWindow({ todos, scroll, rows }: ViewState) {
   const room = Math.min(mostRows, Math.max(fewestRows, Math.floor(rows / 3)));
   const shown = Math.min(room, todos.length);
   const last = todos.length - shown;
-  const wanted = scroll ?? currentWindowStart(todos, shown);
-  return { first: Math.min(last, Math.max(0, wanted)), shown, last };
+  const wantedFirst = scroll ?? currentWindowStart(todos, shown);
+  return { first: Math.min(last, Math.max(0, wantedFirst)), shown, last };
 }
 
 /**

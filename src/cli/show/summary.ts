@@ -167,9 +167,11 @@ function fileLines(
   const names = passed
     .slice(0, 3)
     .map(({ check }) => `"${page.clip(bareCheck(check), 60)}"`);
-  const how = outcome === 'done' ? 'proved by' : 'passed so far:';
+  const proofWords = outcome === 'done' ? 'proved by' : 'passed so far:';
   const proof =
-    names.length === 0 ? 'no check passed in this run' : `${how} ${names.join(', ')}`;
+    names.length === 0
+      ? 'no check passed in this run'
+      : `${proofWords} ${names.join(', ')}`;
   return [
     ...page.entry({ hang: 2, text: `${count(files.size, 'changed file')}; ${proof}` }),
     ...upTo(page, [...files.values()], listedOthers, (change) => {
@@ -247,8 +249,9 @@ function nextLines(
   if (resumeCommand === '') return [];
   const id = shortId(sessionId);
   const resume = page.clip(resumeCommand.replace(sessionId, id), 500);
-  const known = (outcome === 'done' ? undefined : commands[reason]) ?? commands[outcome];
-  const [form, note = ''] = known ?? ['RESUME'];
+  const nextCommand =
+    (outcome === 'done' ? undefined : commands[reason]) ?? commands[outcome];
+  const [form, note = ''] = nextCommand ?? ['RESUME'];
   const command = form.replace('ID', id).replace('RESUME', () => resume);
   // The command must stay on one line, and the remark is shown only if it fits beside it.
   const isFitting = command.length + note.length + 11 <= (page.width ?? 200);

@@ -259,18 +259,20 @@ function drawDoing(page: Page, state: ViewState): ReactNode[] {
   if (state.permissions.length > 0 || state.checkQuestion !== null) return [];
   const mark: Piece = [signs.waiting, 'yellow'];
   if (isPaused(state)) {
-    const how = kind === 'attach' ? 'r resumes' : 'Enter goes on, Ctrl-C ends the run';
+    const keyHint =
+      kind === 'attach' ? 'r resumes' : 'Enter goes on, Ctrl-C ends the run';
     return [
-      row(page, [mark, [session?.words ?? 'paused by you', 'yellow'], [how, 'dim']]),
+      row(page, [mark, [session?.words ?? 'paused by you', 'yellow'], [keyHint, 'dim']]),
     ];
   }
   if (wait !== null && isCountingDown(state)) {
-    const left = words.formatElapsed(
+    const timeLeft = words.formatElapsed(
       Math.ceil(((wait.until ?? now) - now) / 1000) * 1000,
     );
-    const key = kind === 'attach' ? 'press any key to stop' : 'press any key to pause';
+    const keyHint =
+      kind === 'attach' ? 'press any key to stop' : 'press any key to pause';
     return [
-      row(page, [mark, [left, 'bold'], [key, 'yellow']]),
+      row(page, [mark, [timeLeft, 'bold'], [keyHint, 'yellow']]),
       row(page, [[wait.sentence, 'dim']], 2),
     ];
   }
@@ -303,7 +305,7 @@ function drawPermission(page: Page, state: ViewState): ReactNode[] {
   const others = state.permissions.length - 1;
   const offers = permission.choices.map((choice) => permissionAnswers[choice]);
   const keys = offers.map(([letter, means]) => `[${letter}] ${means}`);
-  const then = state.kind === 'run' ? ['then Enter'] : [];
+  const enterHint = state.kind === 'run' ? ['then Enter'] : [];
   const style = isArmed(state, state.now) ? 'bold' : 'dim';
   return [
     ...lines.map((line) => cut(page, line)),
@@ -313,7 +315,7 @@ function drawPermission(page: Page, state: ViewState): ReactNode[] {
     h(
       Box,
       { flexWrap: 'wrap' },
-      ...[...keys, ...then].map((text) => wrapped(page, text, style)),
+      ...[...keys, ...enterHint].map((text) => wrapped(page, text, style)),
     ),
   ];
 }

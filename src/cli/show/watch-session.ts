@@ -27,8 +27,8 @@ const processLookMs = 2000;
 /** Watches one session; `look` reports what is new. */
 export function createSessionWatch(store: Store, sessionId: string, clock: Clock) {
   let reader: StreamReader | null = null;
-  let shownPlan = '';
-  let shownState = '';
+  let lastPlanKey = '';
+  let lastStateKey = '';
   let aliveUntil = 0;
   const openQuestions = new Set<string>();
 
@@ -41,9 +41,9 @@ export function createSessionWatch(store: Store, sessionId: string, clock: Clock
     { plan, id, updatedAt }: State,
   ): SessionEvent[] {
     const view = planView(plan);
-    const shown = JSON.stringify(view);
-    const isNew = shown !== shownPlan && (plan.length > 0 || shownPlan !== '');
-    shownPlan = shown;
+    const planKey = JSON.stringify(view);
+    const isNew = planKey !== lastPlanKey && (plan.length > 0 || lastPlanKey !== '');
+    lastPlanKey = planKey;
     const planChange = isNew
       ? events.find(({ type }) => type === 'plan-changed')
       : undefined;
@@ -100,11 +100,12 @@ export function createSessionWatch(store: Store, sessionId: string, clock: Clock
       if (!isOurs) newEvents.sort((one, other) => one.at - other.at);
       const stateNow = stateEvent(state, await readStateNow(state), clock.now());
       const reported = isFirst ? pickPresent(newEvents, state) : newEvents;
-      const left = withdrawQuestions(reported, isOver(stateNow));
-      const shown = JSON.stringify({ ...stateNow, at: 0 });
-      const isSame = shown === shownState && reported.length + left.length === 0;
-      shownState = shown;
-      return [...reported, ...left, ...(isSame ? [] : [stateNow])];
+      const withdrawals = withdrawQuestions(reported, isOver(stateNow));
+      const stateKey = JSON.stringify({ ...stateNow, at: 0 });
+      const isSame =
+        stateKey === lastStateKey && reported.length + withdrawals.length === 0;
+      lastStateKey = stateKey;
+      return [...reported, ...withdrawals, ...(isSame ? [] : [stateNow])];
     },
   };
 }
@@ -178,10 +179,10 @@ function pickPresent(events: readonly SessionEvent[], { turn }: Session): Sessio
   const latest = ['plan-changed', 'usage', 'step-started', 'run-started'].map((type) =>
     events.findLast((event) => event.type === type),
   );
-  const kept = new Set([...open.values(), ...latest]);
+  const presentEvents = new Set([...open.values(), ...latest]);
   const since = turn?.startedAt ?? 0;
   const passing = events
-    .filter((event) => event.at >= since && !kept.has(event))
+    .filter((event) => event.at >= since && !presentEvents.has(event))
     .slice(-pastEvents);
-  return events.filter((event) => kept.has(event) || passing.includes(event));
+  return events.filter((event) => presentEvents.has(event) || passing.includes(event));
 }

@@ -222,11 +222,11 @@ function reasonOf(
       const dropped = todos
         .filter((todo) => todo.dropped && isOpen(todo))
         .map(({ title }) => title);
-      const named =
+      const droppedNames =
         dropped.length === 1
           ? `"${quote(dropped[0] ?? '')}"`
           : count(dropped.length, 'todo');
-      return `it left ${dropped.length === 0 ? 'todos' : named} out of the plan`;
+      return `it left ${dropped.length === 0 ? 'todos' : droppedNames} out of the plan`;
     }
     case 'failed-check': {
       const failed = [...results.values()].filter(({ result }) => result !== 'passed');
