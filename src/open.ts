@@ -172,7 +172,12 @@ export function createConfiguration(options: OpenOptions) {
       const fresh = read(ownDirectory);
       if (ownDirectory === null) return void known.set(ownDirectory, fresh);
       const { policy } = fresh;
-      const prepared = await freezePolicy(options.store, policy, ownDirectory, environment);
+      const prepared = await freezePolicy(
+        options.store,
+        policy,
+        ownDirectory,
+        environment,
+      );
       known.set(
         ownDirectory,
         'error' in prepared ? reportProblem([prepared.error]) : { ...fresh, ...prepared },

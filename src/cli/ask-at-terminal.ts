@@ -1,7 +1,6 @@
-// Questions to the human: what they are shown, which hides nothing of what is to be
-// allowed, how they are asked at this terminal, and what their answers mean. A bare
-// Enter, the end of the input and Ctrl-C leave a question open: a yes and a no are both
-// said in so many letters.
+// Questions to the human: what they are shown, which hides nothing of what they allow,
+// how they are asked at this terminal, and what their answers mean. Enter alone, the end
+// of the input and Ctrl-C leave a question open: a yes or a no must be typed.
 import { createInterface } from 'node:readline/promises';
 import { wrapAnsi } from 'fast-wrap-ansi';
 import type { EventOf, PermissionChoice } from '../agent/agent-event.ts';
@@ -12,6 +11,7 @@ import type { Io } from './io.ts';
 import { wrapPrompt } from './print.ts';
 import type { Page } from './show/page.ts';
 
+/** The question of a check that only a human can answer. */
 export const approvalPrompt =
   'Approve? [y: yes; n or a reason: no; Enter: leave it open] ';
 
@@ -27,12 +27,18 @@ const offers = Object.values(permissionAnswers).map(
 );
 export const permissionPrompt = `Allow? [${offers.join('; ')}; Enter: leave it open] `;
 
-/** Somebody sits here and may answer: a terminal for both ways, and no agent above. */
+/**
+ * Whether a human can answer at this terminal: input and output are a terminal, and no
+ * agent called us.
+ */
 export async function canAnswerHere(io: Io): Promise<boolean> {
   return io.isTTY && process.stdin.isTTY === true && (await io.whyNoHuman()) === null;
 }
 
-/** null: it was left open. `flags` names what says the answer without a terminal. */
+/**
+ * Asks at this terminal. Null: the human left it open. `flags` names the options that
+ * give the answer without a terminal.
+ */
 export async function askAtTerminal(
   prompt: string,
   flags: string,
@@ -47,11 +53,11 @@ export async function askAtTerminal(
   for (const end of ['SIGINT', 'close'] as const) terminal.on(end, () => ending.abort());
   try {
     const lines = wrapPrompt(prompt, process.stderr.columns ?? null).split('\n');
-    const last = lines.pop() ?? '';
+    const question = lines.pop() ?? '';
     for (const line of lines) process.stderr.write(`${line}\n`);
-    return await terminal.question(last, { signal: ending.signal });
+    return await terminal.question(question, { signal: ending.signal });
   } catch {
-    // Safe: the terminal was closed in mid-question, so nobody answered and nothing is
+    // Safe: the terminal was closed while it asked, so nobody answered and nothing is
     // recorded.
     process.stderr.write('\n');
     return null;
@@ -60,20 +66,22 @@ export async function askAtTerminal(
   }
 }
 
-/** null: it was left open. */
+/** Reads the answer to a check. Null: it stays open. */
 export function readApproval(said: string): HumanAnswer | null {
   const words = said.trim();
   if (words === '') return null;
   if (/^y(es)?$/iu.test(words)) return { approved: true, reason: '' };
   if (/^no?$/iu.test(words)) return { approved: false, reason: '' };
-  // "yep" is no reason to say no.
+  // "yep" is not a reason to say no.
   return isNearAnswer(words) ? null : { approved: false, reason: words };
 }
 
 const nearAnswers =
   /^(?:[a-z?!.]{1,2}|yep|yeah|yup|okay|sure|allow|maybe|nope|nah|never|deny)$/iu;
 
-/** No answer, but meant as one: such a word is told to nobody else. */
+/**
+ * Whether a text was meant as an answer, although it is none: it is passed on to nobody.
+ */
 export function isNearAnswer(said: string): boolean {
   return nearAnswers.test(said.trim());
 }
@@ -84,7 +92,7 @@ export function notUnderstood(said: string, answers = permissionLetters): string
   return `"${oneLine(said, 40)}" was not understood; answer ${answers}.`;
 }
 
-/** A letter or a whole word; null: not an answer, so that it stays open. */
+/** Reads a letter or a whole word. Null: it is no answer, and the question stays open. */
 export function readPermission(said: string): PermissionChoice | null {
   const word = said.trim().toLowerCase();
   const isMeant = (choice: PermissionChoice): boolean =>
@@ -94,13 +102,14 @@ export function readPermission(said: string): PermissionChoice | null {
   return (Object.keys(permissionAnswers) as PermissionChoice[]).find(isMeant) ?? null;
 }
 
-/**
- * Nobody is asked about more than this; whatever else comes here is not worth a screen.
- */
+/** Longer subjects and more lines are not shown: nobody is asked about more than this. */
 const longestSubject = 2000;
 const mostLines = 40;
 
-/** `most`: lines of the subject, where all of it was printed before. */
+/**
+ * The lines of a permission request. `most`: how many lines of the subject are shown, if
+ * all of it was printed before.
+ */
 export function wantedLines(
   page: Page,
   {
@@ -111,19 +120,25 @@ export function wantedLines(
   most = Number.POSITIVE_INFINITY,
 ): string[] {
   const lines = subject.slice(0, longestSubject).split('\n', mostLines);
-  const left = subject.length - lines.join('\n').length;
+  const hiddenLength = subject.length - lines.join('\n').length;
   const shown = lines.flatMap((line) =>
     wholeLines(page, `  ${page.signs.margin} `, line),
   );
   const notes = [
     ...(shown.length > most ? ['This is only part of it; all of it is above.'] : []),
-    ...(shown.length <= most && left > 0 ? [`[and ${left} more characters]`] : []),
+    ...(shown.length <= most && hiddenLength > 0
+      ? [`[and ${hiddenLength} more characters]`]
+      : []),
     ...(hasHidden(subject.slice(0, longestSubject)) ? [hiddenNote] : []),
   ];
   const covers = describeCover(subject, pattern.slice(0, longestSubject));
-  const asked = { mark: page.signs.waiting, markStyle: 'yellow', style: 'bold' } as const;
+  const entryStyle = {
+    mark: page.signs.waiting,
+    markStyle: 'yellow',
+    style: 'bold',
+  } as const;
   return [
-    ...page.entry({ ...asked, text: `permission asked: ${tool}` }),
+    ...page.entry({ ...entryStyle, text: `permission asked: ${tool}` }),
     ...shown.slice(0, most),
     ...notes.flatMap((text) => page.entry({ indent: 2, text, style: 'red' })),
     ...wholeLines(page, '  ', `s or a would allow: ${covers}`),
@@ -131,7 +146,8 @@ export function wantedLines(
 }
 
 /**
- * Every character of it, blanks too: what is to be allowed is neither cut nor tidied up.
+ * Every character of the text, blanks too: what a human allows is neither cut nor tidied
+ * up.
  */
 function wholeLines(page: Page, lead: string, text: string): string[] {
   const room = page.width === null ? null : page.width - lead.length;
@@ -144,8 +160,8 @@ function wholeLines(page: Page, lead: string, text: string): string[] {
 }
 
 /**
- * A text that is to be allowed: nothing in it is hidden, stripped or replaced by what it
- * only resembles.
+ * A text that a human is asked to allow: nothing in it is hidden, removed or replaced by
+ * something that only looks like it.
  */
 export function seen({ unicode }: Pick<Page, 'unicode'>, text: string): string {
   const visible = visibleLine(text);
@@ -155,7 +171,7 @@ export function seen({ unicode }: Pick<Page, 'unicode'>, text: string): string {
 const hiddenNote =
   'It holds characters that a terminal does not show; here they are written as \\x1b, \\u202e and so on.';
 
-/** Whether what is asked for can be shown whole on a line or two. */
+/** Whether the subject can be shown in full on a line or two. */
 export function isShort(subject: string): boolean {
   return (
     !subject.includes('\n') &&
@@ -165,15 +181,12 @@ export function isShort(subject: string): boolean {
 
 const shortLength = 100;
 
-/** "= …" marks a command that is meant as it stands. */
+/** A pattern in words: "= …" stands for exactly this command. */
 export function describePattern(pattern: string): string {
   return visibleLine(pattern.startsWith('= ') ? `exactly ${pattern.slice(2)}` : pattern);
 }
 
-/**
- * What a lasting answer covers, where the subject is shown beside it: a long one is not
- * said a second time.
- */
+/** What a lasting answer covers, beside the subject: a long subject is not repeated. */
 function describeCover(subject: string, pattern: string): string {
   const isWhole = pattern.startsWith('= ') && !isShort(subject);
   return isWhole ? 'exactly this command' : describePattern(pattern);

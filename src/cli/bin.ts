@@ -1,9 +1,9 @@
 #!/usr/bin/env node
-// What `untildone` starts: looks at the Node it runs on, and only then imports the
+// What `untildone` starts: it looks at the Node it runs on, and only then imports the
 // program. It must parse on every Node that knows modules: old syntax, no top-level
 // await, no import at the top.
 
-/** Written in by the build; a run from source has no published version. */
+/** The build writes it in; a run from source has no published version. */
 declare const UNTILDONE_VERSION: string | undefined;
 declare const FILE_OF_COMMAND:
   | { readonly [word: string]: readonly [file: string, kept: string] }
@@ -27,25 +27,25 @@ if (major < 22 || (major === 22 && minor < 13)) {
     `${typeof UNTILDONE_VERSION === 'string' ? UNTILDONE_VERSION : '0.0.0-source'}\n`,
   );
 } else {
-  // The build has all commands in one file, and those that are asked for often in
-  // another: each is quicker to load than many.
+  // The build puts all commands into one file, and the most frequent ones into another:
+  // one file loads faster than many.
   const files = typeof FILE_OF_COMMAND === 'undefined' ? null : FILE_OF_COMMAND;
   const word = process.argv[2] || '--help';
-  // Another word is a mistake, and nothing is kept of it.
-  const found =
+  // Any other word is a mistake, so its compiled code is not kept.
+  const fileAndCache =
     files &&
     ((Object.hasOwn(files, word) && files[word]) || (['./commands.cjs', ''] as const));
   import('../store/state-directory.ts')
     .then(({ useCompiledCode }) => useCompiledCode(process.env))
-    // Safe: it only makes the start quicker.
+    // Safe: the cache only makes the start faster.
     .catch(() => null)
     .then((folder) =>
-      found
+      fileAndCache
         ? import('./warm-start.ts').then(({ startWarm }) =>
             startWarm(
-              new URL(found[0], import.meta.url),
-              found[1] ? folder : null,
-              found[1],
+              new URL(fileAndCache[0], import.meta.url),
+              fileAndCache[1] ? folder : null,
+              fileAndCache[1],
             ),
           )
         : import('./main.ts'),

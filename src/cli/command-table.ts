@@ -1,6 +1,6 @@
-// Every command: the group in which `--help` lists it, its line there, one example, and
-// its file. A command's file is loaded only when it runs, so that the others cost nothing
-// at the start.
+// The table of all commands: the group in which `--help` lists each, its line there, one
+// example, and its file. A command's file is loaded only when the command runs, so that
+// the others cost nothing at the start.
 import type { Command } from './command.ts';
 
 const loaders = {
@@ -41,7 +41,7 @@ type Words = {
   readonly [Name in CommandName]?: readonly [summary: string, example: string];
 };
 
-/** In the order of `--help`. */
+/** The groups in the order of `--help`. */
 const groups: Readonly<Record<string, Words>> = {
   'Work until it is done': {
     run: [
@@ -149,12 +149,12 @@ export const commandTable = {
       group,
       summary,
       example: `untildone ${example}`,
-      /** Started by untildone itself, not by people: no help lists it. */
+      /** untildone starts it by itself, so no help lists it. */
       hidden: name === 'check-runner',
       load: loaders[name as CommandName] as () => Promise<Command>,
     })),
   ),
-  /** What holds several commands and is none itself. */
+  /** The words that hold several commands and are no command themselves. */
   groups: {
     plan: 'The plan of a session: show, log, import, export, move',
     ledger: 'The history of the plans: verify',

@@ -1,16 +1,16 @@
-// The shape of a command: data only. program.ts makes what commander parses and explains
-// from it, completion.ts what a shell completes.
+// The shape of a command, as data. program.ts makes from it what commander parses and
+// explains, completion.ts what a shell completes.
 import { type FlagsResult, flagsFor } from '../core/config.ts';
 import { UntildoneError } from '../core/error.ts';
 import type { Setting } from '../core/settings.ts';
 import type { Io } from './io.ts';
 
 export interface Option {
-  /** What stands for the value in the help; absent: the option takes none. */
+  /** The name of the value in the help. Absent: the option takes no value. */
   readonly value?: string;
   /** The value may be left out: `--resume` and `--resume SESSION`. */
   readonly optional?: true;
-  /** What cannot be said with it. */
+  /** Options that cannot be given together with it. */
   readonly excludes?: readonly string[];
   readonly summary: string;
 }
@@ -18,21 +18,21 @@ export interface Option {
 export interface Command {
   /**
    * Its arguments, as commander writes them: `[session]`, `<FILE>`; choices have a bar
-   * between them. Absent: none.
+   * between them. Absent: it takes none.
    */
   readonly takes?: string;
   /** Paragraphs for `--help`, which breaks their lines itself. */
   readonly about: readonly string[];
   readonly options: Readonly<Record<string, Option>>;
-  /** With one of these options, words behind `--` are for another program. */
+  /** With one of these options, the words behind `--` are for another program. */
   readonly passesOnWith?: readonly string[];
   /** Takes `--max-continuations=20` and the like; its help lists those that act there. */
-  readonly takesSettings?: Place;
+  readonly takesSettings?: SettingScope;
   /** Returns the exit code. */
   run(given: Arguments, io: Io): Promise<number>;
 }
 
-type Place = Setting['actsIn'][number] | 'everywhere';
+type SettingScope = Setting['actsIn'][number] | 'everywhere';
 
 export interface Arguments {
   has(option: string): boolean;
@@ -40,12 +40,12 @@ export interface Arguments {
   /** Every value of an option that was given more than once. */
   texts(option: string): readonly string[];
   positional(index: number): string | null;
-  /** For another program. */
+  /** The words behind `--`, for another program. */
   readonly passedOn: readonly string[];
   readonly settings: FlagsResult;
 }
 
-/** Of commands that print a stream of run events. */
+/** For commands that print a stream of run events. */
 export const eventsOption = {
   json: { summary: 'Print one JSON event a line (NDJSON); see docs/run-events.md.' },
 } as const;

@@ -1,13 +1,13 @@
-// Completion by Tab: the script for a shell, and the words that such a script asks for at
-// each press (`untildone complete -- WORDS`). Only the command that is being typed is
-// loaded.
+// Completion by Tab: prints the script for a shell, and completes the words that this
+// script sends at each press (`untildone complete -- WORDS`). It loads only the command
+// that is being typed.
 import { type Command, type Option, settingOptions } from './command.ts';
 import type { CommandTable } from './command-table.ts';
 import { printLines } from './print.ts';
 
 /**
- * The script asks a function of the package bash-completion for the words, which is not
- * everywhere.
+ * The script asks a function of the package bash-completion for the words, but not every
+ * machine has that package.
  */
 const withoutBashCompletion = `type _get_comp_words_by_ref >/dev/null 2>&1 || _get_comp_words_by_ref() { words=("\${COMP_WORDS[@]}"); cword=$COMP_CWORD; cur=\${words[cword]}; }`;
 
@@ -24,29 +24,30 @@ export const completion: Command = {
   async run(given, io) {
     const shell = given.positional(0) ?? '';
     const { script } = await import('@bomb.sh/tab');
-    const written: string[] = [];
+    const scriptLines: string[] = [];
     const { log } = console;
-    console.log = (text: string) => written.push(text);
+    console.log = (text: string) => scriptLines.push(text);
     try {
       script(shell, 'untildone', 'untildone');
     } finally {
       console.log = log;
     }
-    // Whoever reads ~/.bashrc again reads this again, and a constant cannot be set twice.
-    const repeatable = written.join('\n').replaceAll(/^readonly /gmu, '');
+    // ~/.bashrc may be read twice in one shell, and a `readonly` variable cannot be set
+    // again.
+    const repeatable = scriptLines.join('\n').replaceAll(/^readonly /gmu, '');
     const bash = [
       withoutBashCompletion,
       repeatable,
       'complete -o default -F __untildone_complete untildone',
     ];
-    printLines(io, shell === 'bash' ? bash : written);
+    printLines(io, shell === 'bash' ? bash : scriptLines);
     return 0;
   },
 };
 
 /**
- * @param words what was typed behind the name of the program; the last one is not
- * finished
+ * Prints the completions of a line.
+ * @param words the words after the program's name; the last one is not finished
  */
 export async function complete(
   words: readonly string[],
@@ -58,7 +59,7 @@ export async function complete(
     for (const { name, summary, hidden } of table.rows) if (!hidden) add(name, summary);
   });
   for (const row of table.rows.filter(({ hidden }) => !hidden)) {
-    const completed = tab.command(row.name, row.summary);
+    const completedCommand = tab.command(row.name, row.summary);
     const isTyped = row.name.split(' ').every((word, index) => words[index] === word);
     if (!isTyped) continue;
     const command = await row.load();
@@ -67,20 +68,20 @@ export async function complete(
       ...settingOptions(command),
       help: { summary: 'Show this.' },
     };
-    const last = words.at(-2)?.replace(/^--/u, '') ?? '';
-    // The shell completes names of files better than we would.
+    const lastOption = words.at(-2)?.replace(/^--/u, '') ?? '';
+    // The shell completes file names better than we would.
     const takesFile =
       command.takes === '<FILE>' && words.at(-1)?.startsWith('-') === false;
-    if (takesFile || /FILE/u.test(command.options[last]?.value ?? '')) {
+    if (takesFile || /FILE/u.test(command.options[lastOption]?.value ?? '')) {
       process.stdout.write(':0\n');
       return 0;
     }
     for (const [name, { value, summary }] of Object.entries(options)) {
-      if (value === undefined) completed.option(name, summary);
-      else completed.option(name, summary, (add) => addChoices(value, add));
+      if (value === undefined) completedCommand.option(name, summary);
+      else completedCommand.option(name, summary, (add) => addChoices(value, add));
     }
     for (const argument of (command.takes ?? 'word').split(' '))
-      completed.argument(argument, (add) => addChoices(argument, add));
+      completedCommand.argument(argument, (add) => addChoices(argument, add));
   }
   tab.parse([...words]);
   return 0;

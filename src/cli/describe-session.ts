@@ -1,6 +1,7 @@
-// A session in words: how people tell it from others (V11), what it is doing, how far its
-// plan is, how much of its limits is used (C3, C4). Pure. The same values feed the text
-// and the JSON of `status`; text made from them still has to be made safe.
+// Describes a session in words: how people tell it from others (V11), what it is doing,
+// how far its plan is, how much of its limits is used (C3, C4). Pure. The same values
+// feed the text and the JSON of `status`; text made from them is not safe for a terminal
+// yet.
 import type { Decision } from '../core/decision.ts';
 import type { Reason } from '../core/rules.ts';
 import { visibleLine } from '../core/safe-text.ts';
@@ -29,13 +30,16 @@ import {
 } from './show/words.ts';
 
 /**
- * Ids of neighbours begin alike, since they begin with the time; their ends are random.
+ * Ids of neighbours begin alike, because they begin with the time; their ends are random.
  */
 const shortLength = 6;
-/** So long they are typed as they are. */
+/** Ids up to this length are typed in full. */
 const longestTyped = 16;
 
-/** @param others what must not end in the same letters */
+/**
+ * The end of an id that people type.
+ * @param others ids that must not end in the same letters
+ */
 export function shortId(id: string, others: readonly string[] = []): string {
   if (id.length <= longestTyped) return shown(id, longestTyped);
   const rivals = others.filter((other) => other !== id);
@@ -43,19 +47,20 @@ export function shortId(id: string, others: readonly string[] = []): string {
   while (length < id.length && rivals.some((other) => other.endsWith(id.slice(-length))))
     length += 1;
   const end = id.slice(-length);
-  // A host's id may be anything; what looks like an option or a pattern is not typed.
+  // A host's id may be any text. An end that looks like an option or a pattern is not
+  // used.
   return /^[\p{L}\p{N}_][\p{L}\p{N}_.-]*$/u.test(end) ? end : shown(id, 60);
 }
 
 /**
- * `8e34db “migrate the tests to vitest”`; without words the whole id, which may say more
- * than its end.
+ * `8e34db “migrate the tests to vitest”`. Without a title the whole id, which may say
+ * more than its end.
  */
 export function nameSession({ id, title }: Pick<Session, 'id' | 'title'>): string {
   return title === null ? shown(id, 60) : `${shortId(id)} “${shown(title, 60)}”`;
 }
 
-/** For `--json`: whole ids. */
+/** The session in `--json`: with its whole id. */
 export function sessionFields({ id, title }: Pick<Session, 'id' | 'title'>) {
   return { session: id, title };
 }
@@ -86,7 +91,10 @@ export type DescribedState =
   | ReturnType<typeof describeLostProcess>;
 export type StateName = DescribedState['name'];
 
-const state = <const Name extends string>(name: Name, words: string) => ({ name, words });
+const describedState = <const Name extends string>(name: Name, words: string) => ({
+  name,
+  words,
+});
 
 /** The states of a session that is in the middle of its work. */
 const atWorkStates: ReadonlySet<StateName> = new Set([
@@ -97,26 +105,28 @@ const atWorkStates: ReadonlySet<StateName> = new Set([
 export const isAtWork = ({ name }: DescribedState): boolean => atWorkStates.has(name);
 
 /**
- * @param found the session's process; null: it is not known, so the record alone counts
+ * The state of a session in words.
+ * @param processState the session's process; null: it is not known, so only the record counts
  * (see `describeCurrentState`)
  */
 export function describeState(
   session: Session,
   now: number,
-  found: SessionProcessState | null = null,
+  processState: SessionProcessState | null = null,
 ): DescribedState {
   const recorded = describeRecord(session, now);
-  if (found === null || found === 'alive' || !isAtWork(recorded)) return recorded;
-  return describeLostProcess(session, found);
+  if (processState === null || processState === 'alive' || !isAtWork(recorded))
+    return recorded;
+  return describeLostProcess(session, processState);
 }
 
-/** Nothing runs the session any more, and its record still says that it is at work. */
+/** No process runs the session any more, although its record says that it is at work. */
 function describeLostProcess(
   { id, descriptor: { host, parentId } }: Session,
-  found: SessionProcessState,
+  processState: SessionProcessState,
 ) {
-  if (host === libraryHost && found === 'left')
-    return state(
+  if (host === libraryHost && processState === 'left')
+    return describedState(
       'idle',
       'idle: no program has it open; it goes on when one opens it again with this id',
     );
@@ -126,57 +136,60 @@ function describeLostProcess(
       ? 'it goes on when a program opens it again with this id'
       : resumes;
   const what =
-    found === 'gone' ? 'its process is gone (killed?)' : 'no process is at work in it';
-  return state('gone', `${what}: ${next}`);
+    processState === 'gone'
+      ? 'its process is gone (killed?)'
+      : 'no process is at work in it';
+  return describedState('gone', `${what}: ${next}`);
 }
 
 function describeRecord(session: Session, now: number) {
   const { deleted, descriptor, latch, pause, timer, parked, settled, turn, lastStop } =
     session;
-  if (deleted) return state('deleted', 'deleted');
+  if (deleted) return describedState('deleted', 'deleted');
   if (latch?.movedTo !== undefined)
-    return state('latched', `its plan was moved to ${latch.movedTo}`);
+    return describedState('latched', `its plan was moved to ${latch.movedTo}`);
   const later = describeLaterHold(session, now);
   if (settled !== null && later !== null)
-    return state('settled', `ended: ${settled.outcome}; ${later}`);
-  if (latch !== null) return state('latched', `stopped by you (${latch.how})`);
+    return describedState('settled', `ended: ${settled.outcome}; ${later}`);
+  if (latch !== null) return describedState('latched', `stopped by you (${latch.how})`);
   const why = pause === null || pause.reason === null ? '' : `: ${pause.reason}`;
-  if (pause !== null) return state('paused', `${pauses[pause.by]}${why}`);
+  if (pause !== null) return describedState('paused', `${pauses[pause.by]}${why}`);
   const due =
     timer === null
       ? ''
       : `, ${timer.dueAt > now ? formatAge(timer.dueAt, now) : 'overdue'}`;
   if (timer?.purpose === 'resend')
-    return state('waiting', `waiting to send the continuation again${due}`);
+    return describedState('waiting', `waiting to send the continuation again${due}`);
   if (parked?.cause === 'not-yet')
-    return state('counting-down', `counting down: the agent goes on${due}`);
+    return describedState('counting-down', `counting down: the agent goes on${due}`);
   if (parked !== null) {
     const cause = causes[parked.cause as keyof typeof causes] ?? parked.cause;
-    return state('waiting', `waiting for ${cause}${due}`);
+    return describedState('waiting', `waiting for ${cause}${due}`);
   }
   const pending = pendingWait(session);
-  if (pending !== null) return state('waiting', `waiting for ${pending}`);
-  if (settled !== null) return state('settled', `ended: ${settled.outcome}`);
-  // A worker of our own agent hears no human, so it has no turn; its one stop is its end.
+  if (pending !== null) return describedState('waiting', `waiting for ${pending}`);
+  if (settled !== null) return describedState('settled', `ended: ${settled.outcome}`);
+  // A worker of our own agent hears no human, so it has no turn, and its one stop is its
+  // end.
   if (descriptor.host === 'untildone' && descriptor.parentId !== null && turn === null)
     return lastStop === null
-      ? state('running', 'running: a worker')
-      : state('idle', 'idle: the worker has ended');
+      ? describedState('running', 'running: a worker')
+      : describedState('idle', 'idle: the worker has ended');
   if (isWaiting(session))
-    return state(
+    return describedState(
       'idle',
       `waiting for your next message in ${hostTitle(descriptor.instance)}`,
     );
-  if (isImported(session)) return state('idle', 'imported; nobody works on it');
-  if (turn === null) return state('idle', 'idle: nothing was asked of it yet');
+  if (isImported(session)) return describedState('idle', 'imported; nobody works on it');
+  if (turn === null) return describedState('idle', 'idle: nothing was asked of it yet');
   return turn.ended
-    ? state('idle', 'idle')
-    : state('running', `running: turn ${turn.number}`);
+    ? describedState('idle', 'idle')
+    : describedState('running', `running: turn ${turn.number}`);
 }
 
 /**
- * A stop or a pause after the end of the turn, whose outcome stays (V12); null: there is
- * none.
+ * Describes a stop or a pause after the end of the turn, whose outcome stays (V12). Null:
+ * there is none.
  */
 export function describeLaterHold(session: Session, now: number): string | null {
   const { latch, pause, settled } = session;
@@ -192,21 +205,19 @@ export function describeLaterHold(session: Session, now: number): string | null 
 }
 
 /**
- * The plan of a file, which `plan import` keeps: no agent is behind it, and none ever
- * will be.
+ * Whether the session only keeps the plan of a file for `plan import`: no agent ever
+ * works in it.
  */
 export function isImported({ descriptor }: Pick<Session, 'descriptor'>): boolean {
   return descriptor.host === 'plan-file';
 }
 
-/** A plan that only waits for a host (V7): no agent is behind it yet. */
+/** Whether the session is a plan that waits for a host (V7): no agent works in it yet. */
 export function isWaiting({ descriptor }: Pick<Session, 'descriptor'>): boolean {
   return descriptor.host === waitingHost;
 }
 
-/**
- * A wait that an asked host let through is not parked; its cause is there all the same.
- */
+/** A wait that a hook host let through is not parked, but its cause still counts. */
 function pendingWait({ waits }: Session): string | null {
   if (waits.recovering) return causes.recovering;
   if (waits.compacting) return causes.compacting;
@@ -215,21 +226,23 @@ function pendingWait({ waits }: Session): string | null {
   return null;
 }
 
-/** Everything that holds the session up, one line each. */
+/** Everything that the session waits for, one line each. */
 export function describeWaits(session: Session, now: number): string[] {
   const { waits, jobs, rateLimitedUntil, injection, delegation } = session;
-  const asked = session.permissions.requests.filter(({ answer }) => answer === null);
+  const openRequests = session.permissions.requests.filter(
+    ({ answer }) => answer === null,
+  );
   const pending = (amount: number, noun: string): string[] =>
     amount === 0 ? [] : [`${count(amount, noun)} without an answer`];
-  const unsent = injection?.state === 'intended' || injection?.state === 'sent';
+  const isUnsent = injection?.state === 'intended' || injection?.state === 'sent';
   return [
     ...(waits.recovering ? ['recovering from an error'] : []),
     ...(waits.compacting ? ['compacting the context'] : []),
-    ...asked.map(
+    ...openRequests.map(
       ({ tool, subject }) =>
         `permission for ${tool}: ${visibleLine(subject)} (\`untildone approve\`)`,
     ),
-    ...pending(waits.permissions.length - asked.length, 'permission request'),
+    ...pending(waits.permissions.length - openRequests.length, 'permission request'),
     ...pending(waits.questions.length, 'question'),
     ...(delegation?.ended === null
       ? [`the worker ${delegation.agentType}, session ${shortId(delegation.workerId)}`]
@@ -238,7 +251,7 @@ export function describeWaits(session: Session, now: number): string[] {
     ...(rateLimitedUntil !== null && rateLimitedUntil > now
       ? [`the provider's limit, reset ${formatAge(rateLimitedUntil, now)}`]
       : []),
-    ...(unsent
+    ...(isUnsent
       ? [
           `continuation ${injection.epoch} is ${injection.state} and was not seen in the host yet`,
         ]
@@ -274,7 +287,7 @@ const kinds: Readonly<Record<Session['descriptor']['kind'], string>> = {
   unknown: 'a session that it did not describe',
 };
 
-/** Who runs the session, and how it is kept at work. */
+/** Says which host runs the session, and how untildone keeps it at work. */
 export function describeHost({ descriptor }: Session): string {
   const { host, instance, mode, kind, headless, parentId, driven } = descriptor;
   if (driven !== undefined)
@@ -288,7 +301,7 @@ export function describeHost({ descriptor }: Session): string {
   return `${host}, ${kinds[kind]}; ${way}${headless ? '; nobody is there to answer it' : ''}`;
 }
 
-/** @param run the state of the run that sent it */
+/** @param run the state of the run that started the worker */
 export function describeWorker(
   { id, agentType, title, result }: WorkerView,
   run: DescribedState,
@@ -299,8 +312,8 @@ export function describeWorker(
 }
 
 /**
- * How far a todo of this session is proved: passed checks on the goal cover those that
- * have no check of their own.
+ * How far a todo of this session is proved: passed goal checks cover todos that have no
+ * check of their own.
  */
 export function standingIn(session: Pick<Session, 'settled' | 'turn'>) {
   const isProved = isGoalProved(session);
@@ -308,8 +321,8 @@ export function standingIn(session: Pick<Session, 'settled' | 'turn'>) {
 }
 
 /**
- * `3 todos: 1 checked · 1 claimed, not checked · 1 open`: what `run` says at its end,
- * everywhere (V8).
+ * `3 todos: 1 checked · 1 claimed, not checked · 1 open`: the same words as at the end of
+ * `run` (V8).
  */
 export function describePlan(session: State): string {
   const { plan } = session;
@@ -334,16 +347,18 @@ export function describeAnswer({
     textKind === null
       ? 'sent back to work'
       : `sent back to work: ${continuationName(textKind)}`;
-  const said = {
+  const answerWords = {
     continue: sent,
     wait: `waits for ${causes[reason as keyof typeof causes] ?? reason}`,
-    // Without an outcome it was none of our business.
+    // A stop without an outcome was not ours to judge.
     'let-go': outcome === null ? `left alone: ${reason}` : `may stop: ${outcome}`,
   };
-  return `${said[answer]}${observed ? ' (only observed: nothing was done)' : ''}`;
+  return `${answerWords[answer]}${observed ? ' (only observed: nothing was done)' : ''}`;
 }
 
-/** Continuations counted against their limits (G6), and the budgets that are set (G8). */
+/**
+ * The continuations counted against their limits (G6), and the budgets that are set (G8).
+ */
 export function describeLimits(
   { counters, usage }: Session,
   settings: Settings,

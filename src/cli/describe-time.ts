@@ -29,7 +29,7 @@ const units: Readonly<Record<string, number>> = {
   w: 604_800_000,
 };
 
-/** `90m`, `12h`, `30d`, `4w` in milliseconds; null where the text says something else. */
+/** `90m`, `12h`, `30d`, `4w` in milliseconds. Null: the text is no such span. */
 export function parseSpan(text: string): number | null {
   const match = /^(\d{1,6})([mhdw])$/.exec(text.trim());
   if (match === null) return null;

@@ -1,6 +1,6 @@
-// What `doctor` says of every host alike: whether the program is there, and what `init`
-// wrote is there, complete and works. What only a host knows comes from its installer.
-// Nothing is changed here.
+// Examines a host for `doctor`: whether the program is installed, and whether what `init`
+// wrote is there, complete and working. A host's own checks come from its installer. It
+// changes nothing.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,12 +14,16 @@ import { broken, initCommand, note, ok } from '../hosts/install/installer.ts';
 import { isReadAtStart, isReadByUs, isReadTooEarly } from '../hosts/project-variables.ts';
 import { stateDirectory } from '../store/state-directory.ts';
 
+/** Picks from each row the first finding that applies. */
 export function tellFirst(rows: install.Examination): install.Finding[] {
   return rows.flatMap((row) => row.find((one) => !!one) || []);
 }
 
 export type HostReport = Readonly<ReturnType<typeof examineHost>>;
-/** @param asked how its hooks are read; null: it has none */
+/**
+ * Examines one host.
+ * @param asked how its hooks are read; null: it has none
+ */
 export function examineHost(
   installer: install.HostInstaller,
   asked: AskedHost | null,
@@ -28,37 +32,38 @@ export function examineHost(
 ) {
   const { name: host, title, pieces, knownVersions, oldestVersion, howToGet } = installer;
   const program = install.findProgram(installer.program, basis.env);
-  const said =
+  const versionText =
     program === null ? null : install.outputOf(program, ['--version'], basis.env);
-  const hostVersion = /\d+\.\d+\.\d+(?:[\w.-]*\w)?/.exec(said ?? '')?.[0] ?? null;
+  const hostVersion = /\d+\.\d+\.\d+(?:[\w.-]*\w)?/.exec(versionText ?? '')?.[0] ?? null;
   const survey = installer.survey(basis);
   const { plugin } = survey;
   const scopes = install.allScopes.filter((scope) => survey.installed(scope).length > 0);
   const isInstalled = scopes.length > 0 || plugin !== null;
-  const wrong = isInstalled ? broken : note;
+  const missingLevel = isInstalled ? broken : note;
   const unknown = `${title} was not found on PATH (no program "${installer.program}").`;
-  const there = `${title} ${hostVersion} at ${program}`;
+  const installedAt = `${title} ${hostVersion} at ${program}`;
   const isTooOld =
     oldestVersion &&
     (hostVersion ?? '').localeCompare(oldestVersion, 'en', { numeric: true }) < 0;
-  // Of two plugins one acts; two hooks count a stop twice.
-  const twice = pieces === 'plugin' ? note : broken;
-  const both = `Installed twice: by init, and as a plugin (${plugin}).`;
+  // If a plugin is installed twice, only one acts; two hooks count each stop twice.
+  const twiceLevel = pieces === 'plugin' ? note : broken;
+  const twiceSentence = `Installed twice: by init, and as a plugin (${plugin}).`;
   const rows: install.Examination = [
     [
-      !program && wrong('host', unknown, howToGet),
+      !program && missingLevel('host', unknown, howToGet),
       !hostVersion &&
         note('host', `${title} is at ${program}, but does not say its version.`),
       isTooOld &&
-        wrong(
+        missingLevel(
           'host',
-          `${there} is too old: untildone needs ${oldestVersion} or newer.`,
+          `${installedAt} is too old: untildone needs ${oldestVersion} or newer.`,
           howToGet,
         ),
-      knownVersions.includes(hostVersion ?? '') && ok('host', `${there}, known to work.`),
+      knownVersions.includes(hostVersion ?? '') &&
+        ok('host', `${installedAt}, known to work.`),
       note(
         'host',
-        `${there}; tested with ${knownVersions.join(', ')}, so watch the first runs.`,
+        `${installedAt}; tested with ${knownVersions.join(', ')}, so watch the first runs.`,
       ),
     ],
     [
@@ -66,7 +71,9 @@ export function examineHost(
         note(pieces, `Nothing is installed in ${title} here.`, initCommand(host)),
     ],
     [
-      plugin && scopes.length > 0 && twice('plugin', both, installer.howToRemovePlugin),
+      plugin &&
+        scopes.length > 0 &&
+        twiceLevel('plugin', twiceSentence, installer.howToRemovePlugin),
       plugin && ok('plugin', `Installed as a plugin of ${title} (${plugin}).`),
     ],
     ...scopes.map((scope) =>
@@ -77,18 +84,21 @@ export function examineHost(
       ? [examineVariables(title, asked, survey, basis)]
       : []),
   ];
-  const looked = tellFirst(rows);
-  // What is broken to the eye need not be called.
-  const isWhole = isInstalled && !looked.some(({ level }) => level === 'broken');
+  const firstFindings = tellFirst(rows);
+  // A call would add nothing to a finding that something is broken.
+  const isWhole = isInstalled && !firstFindings.some(({ level }) => level === 'broken');
   const proofs = isWhole ? survey.proofs(scopes, program) : [];
-  const findings = [...looked, ...proofs.flatMap((proof) => prove(proof, basis, host))];
+  const findings = [
+    ...firstFindings,
+    ...proofs.flatMap((proof) => runProof(proof, basis, host)),
+  ];
   return { host, title, program, hostVersion, scopes, isInstalled, findings };
 }
 
-/** Cold starts of hosts on a busy machine; more is a hang. */
+/** Time for the cold start of a host on a busy machine; a longer one hangs. */
 const proofMs = 20_000;
 
-function prove(
+function runProof(
   { name, call, folder, input, isProved, proved, failed }: install.Proof,
   { env }: install.InstallBasis,
   host: string,
@@ -103,7 +113,7 @@ function prove(
       input: input(scratch),
       encoding: 'utf8',
       timeout: proofMs,
-      // One that ignores a polite signal would hang us for good.
+      // A process that ignores a polite signal would keep us waiting for ever.
       killSignal: 'SIGKILL',
     });
     const isLate =
@@ -132,22 +142,28 @@ function examineScope(
   const programs = survey.installed(scope);
   const where = `Installed ${install.scopeNames[scope]}`;
   const mend = initCommand(name, scope);
-  const other = programs.find(({ version }) => version !== wanted)?.version;
-  const dead = (why: string) => broken(`${piece}-file`, `${where}, but the ${why}`, mend);
+  const otherVersion = programs.find(({ version }) => version !== wanted)?.version;
+  const brokenFile = (why: string) =>
+    broken(`${piece}-file`, `${where}, but the ${why}`, mend);
   const damaged = `${piece} is not the one of this version: `;
   const { targets, summary } = survey.layout(scope);
-  const [first, ...more] = targets.flatMap((target) => whatLacks(target, name));
+  const [first, ...more] = targets.flatMap((target) => findMissingEdits(target, name));
   const lacking = more.length === 0 ? first : `${first} and ${more.length} more`;
   return [
     ...programs.flatMap(({ node, file, version }) => [
-      node && !isExecutable(node) && dead(`Node that runs the ${piece} is gone: ${node}`),
-      file && !existsSync(file) && dead(`${piece} itself is gone: ${file}`),
-      file && version === wanted && !isCopied(shipped, file) && dead(damaged + file),
+      node &&
+        !isExecutable(node) &&
+        brokenFile(`Node that runs the ${piece} is gone: ${node}`),
+      file && !existsSync(file) && brokenFile(`${piece} itself is gone: ${file}`),
+      file &&
+        version === wanted &&
+        !isCopied(shipped, file) &&
+        brokenFile(damaged + file),
     ]),
-    other &&
+    otherVersion &&
       note(
         `${piece}-version`,
-        `${where} by untildone ${other}; this is ${wanted}.`,
+        `${where} by untildone ${otherVersion}; this is ${wanted}.`,
         mend,
       ),
     lacking && broken(pieces, `${where}, but not complete: ${lacking} is missing.`, mend),
@@ -166,12 +182,12 @@ function examineVariables(
   { env, cwd }: install.InstallBasis,
 ): install.Row {
   if (projectVariables === undefined) return [];
-  const found = [...new Set([cwd, survey.project])].map((folder) =>
+  const foundVariables = [...new Set([cwd, survey.project])].map((folder) =>
     projectVariables(folder, env),
   );
   const unreadable = `The settings of ${title} in this project cannot be read and may set any variable: untildone's hooks ignore every variable that they would read.`;
-  // `init` writes UNTILDONE_HOME into a local file of the project if the state directory
-  // is not in its default place.
+  // If the state directory is not in its default place, `init` writes UNTILDONE_HOME into
+  // a local file of the project.
   const usual = join(stateDirectory({ ...env, UNTILDONE_HOME: undefined }), '/');
   const programs = install.allScopes.flatMap((scope) => survey.installed(scope));
   const isMoved = programs.some(
@@ -180,7 +196,9 @@ function examineVariables(
   const isIgnored = (name: string) =>
     (isReadByUs(name) || variables.includes(name)) &&
     !(isMoved && name === 'UNTILDONE_HOME');
-  const names = [...new Set(found.flatMap((listed) => listed ?? []))].filter(isIgnored);
+  const names = [...new Set(foundVariables.flatMap((listed) => listed ?? []))].filter(
+    isIgnored,
+  );
   // A committed hook, and that of a plugin, is started as the host finds its program.
   const isPlain =
     programs.some(({ file }) => file === undefined) || survey.plugin !== null;
@@ -188,20 +206,21 @@ function examineVariables(
   const ignored = `The settings of ${title} in this project set ${names.join(', ')}: untildone's hooks ignore that.`;
   const early = `${atStart.join(', ')} can still change what a hook does: it takes effect when the hook starts.`;
   return [
-    found.includes(null) && note('variables', unreadable, 'make them short and plain'),
+    foundVariables.includes(null) &&
+      note('variables', unreadable, 'make them short and plain'),
     atStart.length > 0 &&
       note('variables', `${ignored} ${early}`, `take ${atStart.join(', ')} out of them`),
     names.length > 0 && note('variables', ignored),
   ];
 }
 
-function whatLacks({ path, edits }: FileTarget, host: string): string[] {
-  const look = () => {
+function findMissingEdits({ path, edits }: FileTarget, host: string): string[] {
+  const listMissing = () => {
     const text = readSettingsFile(path).text ?? '';
     const lacking = edits.filter((edit) => applyEdit(text, edit, host) !== text);
     return lacking.map((edit) => `${nameOf(edit)} in ${path}`);
   };
-  return unlessRefused(look, (why) => [`${path} ${why}`]);
+  return unlessRefused(listMissing, (why) => [`${path} ${why}`]);
 }
 
 function nameOf(edit: Edit): string {

@@ -1,6 +1,6 @@
-// Which session a command means: the one whose id ends or starts like the word given,
-// else the most recent one of this directory. It never guesses between two: an unclear
-// word gets a sentence with the candidates.
+// Finds the session that a command means: the one whose id ends or starts with the given
+// word, or else the most recent one of this directory. It never guesses between two: if
+// the word fits several, it lists them.
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ancestorsOf } from '../checks/process-ancestors.ts';
@@ -24,17 +24,17 @@ import type { Io } from './io.ts';
 import { withStore } from './open-runtime.ts';
 import { refuse, shown, tell } from './print.ts';
 
-/** How many recent sessions are looked at for one that a human would mean. */
+/** How many recent sessions are searched for one that a human may mean. */
 const recentSessions = 50;
 const namedCandidates = 5;
-/** One that is at work is among the newest. */
+/** A session at work is among the newest, so this many are searched. */
 const mostRuns = 200;
 
 export const noSessionsYet = 'There are no sessions yet.';
 
 /**
- * Opens the store and closes it behind `work`. Without one there is no session, and it
- * creates none unless it `makes` one.
+ * Opens the store, runs `work` and closes the store. Without a store there is no session,
+ * and the command fails; with `makes` it creates the store instead.
  */
 export async function withSessions<T>(
   io: Io,
@@ -56,8 +56,8 @@ export type Here = Readonly<{
 }>;
 
 /**
- * A document for programs, which begins with the session, and lines for people; a number:
- * it was told, and this is the exit code.
+ * A document for programs, which begins with the session, and lines for people. A number
+ * is an exit code: everything is printed already.
  */
 export type Answer =
   | number
@@ -66,16 +66,16 @@ export type Answer =
 interface SessionCommand
   extends Pick<Command, 'takes' | 'about'>,
     Partial<Pick<Command, 'options'>> {
-  /** An agent is refused, and whoever sits at no terminal. */
+  /** Refuses agents, and humans without a terminal. */
   readonly humanOnly?: true;
   /** An agent may call it, but only for its own session. */
   readonly agentOwnOnly?: true;
   /**
-   * Finds the session; default: the one that is named, else the most recent one of this
-   * directory.
+   * Finds the session. Default: the one that is named, or else the most recent one of
+   * this directory.
    */
   readonly find?: typeof findSession;
-  /** Throws where the arguments are wrong together, before anything is opened. */
+  /** Throws if the arguments contradict each other, before anything is opened. */
   check?(given: Arguments): unknown;
   answer(here: Here): Promise<Answer>;
 }
@@ -84,8 +84,8 @@ const forHumans =
   'Only a human may do this: it needs a terminal, not only piped input and output, and is refused when an agent or a session of untildone calls it. docs/cli.md says what that cannot prevent.';
 
 /**
- * Every command about one session, which is named by `--session` where the command has
- * that option.
+ * Makes a command about one session. Its name is the first argument, or `--session` if
+ * the command has that option.
  */
 export function sessionCommand(command: SessionCommand): Command {
   const { humanOnly, agentOwnOnly, find = findSession, check, answer, ...rest } = command;
@@ -118,7 +118,7 @@ export function sessionCommand(command: SessionCommand): Command {
   };
 }
 
-/** With its plan. */
+/** The named session, or else the most recent one of this directory, with its plan. */
 export async function findSession(
   store: Store,
   word: string | null,
@@ -133,8 +133,8 @@ export async function findSession(
 }
 
 /**
- * For `run --resume`: a session of a host is that host's, and its hooks would fall silent
- * if we took it (P41).
+ * Finds a session for `run --resume`. A session of a host is refused: if we took it, the
+ * host's hooks would no longer keep it at work (P41).
  */
 export async function findOwnSession(
   store: Store,
@@ -168,8 +168,8 @@ export const adviceForHuman =
   'If you typed this yourself: type it in another terminal, or type "stop" to the agent.';
 
 /**
- * The session of the agent that called this; a sentence: that session is not known, or
- * `word` names another one.
+ * Finds the session of the agent that called this command. A string says why not: the
+ * session is not known, or `word` names another one.
  */
 export async function findAgentSession(
   store: Store,
@@ -204,8 +204,8 @@ async function findCallingSession(
     const session = parent === null ? found : await store.state(parent);
     if (session !== null && isForeign(session)) continue;
     if (session !== null) return session;
-    // A host that asks before it stops gets its record at its first stop; until then its
-    // events wait in the inbox.
+    // A hook host gets its record at its first stop; until then its events wait in the
+    // inbox.
     if ((await store.events({ sessionId: id, waiting: true })).length > 0)
       return createState(id, io.clock.now());
   }
@@ -233,9 +233,9 @@ async function findCallingSession(
 }
 
 /**
- * The run whose own process stands above, whatever the caller's variables say; null: none
- * does. `isNearest`: no host stands between, as one does that a run drives or its agent
- * started.
+ * Finds the run whose own process is above this one, even if the caller's variables name
+ * another. Null: there is none. `isNearest`: no host is in between, such as one that the
+ * run drives or that its agent started.
  */
 async function findRunAbove(store: Store) {
   const above = [...ancestorsOf(process.pid)];
@@ -257,8 +257,8 @@ function isOwnMain({ deleted, descriptor: { host, kind } }: Session): boolean {
 }
 
 /**
- * Not a subagent or a helper of the host: those come and go beneath the session that the
- * human sees.
+ * Whether a human sees this session. Subagents and helpers of a host come and go beneath
+ * it.
  */
 export function isMainSession({ deleted, descriptor: { kind } }: Session): boolean {
   return !deleted && (kind === 'main' || kind === 'unknown');
@@ -299,7 +299,8 @@ async function byWord(store: Store, word: string, io: Io): Promise<Session> {
   if (only === undefined)
     throw new UntildoneError('unknown-session', await unknown(store, word, io));
   if (candidates.length === 1) return only;
-  // What `status` prints here must be enough here, whatever other directories hold.
+  // The name that `status` prints in this directory must be enough here, whatever other
+  // directories hold.
   const here = candidates.filter(({ descriptor }) =>
     projectDirectories(io.cwd).includes(descriptor.directory ?? ''),
   );
@@ -339,9 +340,9 @@ export function formatSessions(sessions: readonly Session[], { clock }: Io): str
 export type SessionFilter = (session: Session) => boolean | Promise<boolean>;
 
 /**
- * Newest first: those of this directory, else of the nearest one above it in the same
- * repository. An imported plan is nobody's work, so that it is meant only where it is
- * named.
+ * The sessions of this directory, newest first; if there are none, those of the nearest
+ * directory above it in the same repository. An imported plan is left out by default: a
+ * human means it only by name.
  */
 export async function sessionsHere(
   store: Store,
@@ -357,8 +358,8 @@ export async function sessionsHere(
 }
 
 /**
- * The newest ones that fit, as they stand now: one run may have more workers than a list
- * has lines.
+ * The newest sessions that fit, as they stand now. It asks for more until there are
+ * enough: one run may have more workers than a list has lines.
  */
 export async function newest(
   store: Store,
@@ -378,8 +379,8 @@ export async function newest(
 }
 
 /**
- * Above the root of the repository, or where there is none, lies what belongs to other
- * work.
+ * This directory and those above it up to the root of the repository. Without a
+ * repository only this one: directories above belong to other work.
  */
 function projectDirectories(cwd: string): string[] {
   const directories: string[] = [];

@@ -1,17 +1,17 @@
 // The commands that a host starts by itself, from a copy that may lie anywhere: the MCP
-// server, the runner of checks that it starts, and what the slash commands of a host's
-// plugin show. A slash command that changes something is carried out by the hook, because
-// only the hook knows that a human typed it.
+// server, the runner of checks, and what the slash commands of a host's plugin show. The
+// hook performs slash commands that change something, because only it knows that a human
+// typed them.
 import { oneLine } from '../core/safe-text.ts';
 
-/** Written in by the build, whose commands are in a file beside this one. */
+/** The build writes it in; its commands are in a file beside this one. */
 declare const QUICK_COMMANDS: string | undefined;
 
-const known = ['mcp', 'check-runner', 'status', 'why'];
+const knownCommands = ['mcp', 'check-runner', 'status', 'why'];
 const argv = process.argv.slice(2);
 const [name = ''] = argv;
 
-if (known.includes(name)) {
+if (knownCommands.includes(name)) {
   const { main } =
     typeof QUICK_COMMANDS === 'undefined'
       ? await import('./main.ts')
@@ -21,7 +21,7 @@ if (known.includes(name)) {
         );
   process.exitCode = await main(argv);
 } else {
-  const sentence = `There is no command "${oneLine(name, 40)}" here, only ${known.join(', ')}.`;
+  const sentence = `There is no command "${oneLine(name, 40)}" here, only ${knownCommands.join(', ')}.`;
   process.stderr.write(`untildone: ${sentence}\n`);
   process.exitCode = 2;
 }

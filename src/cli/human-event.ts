@@ -1,5 +1,6 @@
-// What a human does to a session from outside its host goes through the engine, as what a
-// host tells (C3). The session is found first, so that a wrong word changes nothing.
+// Performs what a human does to a session from outside its host. It goes through the
+// engine, like events of hosts (C3). The session must be found first, so that a wrong
+// word changes nothing.
 import type { PermissionChoice } from '../agent/agent-event.ts';
 import { addGrant } from '../agent/workspace/remembered-grants.ts';
 import type { Event } from '../core/events.ts';
@@ -18,24 +19,28 @@ type HumanAct = Event extends infer E
     : never
   : never;
 
-type Place = Pick<Here, 'io' | 'store' | 'session'>;
+type ActContext = Pick<Here, 'io' | 'store' | 'session'>;
 
 /**
- * `session`: as it stands afterwards. `handled`: of the last act; null: there was none.
+ * Sends acts to the engine. Returns the session as it is afterwards, and how the last act
+ * was handled; null: there was none.
  */
-export async function sendActs({ io, store, session }: Place, acts: readonly HumanAct[]) {
+export async function sendActs(
+  { io, store, session }: ActContext,
+  acts: readonly HumanAct[],
+) {
   const runtime = openRuntime(io, store);
   const identifiers = createIdentifiers(io.clock);
   let handled: Handled | null = null;
   for (const act of acts) {
-    const made = {
+    const event = {
       id: identifiers.next(),
       at: io.clock.now(),
       ...act,
       sessionId: session.id,
     };
-    handled = await runtime.handle(made);
-    // What the event set going must be on the record before the store is closed.
+    handled = await runtime.handle(event);
+    // The checks that the event started must be recorded before the store closes.
     await handled.checks;
   }
   return { session: handled?.state ?? session, handled };
@@ -44,42 +49,44 @@ export async function sendActs({ io, store, session }: Place, acts: readonly Hum
 export type Acted = Awaited<ReturnType<typeof sendActs>>;
 
 export async function pauseSession(
-  place: Place,
+  context: ActContext,
   reason: string | null = null,
 ): Promise<Acted> {
-  // A pause keeps the reason that it has.
-  const isPaused = place.session.pause?.by === 'human' && reason === null;
-  return sendActs(place, isPaused ? [] : [{ type: 'human-paused', reason }]);
+  // A second pause without a reason keeps the first one's reason.
+  const isPaused = context.session.pause?.by === 'human' && reason === null;
+  return sendActs(context, isPaused ? [] : [{ type: 'human-paused', reason }]);
 }
 
-export async function stopSession(place: Place, how: string): Promise<Acted> {
-  return sendActs(place, [{ type: 'human-aborted', how }]);
+export async function stopSession(context: ActContext, how: string): Promise<Acted> {
+  return sendActs(context, [{ type: 'human-aborted', how }]);
 }
 
 /**
- * An agent does not speak as the human: its `stop` or `pause` counts as `todo_pause` in
- * its own session (V12).
+ * Pauses a session by its own agent. An agent does not speak as the human: its `stop` or
+ * `pause` counts as `todo_pause` (V12).
  */
-export async function pauseAsAgent(place: Place, reason: string | null): Promise<Acted> {
-  return sendActs(place, [
+export async function pauseAsAgent(
+  context: ActContext,
+  reason: string | null,
+): Promise<Acted> {
+  return sendActs(context, [
     { type: 'model-paused', reason: reason ?? '', byCommand: true },
   ]);
 }
 
-export function resumeSession(place: Place): Promise<Acted> {
-  const { latch, pause } = place.session;
+export function resumeSession(context: ActContext): Promise<Acted> {
+  const { latch, pause } = context.session;
   return sendActs(
-    place,
+    context,
     latch === null && pause === null ? [] : [{ type: 'human-resumed' }],
   );
 }
 
 /**
- * The same acts, called by a view. Each first asks whether a human calls it, and returns
- * why it is refused; null: done.
+ * The same acts for the keys of a view. Each returns why it is refused; null: it is done.
  */
 export function createHumanActs(io: Io, store: Store, sessionId: string) {
-  const place = async (): Promise<Place> => ({
+  const createContext = async (): Promise<ActContext> => ({
     io,
     store,
     session: await findSession(store, sessionId, io),
@@ -89,24 +96,24 @@ export function createHumanActs(io: Io, store: Store, sessionId: string) {
     if (refusal === null) await work();
     return refusal;
   };
-  const hold = async (
-    work: (place: Place) => Promise<unknown>,
+  const holdSession = async (
+    work: (place: ActContext) => Promise<unknown>,
   ): Promise<string | null> => {
     const agent = await io.agentAbove();
     const own =
       agent === null ? null : await findAgentSession(store, sessionId, io, agent);
     if (typeof own === 'string') return own;
     await (own === null
-      ? work(await place())
+      ? work(await createContext())
       : pauseAsAgent({ io, store, session: own }, null));
     return null;
   };
   return {
-    pause: () => hold(pauseSession),
-    resume: () => asHuman(async () => resumeSession(await place())),
+    pause: () => holdSession(pauseSession),
+    resume: () => asHuman(async () => resumeSession(await createContext())),
     answer: (requestId: string, choice: PermissionChoice) =>
       asHuman(() => answerPermission(io, store, { sessionId, requestId }, choice)),
-    stop: (how: string) => hold((here) => stopSession(here, how)),
+    stop: (how: string) => holdSession((context) => stopSession(context, how)),
   };
 }
 
@@ -115,8 +122,9 @@ export function waitingRequests({ permissions }: Session): readonly PermissionRe
 }
 
 /**
- * From anywhere but the run's own terminal: on the record first and, where it was given
- * for good, remembered. Null: the request was answered or withdrawn meanwhile.
+ * Answers a permission from outside the run's own terminal. The answer is recorded first;
+ * an answer for good is then remembered too. Null: the request was answered or withdrawn
+ * meanwhile.
  */
 export async function answerPermission(
   io: Io,
@@ -129,7 +137,7 @@ export async function answerPermission(
     session &&
     waitingRequests(session).find((waiting) => waiting.requestId === requestId);
   if (!session || !request) return null;
-  const said = { id: createIdentifiers(io.clock).next(), at: io.clock.now() };
+  const answered = { id: createIdentifiers(io.clock).next(), at: io.clock.now() };
   const wait = {
     kind: 'permission',
     requestId,
@@ -137,16 +145,16 @@ export async function answerPermission(
     remembered,
   } as const;
   const acted = await sendActs({ io, store, session }, [
-    { ...said, type: 'wait-ended', wait },
+    { ...answered, type: 'wait-ended', wait },
   ]);
   const { directory } = session.descriptor;
   if (remembered === 'always' && directory !== null) {
-    const place = { stateDirectory: stateDirectory(io.env), directory };
-    addGrant(place, {
+    const grantFolder = { stateDirectory: stateDirectory(io.env), directory };
+    addGrant(grantFolder, {
       tool: request.tool,
       pattern: request.pattern,
-      answerId: said.id,
-      at: said.at,
+      answerId: answered.id,
+      at: answered.at,
     });
   }
   return acted.session;

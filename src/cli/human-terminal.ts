@@ -1,6 +1,6 @@
-// Is a human speaking? `resume` (and what else only a human may say) asks here. It finds
-// what an agent of ours started, however that hides; of other hosts' agents it finds
-// those that do not. docs/permissions.md says what it cannot find.
+// Decides whether a human calls a command that only a human may call, such as `resume`.
+// It finds every agent that untildone started, even if that agent hides; agents of other
+// hosts are found only if they do not hide. docs/permissions.md says what it cannot find.
 import { closeSync, constants, openSync } from 'node:fs';
 import { hasLimitMark } from '../checks/process.ts';
 import { type AncestorProcess, ancestorsOf } from '../checks/process-ancestors.ts';
@@ -12,7 +12,7 @@ import {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A sentence that says why not; null: nothing speaks against it. */
+/** Says in a sentence why the caller cannot count as a human. Null: it can. */
 export function whyNoHuman(
   environment: Environment,
   ancestors: Iterable<AncestorProcess> = ancestorsOf(process.pid),
@@ -26,7 +26,7 @@ export function whyNoHuman(
     : 'Only a human may do this, and there is no terminal here to do it from.';
 }
 
-/** The agent host or session of ours above this process; null: none was found. */
+/** The agent host or session of ours above this process. Null: none was found. */
 export function findAgentAbove(
   environment: Environment,
   ancestors: Iterable<AncestorProcess> = ancestorsOf(process.pid),
@@ -44,33 +44,33 @@ export function findAgentAbove(
 }
 
 /**
- * The sessions whose agent may have called this, the nearest first; empty: its host names
+ * The sessions whose agent may have called this, nearest first. Empty: its host names
  * none.
  */
 export function findAgentSessions(
   environment: Environment,
   ancestors: Iterable<AncestorProcess> = ancestorsOf(process.pid),
 ): Promise<readonly string[]> {
-  const own = (name: string) => environment[name];
-  let given = own;
+  const readOwnVariable = (name: string) => environment[name];
+  let readVariable = readOwnVariable;
   for (const { argv, variables } of ancestors) {
-    // The process right beneath the host has the variables that the host gave; further
-    // down the agent may have set others.
+    // The process right beneath the host has the variables that the host set; further
+    // down the agent may have changed them.
     const host = hostOfCommand(argv);
-    if (host !== null) return sessionsOfVariables(given, host);
-    if (variables.size > 0) given = (name) => variables.get(name);
+    if (host !== null) return sessionsOfVariables(readVariable, host);
+    if (variables.size > 0) readVariable = (name) => variables.get(name);
   }
-  return sessionsOfVariables(own);
+  return sessionsOfVariables(readOwnVariable);
 }
 
 function hasControllingTerminal(): boolean {
-  // Windows has no such file; there a console as input is the nearest thing.
+  // Windows has no such file, so a console as input has to do.
   if (process.platform === 'win32') return process.stdin.isTTY === true;
   try {
     closeSync(openSync('/dev/tty', constants.O_RDWR | constants.O_NOCTTY));
     return true;
   } catch {
-    // Safe: not being able to open it is the answer.
+    // Safe: failing to open it is the answer.
     return false;
   }
 }

@@ -1,11 +1,12 @@
-// What a command may touch of the process, as one value, so that tests run commands
-// without a process. A reader that went away (EPIPE) ends the output, never the work.
+// Everything of the process that a command may use, as one value, so that tests run
+// commands without a process. If the reader of the output goes away (EPIPE), the output
+// ends, but the work goes on.
 import { fstatSync } from 'node:fs';
 import { UntildoneError } from '../core/error.ts';
 import type { Clock } from '../engine/host.ts';
 import { systemClock } from '../engine/system.ts';
 
-/** Written in by the build; a run from source has no published version. */
+/** The build writes it in; a run from source has no published version. */
 declare const UNTILDONE_VERSION: string | undefined;
 
 export const programVersion: string =
@@ -20,19 +21,19 @@ export interface Io {
   readonly stderr: Output;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  /** Of standard output. */
+  /** Whether standard output is a terminal. */
   readonly isTTY: boolean;
   readonly clock: Clock;
-  /** A sentence that says why a human's word cannot be taken from here; null: it can. */
+  /** Says in a sentence why the caller cannot count as a human. Null: it can. */
   whyNoHuman(): Promise<string | null>;
   /**
-   * The agent host or session of ours that this process runs beneath, in words; null:
+   * The agent host or session of ours that this process runs beneath, in words. Null:
    * none was found.
    */
   agentAbove(): Promise<string | null>;
   /**
-   * The sessions that such an agent may belong to, the nearest first; empty: its host
-   * names none.
+   * The sessions that the agent above may belong to, nearest first. Empty: its host names
+   * none.
    */
   agentSessions(): Promise<readonly string[]>;
 }
@@ -57,7 +58,8 @@ function outputOf(stream: NodeJS.WriteStream): Output {
   let open = true;
   stream.on('error', (error: NodeJS.ErrnoException) => {
     open = false;
-    // `| head -1` has read all it wanted. The work goes on and decides the exit code.
+    // A reader such as `head -1` has read enough. The work goes on and decides the exit
+    // code.
     if (error.code === 'EPIPE') return;
     if (stream !== process.stderr)
       process.stderr.write(`untildone: The output failed (${error.code}).\n`);
@@ -67,14 +69,14 @@ function outputOf(stream: NodeJS.WriteStream): Output {
 }
 
 /**
- * A pipe that stays open and says nothing is no goal: whoever started us just left it
- * there.
+ * How long an open pipe may stay silent before it counts as empty: the program that
+ * started us may have left it open by accident.
  */
-const patienceMs = 3000;
-/** More is no goal but a document, which the agent can read by itself. */
+const silentPipeMs = 3000;
+/** A longer text is a document, not a goal; the agent can read it by itself. */
 const longestInput = 200_000;
 
-/** Whether something else than a terminal or nothing stands at standard input. */
+/** Whether standard input is a pipe, a file or a socket. */
 export function hasPipedInput(): boolean {
   try {
     const input = fstatSync(0);
@@ -86,15 +88,15 @@ export function hasPipedInput(): boolean {
 }
 
 /**
- * All of standard input. `waits`: for as long as it takes; otherwise '' if nothing comes
- * in a few seconds.
+ * Reads all of standard input. `waits`: however long it takes; otherwise '' if nothing
+ * arrives in a few seconds.
  */
 export async function readInput(waits: boolean): Promise<string> {
   const { stdin } = process;
   const parts: Buffer[] = [];
   let size = 0;
   await new Promise<void>((resolve, reject) => {
-    const giveUp = waits ? undefined : setTimeout(resolve, patienceMs);
+    const giveUp = waits ? undefined : setTimeout(resolve, silentPipeMs);
     stdin.on('data', (part: Buffer) => {
       clearTimeout(giveUp);
       parts.push(part);

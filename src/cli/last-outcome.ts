@@ -1,4 +1,4 @@
-// How the last turn of a session ended, for scripts. It decides nothing.
+// Finds how the last turn of a session ended, for scripts. It decides nothing.
 import type { Outcome } from '../core/decision.ts';
 import { endSentence } from '../core/end-sentence.ts';
 import type { State } from '../core/state.ts';
@@ -7,12 +7,12 @@ import { settlementOf } from '../engine/session-record.ts';
 import type { Store, StoredDecision } from '../engine/store.ts';
 import { describeLaterHold } from './describe-session.ts';
 
-/** For scripts: there is no outcome yet, or the process of the session is gone. */
+/** Exit code for scripts if there is no outcome yet, or the session's process is gone. */
 export const noOutcomeExitCode = 8;
 
 /**
- * The last decision about the turn. If the human stopped or paused the session after the
- * end, later decisions only say that (V12). Null: there is none.
+ * Finds the last decision about the turn, and skips those after its end: they only say
+ * that the human stopped or paused the session then (V12). Null: there is none.
  */
 export async function findTurnDecision(
   store: Store,
@@ -27,13 +27,14 @@ export async function findTurnDecision(
 
 /**
  * A stop that had to wait is recorded as several decisions; the one with the outcome is
- * among these.
+ * among the last ones.
  */
 const recentDecisions = 20;
 
 /**
- * @param session as it stands now (see `readPresentState`). null: there is no outcome
- * yet, or the session works on something newer. `sentence`: what people read at the end.
+ * Finds the last outcome. Null: there is none yet, or the session works on something
+ * newer. `sentence`: what people read at the end.
+ * @param session as it stands now (see `readPresentState`)
  */
 export async function findLastOutcome(
   store: Store,
@@ -60,6 +61,6 @@ async function findLastEnd(store: Store, session: State): Promise<TurnEnd | null
   // `run` and a session of the library judge their goal, so they have an outcome even if
   // no rule gave one.
   if (descriptor.judgesGoal !== true || turn?.ended !== true) return null;
-  const [decided = null] = await store.decisions(session.id, 1);
-  return settlementOf(session, decided?.decision ?? null);
+  const [newestDecision = null] = await store.decisions(session.id, 1);
+  return settlementOf(session, newestDecision?.decision ?? null);
 }

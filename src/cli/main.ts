@@ -1,11 +1,11 @@
-// The command line: what must start quickly is answered here; program.ts does the rest.
-// Every failure becomes a sentence. It decides nothing and prints no stack trace unless
+// The command line: answers here what must start quickly; program.ts does the rest. Every
+// failure becomes a sentence. It decides nothing and prints no stack trace unless
 // UNTILDONE_DEBUG asks for one.
 import { commandTable } from './command-table.ts';
 import { type Io, processIo, programVersion } from './io.ts';
 import { complain, printLines, reportFailure } from './print.ts';
 
-/** For the file with the quick commands, which does without. */
+/** The file with the quick commands calls this: it is built without renew-programs.ts. */
 export const renewPrograms = async (io: Io) =>
   (await import('./renew-programs.ts')).renewPrograms(io);
 
@@ -16,8 +16,8 @@ export async function main(
   try {
     return await run(argv, io);
   } catch (error) {
-    // Safe: a command that failed has committed whole transactions or nothing; all that
-    // is left is to say so.
+    // Safe: a command that failed has committed whole transactions or nothing, so only
+    // the message is left to print.
     return reportFailure(error, io);
   }
 }
@@ -45,8 +45,8 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
 }
 
 /**
- * A host reads exit code 2 as a refusal: whatever stands in its settings, a hook lets the
- * agent stop.
+ * Answers a hook. A host takes exit code 2 for a refusal, so whatever its settings say, a
+ * hook lets the agent stop.
  */
 async function runHook(argv: readonly string[], io: Io): Promise<number> {
   try {
@@ -61,7 +61,7 @@ async function runHook(argv: readonly string[], io: Io): Promise<number> {
   }
 }
 
-/** Typed by hand, it would seem to hang. */
+/** A human who typed the command would otherwise think that it hangs. */
 function sayWhatIsAwaited(io: Io, what: string): void {
   const terminal = process.getBuiltinModule('node:tty');
   if (terminal.isatty(0))

@@ -1,6 +1,5 @@
-// Moves a store of an unpublished version out of the way, with all that lies beside it,
-// to a name that nothing has. It deletes nothing, and moves nothing without a human's yes
-// at this terminal.
+// Moves a store of an unpublished version, with all files beside it, to a free name. It
+// deletes nothing, and it moves nothing without a human's yes at this terminal.
 import { readdirSync, renameSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { errorCode } from '../engine/system.ts';
@@ -11,7 +10,10 @@ import type { Io } from './io.ts';
 import { complain, printWrapped, shown } from './print.ts';
 import { saysYes } from './project-trust.ts';
 
-/** `isDry`: it is only told, as where nobody can be asked. */
+/**
+ * Offers to move such a store. `isDry`: it only says so, as it does if nobody can be
+ * asked.
+ */
 export async function offerToMoveStore(io: Io, isDry: boolean): Promise<void> {
   const refusal = await whyOlder(storePath(io.env));
   if (refusal === null) return;
@@ -27,25 +29,29 @@ export async function offerToMoveStore(io: Io, isDry: boolean): Promise<void> {
   const moved = moveStore(storePath(io.env), io.clock.now());
   if (!moved.ok) return complain(io, shown(moved.sentence, 500));
   printWrapped(io, [`The store was moved to ${shown(moved.path, 300)}.`]);
-  // Programs of that version, which hosts may still start, would make such a store again.
+  // Hosts may still start programs of that version, which would create such a store
+  // again.
   await (await import('./renew-programs.ts')).renewPrograms(io);
 }
 
 /**
- * All or nothing. The store goes last: a program that opens it meanwhile finds it whole,
- * and makes no new one beside files of this one.
+ * Moves all files or none. The store goes last: until then, a program that opens it finds
+ * all of it and creates no new store beside the old files.
  */
 function moveStore(path: string, now: number) {
   const folder = dirname(path);
   const moved: (readonly [from: string, to: string])[] = [];
   try {
     const names = readdirSync(folder);
-    const own = basename(path);
-    const fresh = freeName(own, now, names);
-    for (const name of [...names.filter((one) => one.startsWith(`${own}-`)), own]) {
+    const storeName = basename(path);
+    const fresh = freeName(storeName, now, names);
+    for (const name of [
+      ...names.filter((one) => one.startsWith(`${storeName}-`)),
+      storeName,
+    ]) {
       const move = [
         join(folder, name),
-        join(folder, fresh + name.slice(own.length)),
+        join(folder, fresh + name.slice(storeName.length)),
       ] as const;
       renameSync(...move);
       moved.push(move);
@@ -59,7 +65,7 @@ function moveStore(path: string, now: number) {
   }
 }
 
-/** `untildone-2026-11-19.db`, or with a number behind the day. */
+/** `untildone-2026-11-19.db`, or with a number behind the day if that name is taken. */
 function freeName(name: string, now: number, taken: readonly string[]): string {
   const day = new Date(now).toISOString().slice(0, 10);
   for (let count = 1; ; count += 1) {

@@ -1,6 +1,6 @@
-// Tells the human of a run who looks elsewhere (`notify`): by the terminal's bell, a
-// command of their own, an address. What fails is one warning, and neither the run nor
-// its exit code depends on it.
+// Tells a human who looks elsewhere about a run (`notify`): by the terminal's bell, a
+// command of their own, or an address. A failure is one warning; it changes neither the
+// run nor its exit code.
 import type { AgentEvent } from '../agent/agent-event.ts';
 import { createNotice, deliverNotice, type Notice } from '../engine/notify.ts';
 import type { Store } from '../engine/store.ts';
@@ -22,32 +22,32 @@ export function createRunNotifier(
   const { sessionId, policy } = session;
   const { notify } = policy.settings;
   const sends = notify.command !== null || notify.webhook !== null;
-  let warned = false;
-  let telling: Promise<unknown> = Promise.resolve();
+  let hasWarned = false;
+  let sending: Promise<unknown> = Promise.resolve();
 
-  async function tell(moment: Moment): Promise<void> {
+  async function sendNotice(moment: Moment): Promise<void> {
     const state = await store.state(sessionId);
     const notice = state && createNotice(notify, state, moment);
     if (!notice) return;
     if (notify.bell && process.stderr.isTTY === true) io.stderr.write(bell);
     for (const sentence of sends ? await deliverNotice(notice, notify, io.env) : []) {
-      if (!warned) complain(warn(), `warning: ${sentence}`);
-      warned = true;
+      if (!hasWarned) complain(warn(), `warning: ${sentence}`);
+      hasWarned = true;
     }
   }
 
-  function begin(moment: Moment | null): void {
+  function startNotice(moment: Moment | null): void {
     if (moment === null || !(sends || notify.bell)) return;
-    // Safe: the run goes on as if nobody wanted to be told.
-    telling = Promise.all([telling, tell(moment).catch(() => {})]);
+    // Safe: the run goes on without the notice.
+    sending = Promise.all([sending, sendNotice(moment).catch(() => {})]);
   }
 
   return {
-    see: (event: AgentEvent): void => begin(momentOf(event, sessionId)),
-    /** The same question, of which the human is told. */
+    see: (event: AgentEvent): void => startNotice(momentOf(event, sessionId)),
+    /** Wraps a question, so that the human is also notified of it. */
     asking<Answer>(ask: (question: string) => Answer): (question: string) => Answer {
       return (question) => {
-        begin({
+        startNotice({
           outcome: null,
           at: io.clock.now(),
           sentence: `A check waits for your answer: ${question}`,
@@ -55,13 +55,13 @@ export function createRunNotifier(
         return ask(question);
       };
     },
-    settled: async () => void (await telling),
+    settled: async () => void (await sending),
   };
 }
 
 /**
- * Null: nothing that a human would want to know elsewhere. What a call holds may be a
- * secret, so that only the tool is named.
+ * What a human wants to know elsewhere about an event. Null: nothing. A call may hold a
+ * secret, so only its tool is named.
  */
 function momentOf(event: AgentEvent, sessionId: string): Moment | null {
   const { at } = event;

@@ -1,6 +1,6 @@
-// Opens the store of this user and puts a runtime around it. It never creates a store:
-// there is nothing to look at or to stop before a host has written one. A broken
-// configuration is told and does not stand in the way.
+// Opens the user's store and puts a runtime around it. Unless a command asks for it, no
+// store is created: before a host has written one, there is nothing to look at or to
+// stop. A broken configuration is reported and does not stop a command.
 import { existsSync } from 'node:fs';
 import type { Policy } from '../core/policy.ts';
 import { type Settings, settingsForAgent } from '../core/settings.ts';
@@ -23,10 +23,10 @@ import type { Io } from './io.ts';
 import { complain } from './print.ts';
 
 /**
- * The store of this user, made if it is not there. If an older version wrote it, the
- * programs that hosts start are renewed with it: they would refuse the new layout, and
- * nobody would hold the agent any more.
- * @param options for tests: what brings an older store forward
+ * Opens the user's store and creates it if there is none. If an older version wrote it,
+ * the programs that hosts start are renewed with it: they would refuse the new layout,
+ * and no agent would be kept at work any more.
+ * @param options for tests: how an older store is migrated
  */
 export async function openOrCreateStore(
   io: Io,
@@ -42,8 +42,8 @@ export async function openOrCreateStore(
 }
 
 /**
- * Runs `work` over the store and closes it; null: there is no store yet, and none was
- * made.
+ * Opens the store, runs `work` and closes the store. Null: there is no store, and none
+ * was created; with `makes` it is created.
  */
 export async function withStore<T>(
   io: Io,
@@ -60,7 +60,8 @@ export async function withStore<T>(
 }
 
 /**
- * For commands that change something: events go through the engine, as those of hosts do.
+ * A runtime for commands that change something: their events go through the engine, as
+ * those of hosts do.
  */
 export function openRuntime(
   io: Io,
@@ -72,8 +73,8 @@ export function openRuntime(
 }
 
 /**
- * A broken configuration is told, and the defaults are used: it must not stand in the way
- * of a command.
+ * The parts around a store. If the configuration is broken, it says so and uses the
+ * defaults: that must not stop a command.
  */
 export function openParts(
   io: Io,
@@ -92,14 +93,17 @@ export function openParts(
         'warning: the configuration is broken, so the default settings are used here.',
       );
     },
-    // A command is gone before a check ends, and a check that was not run has not failed.
-    // What is unverified is run at the next stop attempt, by whoever holds the host.
+    // A command ends before a check does, so checks do not run here. The next stop
+    // attempt in the session's own process runs what is not verified yet.
     checker: { run: async () => {} },
     ...options,
   });
 }
 
-/** `all`: the human named this call, and means the project's file as it is (V10). */
+/**
+ * Reads the policy for a folder. `accepted` is `all` if the human's own command accepts
+ * the project's file as it is now (V10).
+ */
 export function readPolicyFor(
   io: Io,
   projectDirectory: string | null,
@@ -109,8 +113,8 @@ export function readPolicyFor(
   const sources = { projectDirectory, environment: io.env, accepted };
   const result = readPolicy(flags === undefined ? sources : { ...sources, flags });
   const { problems = [], file = null } = result.project.pending ?? {};
-  // A human is at hand: in a host a broken file of the project must not switch anything
-  // off, here it is mended first.
+  // A human is here and can mend the project's file first. In a host, a broken file must
+  // not switch anything off.
   if (problems.length === 0) return result;
   const others = result.ok ? [] : result.problems;
   return {
@@ -120,7 +124,9 @@ export function readPolicyFor(
   };
 }
 
-/** The settings that a session's last decision was or the next one will be made with. */
+/**
+ * Reads the settings of a session's last decision or, if there was none, of its next one.
+ */
 export function createSettingsReader(
   io: Io,
 ): (store: Store, session: Session) => Promise<Settings> {
@@ -132,22 +138,25 @@ export function createSettingsReader(
   };
 }
 
-type PlanFilePlace = Pick<PlanFileSyncOptions, 'sessionId' | 'allowedId' | 'isNamed'> & {
+type PlanFileTarget = Pick<PlanFileSyncOptions, 'sessionId' | 'allowedId' | 'isNamed'> & {
   readonly realPath: string;
 };
 
-/** Keeps a plan file and a session in step. What reads Markdown is loaded only here. */
+/**
+ * Keeps a plan file and a session in step. It loads the Markdown parser, which most
+ * commands do without.
+ */
 export async function openPlanFileSync(
   io: Io,
   store: Store,
-  { realPath, ...place }: PlanFilePlace,
+  { realPath, ...target }: PlanFileTarget,
 ) {
   const { createFileMemory, createPlanFileSync } = await import(
     '../plan-file/plan-file-sync.ts'
   );
-  const memory = createFileMemory(stateDirectory(io.env), realPath, place.sessionId);
+  const memory = createFileMemory(stateDirectory(io.env), realPath, target.sessionId);
   const { clock } = io;
-  const known = {
+  const fixedOptions = {
     path: realPath,
     pinned: true,
     store,
@@ -156,5 +165,5 @@ export async function openPlanFileSync(
     memory,
   };
   return (engine: Runtime): PlanFileSync =>
-    createPlanFileSync({ ...known, engine, ...place });
+    createPlanFileSync({ ...fixedOptions, engine, ...target });
 }

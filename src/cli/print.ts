@@ -1,6 +1,6 @@
 // The only ways in which commands write: lines of safe text, or one JSON document on one
-// line. Whatever came from a todo, a host or a payload passes through `shown` before it
-// meets a terminal. A failure is one sentence.
+// line. Every text of a todo, a host or a payload must pass through `shown` before it
+// reaches a terminal. A failure is one sentence.
 import { inspect, stripVTControlCharacters, styleText } from 'node:util';
 import displayWidth from 'fast-string-width';
 import { type ErrorCode, messageOf, UntildoneError } from '../core/error.ts';
@@ -10,7 +10,7 @@ import type { Io } from './io.ts';
 /** Wide enough for an honest title on a wide terminal. */
 const longestText = 120;
 
-/** A stranger's text on one line, without the power to act on a terminal. */
+/** Puts a foreign text on one line and removes its power to control a terminal. */
 export function shown(text: string, maxLength: number = longestText): string {
   return oneLine(text, maxLength);
 }
@@ -19,13 +19,15 @@ export function printLines(io: Io, lines: readonly string[]): void {
   io.stdout.write(lines.map((line) => `${line}\n`).join(''));
 }
 
-/** As `printLines`, but broken between words on a terminal that is too narrow. */
+/**
+ * Prints like `printLines`, but breaks lines between words if the terminal is too narrow.
+ */
 export function printWrapped(io: Io, lines: readonly string[]): void {
   const fitting = lines.flatMap((line) => wrapLine(line, terminalWidth(io)));
   printLines(io, fitting);
 }
 
-/** Null: no terminal, or one that does not say: some say 0. */
+/** Null: there is no terminal, or it does not say its width (some say 0). */
 export function terminalWidth({ isTTY }: Pick<Io, 'isTTY'>): number | null {
   return isTTY ? process.stdout.columns || null : null;
 }
@@ -40,7 +42,7 @@ export function complain(io: Io, sentence: string, width: number | null = null):
   io.stderr.write(`${lines.join('\n')}\n`);
 }
 
-/** What was asked for is not done; returns the exit code that says so. */
+/** Says why the command did not do what was asked; returns the exit code for that. */
 export function refuse(io: Io, sentence: string): number {
   complain(io, sentence, process.stderr.isTTY === true ? terminalWidth(io) : null);
   return 1;
@@ -49,7 +51,8 @@ export function refuse(io: Io, sentence: string): number {
 export type Style = 'bold' | 'dim' | 'green' | 'yellow' | 'red';
 
 /**
- * None without a terminal, nor where NO_COLOR is set to anything (https://no-color.org).
+ * No colour without a terminal, nor if NO_COLOR is set to anything
+ * (https://no-color.org).
  */
 export function hasColor({ isTTY, env }: Pick<Io, 'isTTY' | 'env'>): boolean {
   return isTTY && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
@@ -63,7 +66,7 @@ export function createPaint(where: Pick<Io, 'isTTY' | 'env'> | boolean) {
     isColored && text !== '' ? styleText(style, text, { validateStream: false }) : text;
 }
 
-/** Left column padded, so that the right ones stand below each other. */
+/** Lines with a padded left column, so that the right ones stand below each other. */
 export function fields(
   rows: readonly (readonly [string, string] | null)[],
   indent = '  ',
@@ -79,8 +82,8 @@ export function count(amount: number, noun: string): string {
 }
 
 /**
- * The one way in which a command that looks answers: a document for programs, or lines
- * for people. Exit code 0.
+ * Prints a command's answer: a document for programs, or lines for people. Returns exit
+ * code 0.
  */
 export function tell(
   io: Io,
@@ -94,13 +97,13 @@ export function tell(
 }
 
 const margin = /^ *[│|] /u;
-/** Less room than this to the right of a column is worse than none. */
+/** If there is less room than this to the right of a column, the column is ignored. */
 const leastRoom = 24;
 
 /**
- * Breaks a line between words where the terminal is too narrow for it. What follows
- * stands below its column or behind its margin. Words are never broken: an id or a path
- * is there to be copied. `width` null: no terminal, and the line stays as it is.
+ * Breaks a line between words if the terminal is too narrow for it. The following lines
+ * stand below its column or behind its margin. Words are never broken: people copy ids
+ * and paths. `width` null: there is no terminal, and the line stays as it is.
  */
 export function wrapLine(line: string, width: number | null): string[] {
   if (width === null || displayWidth(line) <= width) return [line];
@@ -115,13 +118,13 @@ export function wrapLine(line: string, width: number | null): string[] {
       lines.push(current);
       current = `${lead}${word}`;
     }
-    // The margin and the first column are no line by themselves.
+    // The margin and the first column alone do not make a line.
     isFresh = displayWidth(current) <= displayWidth(lead);
   }
   return [...lines, current];
 }
 
-/** A question in lines, with a blank behind it for the answer. */
+/** Wraps a question and adds a blank for the answer. */
 export function wrapPrompt(prompt: string, width: number | null): string {
   return `${wrapLine(prompt.trimEnd(), width === null ? null : width - 2).join('\n')} `;
 }
@@ -139,8 +142,8 @@ function leadOf(plain: string, width: number): string {
 const usageCodes: readonly ErrorCode[] = ['usage', 'invalid-config'];
 
 /**
- * Says what went wrong; returns the exit code: 2 for wrong usage or configuration, else
- * 1.
+ * Says what went wrong and returns the exit code: 2 for wrong usage or configuration,
+ * otherwise 1.
  */
 export function reportFailure(error: unknown, io: Io): number {
   const wantsStack = (io.env['UNTILDONE_DEBUG'] ?? '') !== '';

@@ -1,6 +1,6 @@
 // The commands as commander knows them: it reads arguments and lays out help; the
-// sentences are ours. Arguments are read whole before a command runs, so that a wrong one
-// is a sentence and nothing has happened by then.
+// sentences are ours. All arguments are read before a command runs: a wrong one ends with
+// one sentence, and nothing has happened yet.
 import {
   Command as Commander,
   CommanderError,
@@ -17,8 +17,7 @@ import type { Io } from './io.ts';
 import { createPaint, type Paint, printLines, shown, terminalWidth } from './print.ts';
 
 /**
- * Longer names of options stand on a line of their own, so that what they mean keeps its
- * room.
+ * A longer option stands on a line of its own, so that its description keeps its room.
  */
 const widestTerm = 28;
 
@@ -52,7 +51,7 @@ class Program extends Commander {
   passedOn: readonly string[] = [];
   settings: FlagsResult = { ok: true, config: {}, rest: [] };
 
-  /** `untildone plan show`. */
+  /** The words that call it, such as `untildone plan show`. */
   get title(): string {
     return this.parent instanceof Program
       ? `${this.parent.title} ${this.name()}`
@@ -63,28 +62,29 @@ class Program extends Commander {
     return new Program(name).helpCommand(false);
   }
 
-  /** Settings are read by the table of settings, and commander never sees them. */
+  /** The table of settings reads the settings; commander never sees them. */
   override parseOptions(argv: string[]) {
     if (!this.takesSettings) return super.parseOptions(argv);
     this.settings = parseFlags(this.withoutPassedOn(argv));
     return super.parseOptions([...this.settings.rest]);
   }
 
-  /** Else what stands behind `--` is ours, however it begins. */
+  /**
+   * Takes the words behind `--` away if they are for another program; otherwise they are
+   * ours, even if they look like options.
+   */
   private withoutPassedOn(argv: string[]) {
     const end = argv.indexOf('--');
-    const own = end === -1 ? argv : argv.slice(0, end);
-    const isPassedOn = own.some((word) =>
+    const ownWords = end === -1 ? argv : argv.slice(0, end);
+    const isPassedOn = ownWords.some((word) =>
       this.passesOnWith.some((name) => word.split('=')[0] === `--${name}`),
     );
     if (!isPassedOn || end === -1) return argv;
     this.passedOn = argv.slice(end + 1);
-    return own;
+    return ownWords;
   }
 
-  /**
-   * All that commander finds wrong comes here: its sentence, and what was probably meant.
-   */
+  /** Turns an error of commander into our sentence, with a guess at what was meant. */
   override error(message: string, { code = '' }: ErrorOptions = {}): never {
     const { title, args, parent } = this;
     const [argument] = this.registeredArguments;
@@ -93,18 +93,18 @@ class Program extends Commander {
     const flags = help.visibleOptions(this).map(({ long }) => long ?? '');
     const names = help.visibleCommands(this).map((command) => command.name());
     const written = (isOption ? /'([^'=]*)/u.exec(message)?.[1] : args[0]) ?? '';
-    const meant = closest(
+    const closestWord = closestKnown(
       written,
       isOption ? flags : [...names, ...(argument?.argChoices ?? [])],
     );
     const isProse =
       ['goal', 'TEXT'].includes(argument?.name() ?? '') &&
       code === 'commander.excessArguments';
-    const goal = wordsIn(args);
+    const goal = wordsBeforeOptions(args);
     const isGoal = parent === null && /\S\s+\S/u.test(goal);
-    const wanted =
+    const quotedCommand =
       isProse || isGoal ? `: ${title}${isGoal ? ' run' : ''} ${inQuotes(goal)}` : null;
-    const guess = meant === null ? wanted : ` ${meant}?`;
+    const guess = closestWord === null ? quotedCommand : ` ${closestWord}?`;
     const sentence = message
       .replace(/^error: (?:command-argument value )?(.)/su, (_all, first: string) =>
         first.toUpperCase(),
@@ -116,12 +116,15 @@ class Program extends Commander {
   }
 }
 
-/** The beginning of a name means that name. Null: a wrong guess is worse than none. */
-function closest(written: string, known: readonly string[]): string | null {
+/**
+ * The known name that was probably meant; the beginning of a name counts as the name.
+ * Null: no guess, since a wrong one is worse than none.
+ */
+function closestKnown(written: string, known: readonly string[]): string | null {
   if (known.includes(written)) return null;
   const begun =
     written.length > 2 ? known.find((name) => name.startsWith(written)) : undefined;
-  // `cluade` for claude-code.
+  // Finds `claude-code` for `cluade`.
   const isNear = (name: string) =>
     closestName(written, [name.slice(0, written.length)]) !== null;
   return (
@@ -132,35 +135,38 @@ function closest(written: string, known: readonly string[]): string | null {
   );
 }
 
-/** What stands before the first option. */
-function wordsIn(args: readonly string[]): string {
+/** The words before the first option. */
+function wordsBeforeOptions(args: readonly string[]): string {
   const end = args.findIndex((word) => word.startsWith('-'));
   return shown(args.slice(0, end === -1 ? args.length : end).join(' '), 200);
 }
 
-/** To be copied into a shell: nothing in it may act there. */
+/** Quotes a text for a shell, so that copying it is safe. */
 function inQuotes(text: string): string {
   return /^[\w .,:;/@%+=-]*$/u.test(text)
     ? `"${text}"`
     : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Lets commander know a command. Returns what was given, once it has read that. */
-function define(program: Program, command: Command): Arguments {
+/**
+ * Tells commander about a command. Returns the arguments, which are empty until commander
+ * has read them.
+ */
+function defineCommand(program: Program, command: Command): Arguments {
   const values = new Map<string, string[]>();
   program.takesSettings = command.takesSettings !== undefined;
   program.passesOnWith = command.passesOnWith ?? [];
   if (command.takes !== undefined) program.arguments(command.takes);
   for (const argument of program.registeredArguments) {
     const choices = argument.name().split('|');
-    // `run|FILE`: any file will do.
+    // `run|FILE` takes any file, so it is not limited to choices.
     if (choices.length > 1 && !choices.includes('FILE')) argument.choices(choices);
   }
   for (const [name, option] of Object.entries(command.options)) {
     program.addOption(commanderOption(name, option));
     program.on(`option:${name}`, (value: string | null | undefined) => {
-      // `--reason --json` is a forgotten value; one that begins with a dash is written
-      // `--reason=-x`.
+      // `--reason --json` means that the value was forgotten; a value that begins with a
+      // dash is written `--reason=-x`.
       if (value === null && option.optional !== true)
         throw new UntildoneError(
           'usage',
@@ -175,7 +181,7 @@ function define(program: Program, command: Command): Arguments {
         'Settings (docs/configuration.md has all of them):',
       ),
     );
-  // Nothing runs before all has been read.
+  // The command itself runs only after all arguments are read.
   program.action(() => {});
   return {
     has: (option) => values.has(option),
@@ -192,8 +198,8 @@ function define(program: Program, command: Command): Arguments {
 }
 
 /**
- * For commander every value may be left out: it would take the option behind it for one
- * otherwise.
+ * An option for commander. Every value is optional there: commander would otherwise take
+ * the next option for a missing value.
  */
 function commanderOption(
   name: string,
@@ -205,20 +211,20 @@ function commanderOption(
     summary,
   );
   if (value !== undefined) option.flags = `--${name} ${optional ? `[${value}]` : value}`;
-  // A setting can be said either way.
+  // A setting can be switched on or off.
   else if (option.negate && isSetting)
     option.flags = `--[no-]${name.slice('no-'.length)}`;
   return option.conflicts([...excludes]);
 }
 
-/** The arguments of one command, without its name. */
+/** Reads the arguments of one command, without the command's own name. */
 export function readArguments(
   command: Command,
   argv: readonly string[],
   name = 'COMMAND',
 ): Arguments {
   const program = new Program('untildone').command(name) as Program;
-  const given = define(program, command);
+  const given = defineCommand(program, command);
   program.parse([...argv], { from: 'user' });
   return given;
 }
@@ -227,7 +233,7 @@ const overview = [
   'Keeps AI agents working until their work is verifiably done.',
   'New here? `untildone demo` shows it in a minute; `untildone init claude-code` sets up your own agent.',
 ];
-const closing = [
+const helpEnd = [
   'A session is named by the last or the first letters of its id. Without a name the most recent one of this directory is meant.',
   'Every command explains itself and shows an example: untildone COMMAND --help. Exit codes: 0 fine, 1 failure, 2 wrong usage or configuration; `run` has one for each outcome.',
 ];
@@ -258,38 +264,39 @@ export async function runProgram(
   });
   root.description(overview.join('\n\n'));
   root.addHelpText('after', () =>
-    closing.map((line) => `\n${root.createHelp().boxWrap(line, width)}`).join('\n'),
+    helpEnd.map((line) => `\n${root.createHelp().boxWrap(line, width)}`).join('\n'),
   );
-  // A command that is named needs no other, and only its own file.
-  const named = table.rows.filter(({ name }) => name.split(' ')[0] === argv[0]);
-  const called = [argv.slice(0, 2).join(' '), argv[0]]
-    .map((words) => named.find(({ name }) => name === words))
+  // Only the command that is named is loaded, and with it only its own file.
+  const namedRows = table.rows.filter(({ name }) => name.split(' ')[0] === argv[0]);
+  const calledRow = [argv.slice(0, 2).join(' '), argv[0]]
+    .map((words) => namedRows.find(({ name }) => name === words))
     .find((row) => row !== undefined);
-  for (const row of named.length > 0 ? named : table.rows) {
+  for (const row of namedRows.length > 0 ? namedRows : table.rows) {
     const { group, summary, example, hidden } = row;
-    const [name = '', below] = row.name.split(' ');
-    const holder = root.commands.find((one) => one.name() === name);
+    const [name = '', subcommandName] = row.name.split(' ');
+    const existingGroup = root.commands.find((one) => one.name() === name);
     const addGroup = () =>
       root.command(name).helpGroup(`${group}:`).description(`${table.groups[name]}.`);
-    const parent: Commander = below === undefined ? root : (holder ?? addGroup());
-    const made = parent
-      .command(below ?? name, { hidden })
+    const parent: Commander =
+      subcommandName === undefined ? root : (existingGroup ?? addGroup());
+    const subcommand = parent
+      .command(subcommandName ?? name, { hidden })
       .summary(summary)
       .helpGroup(`${group}:`);
-    if (row !== called) continue;
+    if (row !== calledRow) continue;
     const command = await row.load();
     const about = command.about.map((paragraph) => paragraph.replaceAll('\n', ' '));
-    made.description(
+    subcommand.description(
       [`${summary}.`, `For example:\n  ${example}`, ...about].join('\n\n'),
     );
-    const given = define(made as Program, command);
+    const given = defineCommand(subcommand as Program, command);
     run = () => command.run(given, io);
   }
   try {
     root.parse([...argv], { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    // `untildone plan` alone: its help went to standard error.
+    // `untildone plan` alone: commander has printed its help to standard error.
     if (error.exitCode !== 0) return 2;
     const { packageFolder } = await import('../hosts/install/files.ts');
     printLines(io, ['', `Docs: ${packageFolder('docs')}`]);

@@ -1,6 +1,6 @@
-// How a project is tested, judged by the files in its folder, and how that is written
-// into its untildone.json. It runs nothing: what the files say chooses among commands
-// that are written here, and no word of theirs becomes part of one.
+// Finds out how a project is tested, from the files in its folder, and writes that into
+// its untildone.json. It runs nothing. The project's files only choose among commands
+// that are written here; none of their words becomes part of a command.
 import { lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -26,7 +26,9 @@ import {
 } from '../hosts/install/json-text.ts';
 import { recordOf } from '../hosts/untrusted.ts';
 
-/** `script`: what a file of the project says that the command does; a stranger's text. */
+/**
+ * `script`: what the project's own file says that the command does. It is a foreign text.
+ */
 export type FoundTest = Readonly<{
   name: string;
   command: string;
@@ -34,14 +36,15 @@ export type FoundTest = Readonly<{
   script?: string;
 }>;
 
-/** A larger one is no file that people write. */
+/** A larger file was not written by people. */
 const mostBytes = 1_048_576;
 
-/** What npm writes into a new package.json: it always fails. */
+/** The script that npm writes into a new package.json always fails. */
 const placeholder = /no test specified/;
 
 /**
- * The first whose file is there. `run NAME`: `bun test` is not the script of that name.
+ * The manager whose lock file exists; the first one counts. `run NAME` is used because
+ * `bun test` does not run the script of that name.
  */
 const packageManagers = [
   ['pnpm-lock.yaml', 'pnpm'],
@@ -50,7 +53,10 @@ const packageManagers = [
   ['bun.lockb', 'bun'],
 ] as const;
 
-/** One of each name: a wrapper in the project comes before the program on PATH. */
+/**
+ * Only the first of each name counts: a wrapper in the project comes before the program
+ * on PATH.
+ */
 const byFile: readonly (readonly [file: RegExp, name: string, command: string])[] = [
   [/^Cargo\.toml$/, 'cargo', 'cargo test'],
   [/^go\.mod$/, 'go', 'go test ./...'],
@@ -65,7 +71,7 @@ const byFile: readonly (readonly [file: RegExp, name: string, command: string])[
   [/^Package\.swift$/, 'swift', 'swift test'],
 ];
 
-/** The likeliest first. */
+/** Finds the commands that test this project, the likeliest first. */
 export function findTests(folder: string): readonly FoundTest[] {
   const files = askOr<string[]>([], () => readdirSync(folder));
   const textOf = (file: string): string => {
@@ -96,7 +102,7 @@ function scriptTests(files: readonly string[], textOf: TextOf): FoundTest[] {
   const [, manager = 'npm'] =
     packageManagers.find(([lock]) => files.includes(lock)) ?? [];
   const scripts = recordOf(valueAt(textOf(file), ['scripts']));
-  const found = ['test', 'check', 'lint'].flatMap((word): FoundTest[] => {
+  const foundScripts = ['test', 'check', 'lint'].flatMap((word): FoundTest[] => {
     const script = scripts[word];
     if (typeof script !== 'string' || script.trim() === '' || placeholder.test(script))
       return [];
@@ -104,10 +110,13 @@ function scriptTests(files: readonly string[], textOf: TextOf): FoundTest[] {
       word === 'test' && manager !== 'bun' ? `${manager} test` : `${manager} run ${word}`;
     return [{ name: word === 'test' ? 'tests' : word, command, file, script }];
   });
-  const isBun = manager === 'bun' && !found.some(({ name }) => name === 'tests');
+  const isBun = manager === 'bun' && !foundScripts.some(({ name }) => name === 'tests');
   return isBun
-    ? [{ name: 'tests', command: 'bun test', file: 'the lock file of Bun' }, ...found]
-    : found;
+    ? [
+        { name: 'tests', command: 'bun test', file: 'the lock file of Bun' },
+        ...foundScripts,
+      ]
+    : foundScripts;
 }
 
 function makeTests(textOf: TextOf): FoundTest[] {
@@ -146,10 +155,10 @@ function denoTests(files: readonly string[], textOf: TextOf): FoundTest[] {
 }
 
 /**
- * Puts commands into the project's file as checks on its goal. `asked`: what it asks a
- * human to accept then.
- * @param isNew a file is wanted here even without a check, with the settings that people
- * change most
+ * Puts commands into the project's file as goal checks. `asked`: what the file then asks
+ * a human to accept.
+ * @param isNew the file is wanted here even without a check, with the settings that
+ * people change most
  */
 export function addChecks(
   folder: string,
@@ -187,8 +196,8 @@ export function addChecks(
 }
 
 /**
- * What the project's file would become; `after` equals `before` where every command is on
- * the goal already.
+ * Plans how the project's file changes. `after` equals `before` if every command is a
+ * goal check already.
  */
 export function planChecks(
   folder: string,
@@ -196,40 +205,41 @@ export function planChecks(
   other: Readonly<Record<string, Json>>,
 ) {
   const path = join(realpathSync(folder), configFileName);
-  // A link may lead to a file that is not the project's.
+  // A link may lead to a file outside the project.
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
     throw new Refusal('is a link, and is left as it is');
   const { text: before } = readSettingsFile(path);
   const members = Object.entries(before === null ? other : {});
-  const start: JsonEdit[] = members.map(([name, value]) => ({
+  const initialEdits: JsonEdit[] = members.map(([name, value]) => ({
     kind: 'member',
     path: [name],
     value,
   }));
   const apply = (text: string, edit: JsonEdit) => applyJson(text, edit, '');
-  const found = findTests(folder);
+  const foundTests = findTests(folder);
   const after = commands.reduce(
     (text, command) => {
       const checks = recordOf(valueAt(text, ['checks']));
-      const known = Object.entries(checks).find(
+      const existingName = Object.entries(checks).find(
         ([, check]) => formatCommand(recordOf(check)['command']) === command,
       )?.[0];
-      const wanted =
-        found.find((one) => one.command === command)?.name ?? nameOf(command);
-      const name = known ?? freeName(wanted, (one) => one in checks);
+      const wantedName =
+        foundTests.find((one) => one.command === command)?.name ?? nameOf(command);
+      const name = existingName ?? freeName(wantedName, (one) => one in checks);
       const edits: JsonEdit[] = [
         { kind: 'member', path: ['checks', name], value: { command } },
         { kind: 'entry', path: ['goal'], value: name },
       ];
       return edits.reduce(apply, text);
     },
-    start.reduce(apply, before ?? ''),
+    initialEdits.reduce(apply, before ?? ''),
   );
   return { path, before, after: after === '' ? '{}\n' : after };
 }
 
 /**
- * A list becomes the line that people type, if a shell reads that line as the same words.
+ * A command that is a list, as the line that people type, if a shell would read that line
+ * as the same words.
  */
 function formatCommand(command: unknown): unknown {
   const isPlain =
@@ -250,15 +260,17 @@ function freeName(wanted: string, isTaken: (name: string) => boolean): string {
 }
 
 /**
- * Where editors find what each setting means: in the project's own node_modules, else in
- * this very copy, which is a path of this machine. Null: this copy will be gone (a cache
- * of npx), or it has none.
+ * Where editors find what each setting means: in the project's own node_modules, or else
+ * in this copy, by a path of this machine. Null: this copy is temporary (a cache of npx)
+ * or has no schema.
  */
 export function schemaAddress(folder: string): string | null {
   const within = 'node_modules/untildone/dist/schema.json';
   const isThere = (path: string) =>
     lstatSync(path, { throwIfNoEntry: false })?.isFile() === true;
   if (isThere(join(folder, within))) return `./${within}`;
-  const own = packageFolder('dist', 'schema.json');
-  return !isThere(own) || own.includes('_npx') ? null : pathToFileURL(own).href;
+  const ownSchema = packageFolder('dist', 'schema.json');
+  return !isThere(ownSchema) || ownSchema.includes('_npx')
+    ? null
+    : pathToFileURL(ownSchema).href;
 }

@@ -1,6 +1,6 @@
-// A human's yes to what this project's file asks for (V10): what is shown, and how it is
-// accepted. `trust`, `run` and `init` ask alike. Nothing is accepted without a terminal
-// but by `run --trust`. And the checks that `init` and `config init` put into that file,
+// Takes a human's yes to what this project's file asks for (V10): shows it and accepts
+// it, for `trust`, `run` and `init` alike. It accepts nothing without a terminal, except
+// by `run --trust`. It also puts the checks of `init` and `config init` into that file,
 // so that the first outcome can be `done`.
 import { realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -26,7 +26,10 @@ import { formatCheckCommand, tryChecks } from './try-checks.ts';
 
 export type Project = PolicyResult['project'];
 
-/** A question for a human who sits here: everything but a yes leaves it as it is. */
+/**
+ * Asks the human at this terminal. Only a yes is true; every other answer changes
+ * nothing.
+ */
 export async function saysYes(question: string): Promise<boolean> {
   const said = await askAtTerminal(
     `${question} [y: yes; Enter: leave it as it is] `,
@@ -35,7 +38,7 @@ export async function saysYes(question: string): Promise<boolean> {
   return readApproval(said ?? '')?.approved === true;
 }
 
-/** Exactly what was shown: a file that changed meanwhile is not accepted. */
+/** Accepts exactly what was shown: a file that changed since is refused. */
 export function acceptProject(
   io: Io,
   shownProject: Pick<Project, 'asked'>,
@@ -101,20 +104,23 @@ export function describeProject({ folder, asked, pending, warnings }: Project): 
 }
 
 /**
- * Whole, whatever its length: a yes must not cover what was cut off. Control characters
- * are written out.
+ * An entry in full, however long it is: a yes must not cover anything that was cut off.
+ * Control characters are written out.
  */
 export function entryLine({ path, value }: Entry): string {
   return `  ${visibleLine(path)}: ${visibleLine(JSON.stringify(value))}`;
 }
 
-/** Before a command goes by the project's file. `says`: it was called with --trust. */
+/**
+ * Asks for a yes before a command uses the project's file. `says`: it was called with
+ * --trust.
+ */
 export async function settleTrust(io: Io, says = false): Promise<void> {
   const { project } = readPolicyFor(io, realpathSync(io.cwd));
   const { pending } = project;
-  // A broken file is told by whoever reads it next; nothing in it can be accepted.
+  // The next command that reads a broken file reports it; nothing in it can be accepted.
   if (pending === null || pending.problems.length > 0) return;
-  // Standard output belongs to the command.
+  // Standard output is kept for the command's own output.
   const show = () => printWrapped({ ...io, stdout: io.stderr }, describeProject(project));
   if (says) {
     const above = await io.agentAbove();
@@ -135,19 +141,19 @@ export async function settleTrust(io: Io, says = false): Promise<void> {
 }
 
 export interface CheckRequest {
-  /** What `--check` said. Empty: the human at this terminal is asked. */
+  /** The commands of `--check`. Empty: the human at this terminal is asked. */
   readonly commands: readonly string[];
-  /** The command that would be called again with `--check`. */
+  /** The command that a human would call again with `--check`. */
   readonly command: string;
-  /** A file is wanted here even without a check. */
+  /** The file is wanted here even without a check. */
   readonly isNew: boolean;
-  /** Show what would be written, and write nothing. */
+  /** Show what would be written, but write nothing. */
   readonly isDry: boolean;
-  /** Run once each check that is accepted here. */
+  /** Run each check once after it is accepted here. */
   readonly isTried: boolean;
 }
 
-/** Where a check would be written, and what stands there now. */
+/** The folder of the file that a check would go into, and the project as it is now. */
 function placeOfChecks(io: Io, isNew: boolean) {
   const here = realpathSync(io.cwd);
   const { project } = readPolicyFor(io, here);
@@ -157,7 +163,7 @@ function placeOfChecks(io: Io, isNew: boolean) {
   };
 }
 
-/** Why these checks cannot be written; null: they can. It writes nothing. */
+/** Says why these checks cannot be written. Null: they can. It writes nothing. */
 export function whyNoChecks(io: Io, commands: readonly string[]): string | null {
   if (commands.length === 0) return null;
   const added = addChecks(placeOfChecks(io, false).folder, commands, {
@@ -168,18 +174,19 @@ export function whyNoChecks(io: Io, commands: readonly string[]): string | null 
 }
 
 /**
- * Returns the exit code. What the human's word put into the file is accepted with it, and
- * then run once.
+ * Adds checks to the project's file and returns the exit code. Checks that the human
+ * named or chose are accepted with it and then run once.
  */
 export async function setUpChecks(io: Io, request: CheckRequest): Promise<number> {
   const { command, isNew, isDry } = request;
   const known = isDry ? [] : readGoalCommands(io);
   const { before, folder } = placeOfChecks(io, isNew);
-  // A new file here stands in front of one above, and none of the checks of that one
-  // counts any more.
+  // A new file here replaces one in a folder above: none of that file's checks counts
+  // then.
   const isChecked =
     dirname(before.file?.path ?? '') === folder && (before.asked.goal ?? []).length > 0;
-  // A broken file takes no check; of one that is not accepted yet `settleTrust` tells.
+  // A broken file takes no check. If the file is only not accepted yet, `settleTrust`
+  // says so.
   if (before.pending?.problems.length && request.commands.length === 0 && !isNew) {
     complain(io, `warning: ${pendingSentence(before.pending)}`);
     return 0;
@@ -202,13 +209,13 @@ export async function setUpChecks(io: Io, request: CheckRequest): Promise<number
   const verb = added.before === null ? 'Wrote' : change;
   const checks = commands.map(visibleLine).join(', ');
   printWrapped(io, [`${verb} ${shown(path, 300)}${checks === '' ? '' : `: ${checks}`}.`]);
-  // Whoever had it written means it, and only it: what else waits in the file is shown
-  // and asked for as always.
+  // `--check` accepts the checks that it adds. Anything else in the file still needs a
+  // yes.
   if (before.pending !== null || (await io.whyNoHuman()) !== null) await settleTrust(io);
   else if (acceptProject(io, added, true) !== 0) return 1;
   else if (checks !== '')
     printWrapped(io, ['Once that passes and nothing is open, an agent here is `done`.']);
-  // Tried last, so that Ctrl-C leaves nothing half done.
+  // The checks run last, so that Ctrl-C leaves nothing half done.
   if (request.isTried) await tryAcceptedChecks(io, known);
   return 0;
 }
@@ -232,8 +239,9 @@ function readGoalCommands(io: Io): readonly CommandCheck[] {
 }
 
 /**
- * `known` are those that were accepted before, and run at every stop anyway. Whoever
- * wrote the others into the file, the human has just accepted them.
+ * Tries each accepted check except those in `known`: they were accepted before, and run
+ * at every stop anyway. It does not matter who wrote a check into the file: the human has
+ * just accepted it.
  */
 async function tryAcceptedChecks(io: Io, known: readonly CommandCheck[]) {
   const before = known.map(formatCheckCommand);
@@ -244,7 +252,10 @@ async function tryAcceptedChecks(io: Io, known: readonly CommandCheck[]) {
     await tryChecks(io, accepted, { directory: realpathSync(io.cwd) });
 }
 
-/** Empty: nobody is here, or nobody wanted one. */
+/**
+ * Asks for the checks of this project. Empty: no human can answer, or the human wants
+ * none.
+ */
 async function chooseChecks(
   io: Io,
   folder: string,
@@ -270,7 +281,10 @@ async function chooseChecks(
   return reportNoCheck(io, await askForCommand());
 }
 
-/** A human who meant to say yes sees that they did not. Returns `commands`. */
+/**
+ * Tells the human that no check was added, in case they meant to say yes. Returns
+ * `commands`.
+ */
 function reportNoCheck(io: Io, commands: readonly string[]): readonly string[] {
   if (commands.length === 0) printWrapped(io, ['No check was added.']);
   return commands;
@@ -287,7 +301,7 @@ async function askForCommand(): Promise<readonly string[]> {
   }
 }
 
-/** null: `said` is a yes, or nearly an answer, and no command. */
+/** Reads a command. Null: the text is a yes, or nearly an answer, but no command. */
 export function readTestCommand(said: string): readonly string[] | null {
   if (said === '' || isNo(said)) return [];
   const isCommand = readApproval(said)?.approved === false;
@@ -300,8 +314,8 @@ function isNo(said: string): boolean {
 }
 
 /**
- * The indexes of the rows that the human wants. As everywhere a bare Enter chooses
- * nothing.
+ * Asks which rows the human wants and returns their indexes. As everywhere, Enter alone
+ * chooses nothing.
  */
 export async function askWhich(
   io: Io,
@@ -329,8 +343,8 @@ export async function askWhich(
 }
 
 /**
- * The indexes that `said` chooses; null: `said` is no answer, so the human is asked
- * again.
+ * Reads which rows an answer chooses, as indexes. Null: it is no answer, so the human is
+ * asked again.
  */
 export function chooseRows(said: string, rows: number): readonly number[] | null {
   const all = Array.from({ length: rows }, (_, index) => index);
@@ -342,7 +356,10 @@ export function chooseRows(said: string, rows: number): readonly number[] | null
   return areRows ? all.filter((index) => numbers.includes(index)) : null;
 }
 
-/** The script is the project's own text: whoever says yes has seen all that would run. */
+/**
+ * The script is the project's own text: the human must see everything that a yes would
+ * run.
+ */
 function describeTest({ command, file, script }: FoundTest): string {
   const does = script === undefined ? '' : `: ${visibleLine(script)}`;
   return `${command}  (${shown(file, 60)}${does})`;

@@ -1,6 +1,6 @@
-// Renews what `init` copied for hosts, for all of them at once. What sets hosts up is
-// much code and this is seldom needed: the build leaves it out of the file with the quick
-// commands, which starts it from the file with all of them (warm-start.ts).
+// Renews the programs that `init` copied for hosts, all at once. This code is large and
+// seldom needed, so the build leaves it out of the file with the quick commands, which
+// then loads it from the file with all commands (warm-start.ts).
 import { hosts } from '../hosts/hosts.ts';
 import { renewInstalledPrograms } from '../hosts/install/changes.ts';
 import { shippedFolder } from '../hosts/install/files.ts';

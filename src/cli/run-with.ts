@@ -1,5 +1,5 @@
-// `run --with HOST`: which program is driven, and how. What it cannot do is told before
-// anything is started.
+// `run --with HOST`: chooses the program that `run` drives, and how. It refuses what that
+// program cannot do before anything is started.
 import type { DrivenRunOptions } from '../agent/drive.ts';
 import type { Origins } from '../core/config.ts';
 import { UntildoneError } from '../core/error.ts';
@@ -20,45 +20,49 @@ export type DrivenAgent = Pick<
   'driver' | 'program' | 'mode' | 'model' | 'flags' | 'conversation'
 >;
 
-const usage = (sentence: string) => new UntildoneError('usage', sentence);
+const usageError = (sentence: string) => new UntildoneError('usage', sentence);
 
 export const drivenHosts = hosts.flatMap(({ name, driver }) =>
   driver === undefined ? [] : [name],
 );
 
-/** null: our own agent does the work. */
+/**
+ * The program that the arguments or the resumed session name. Null: our own agent does
+ * the work.
+ */
 export async function drivenAgent(
   given: Arguments,
   io: Io,
   { settings, origins }: Readonly<{ settings: Settings; origins: Origins }>,
   resumed: State | null,
 ): Promise<DrivenAgent | null> {
-  const before = resumed?.descriptor.driven ?? null;
-  const name = given.text('with') ?? before?.host ?? null;
+  const drivenBefore = resumed?.descriptor.driven ?? null;
+  const name = given.text('with') ?? drivenBefore?.host ?? null;
   if (name === null && given.passedOn.length > 0)
-    throw usage(
+    throw usageError(
       'What stands behind `--` is for the program that --with names, and none is named.',
     );
   if (name === null) return null;
-  // A plan that was moved here has nobody's conversation yet.
-  if (resumed !== null && hasSpoken(resumed) && before?.host !== name) {
-    const whose = before === null ? 'the agent of untildone' : hostTitle(before.host);
-    throw usage(
+  // A plan that was moved here has no conversation with any program yet.
+  if (resumed !== null && hasSpoken(resumed) && drivenBefore?.host !== name) {
+    const whose =
+      drivenBefore === null ? 'the agent of untildone' : hostTitle(drivenBefore.host);
+    throw usageError(
       `Session ${nameSession(resumed)} was begun with ${whose} and goes on with it: leave --with out.`,
     );
   }
   const driver = await hostOf(name)?.driver?.();
   const closest =
     drivenHosts.find((one) => one.startsWith(name)) ?? closestName(name, drivenHosts);
-  const meant = closest === null ? '' : ` Did you mean ${closest}?`;
+  const guess = closest === null ? '' : ` Did you mean ${closest}?`;
   if (driver === undefined)
-    throw usage(
-      `--with ${shown(name, 40)}: not a program that can be driven.${meant} Known are ${drivenHosts.join(', ')}.`,
+    throw usageError(
+      `--with ${shown(name, 40)}: not a program that can be driven.${guess} Known are ${drivenHosts.join(', ')}.`,
     );
   refuseForeign(given, driver, settings, origins);
   const program = findProgram(driver.program, io.env);
   if (program === null)
-    throw usage(
+    throw usageError(
       `${driver.title} was not found on PATH (no program "${driver.program}"). To get it: ${driver.howToGet}`,
     );
   const incomplete = whyNotShipped(shippedFolder(), [
@@ -66,26 +70,26 @@ export async function drivenAgent(
     'host-commands.js',
     'server.js',
   ]);
-  if (incomplete !== null) throw usage(incomplete);
-  const named = origins['model'] === 'flag' ? settings.model : given.text('model');
+  if (incomplete !== null) throw usageError(incomplete);
+  const namedModel = origins['model'] === 'flag' ? settings.model : given.text('model');
   return {
     driver,
     program,
-    mode: modeOf(given) ?? (before?.mode as DriveMode | undefined) ?? 'edit',
-    model: named ?? resumed?.agent.model ?? null,
-    flags: given.passedOn.length > 0 ? given.passedOn : (before?.flags ?? []),
-    conversation: before?.id ?? null,
+    mode: modeOf(given) ?? (drivenBefore?.mode as DriveMode | undefined) ?? 'edit',
+    model: namedModel ?? resumed?.agent.model ?? null,
+    flags: given.passedOn.length > 0 ? given.passedOn : (drivenBefore?.flags ?? []),
+    conversation: drivenBefore?.id ?? null,
   };
 }
 
 function modeOf(given: Arguments): DriveMode | null {
   if (given.has('read-only') && given.has('auto'))
-    throw usage('--read-only and --auto contradict each other.');
+    throw usageError('--read-only and --auto contradict each other.');
   if (given.has('auto')) return 'auto';
   return given.has('read-only') ? 'read-only' : null;
 }
 
-/** These act in every run; the others that act only in `run` are for our own agent. */
+/** These settings act in every run; all others of `run` are only for our own agent. */
 const forEveryRun: readonly string[] = ['baselineSeconds', 'liveView', 'model'];
 
 function refuseForeign(
@@ -96,7 +100,7 @@ function refuseForeign(
 ) {
   const asks = ['ask', 'allow-list'].find((mode) => given.has(mode));
   if (asks !== undefined)
-    throw usage(
+    throw usageError(
       `--${asks} is for the agent of untildone: ${title} asks nobody here. --read-only and --auto work.`,
     );
   const isForeign = (path: string) => {
@@ -108,16 +112,16 @@ function refuseForeign(
   };
   const foreign = Object.keys(origins).find(isForeign);
   if (foreign !== undefined)
-    throw usage(
+    throw usageError(
       `${foreign} is for the agent of untildone; ${title} has settings of its own, and takes flags behind \`--\`.`,
     );
   const budgets = [
     ['maxTokens', 'tokens'],
     ['maxCost', 'cost'],
   ] as const;
-  for (const [name, of] of budgets)
-    if (settings[name] !== null && !reports[of])
-      throw usage(
-        `${name} is set, but ${title} does not tell its ${of}: this limit would never be reached. maxMinutes works.`,
+  for (const [name, measure] of budgets)
+    if (settings[name] !== null && !reports[measure])
+      throw usageError(
+        `${name} is set, but ${title} does not tell its ${measure}: this limit would never be reached. maxMinutes works.`,
       );
 }

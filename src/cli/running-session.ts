@@ -1,5 +1,5 @@
-// Which session `stop`, `pause`, `say`, `attach` and `resume` mean when none is named:
-// the one that runs here. It never guesses between two that run.
+// Finds the session that `stop`, `pause`, `say`, `attach` and `resume` mean if none is
+// named: the one that runs here. It never guesses between two that run.
 import { UntildoneError } from '../core/error.ts';
 import type { Session } from '../core/state.ts';
 import { askAtTerminal, canAnswerHere, notUnderstood } from './ask-at-terminal.ts';
@@ -18,8 +18,8 @@ import { complain, fields, printWrapped, shown } from './print.ts';
 import { describeCurrentState, isRunning } from './session-process.ts';
 
 /**
- * Finds the session that is named, else the one that runs here; if none runs, the most
- * recent one.
+ * Makes a finder for the session that is named, or else the one that runs here; if none
+ * runs, the most recent one.
  * @param command what to type for one of several sessions, such as `untildone stop
  * 8c3292`
  */
@@ -45,14 +45,14 @@ export function createRunningSessionFinder(
   };
 }
 
-/** `sessionsHere` wants a limit; fewer sessions than this run in one directory. */
+/** `sessionsHere` wants a limit, and fewer sessions than this run in one directory. */
 const mostListed = 50;
 
 function isHeld({ latch, pause }: Session): boolean {
   return pause !== null || (latch !== null && latch.movedTo === undefined);
 }
 
-/** For `resume`: a session that is paused or stopped. */
+/** Finds a session that is paused or stopped, for `resume`. */
 export const findHeldSession: typeof findSession = async (store, word, io) => {
   if (word !== null) return findSession(store, word, io);
   const running = await createRunningSessionFinder(
@@ -69,7 +69,10 @@ export const findHeldSession: typeof findSession = async (store, word, io) => {
   return held === undefined ? running : findSession(store, held.id, io);
 };
 
-/** Asks the human at a terminal; elsewhere refuses with the names of the sessions. */
+/**
+ * Asks the human at a terminal which one they mean; elsewhere it refuses and lists the
+ * sessions.
+ */
 async function chooseSession(
   sessions: readonly Session[],
   io: Io,
@@ -107,7 +110,8 @@ async function chooseSession(
 }
 
 /**
- * Why the session that was found does not run, for a human who named none; null: it runs.
+ * Says why the session that was found does not run, if the human named none. Null: it
+ * runs.
  */
 export async function whyNothingRuns({
   store,
@@ -127,8 +131,8 @@ export async function whyNothingRuns({
 }
 
 /**
- * What `stop` and `pause` say first of a session that does not run. If the human named
- * it, only that it was killed.
+ * What `stop` and `pause` say first about a session that does not run. If the human named
+ * the session, they only say whether its process was killed.
  */
 export async function describeIdleSession(here: Here): Promise<string[]> {
   const { given, io, store, session } = here;

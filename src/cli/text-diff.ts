@@ -1,8 +1,11 @@
-// What would change in a text, for people to read before they agree.
+// Shows what would change in a text, for people to read before they agree.
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
 import { shown } from './print.ts';
 
-/** As `diff -u` prints it. Null: no file. */
+/**
+ * The difference as `diff -u` prints it. `before` or `after` null: the file does not
+ * exist.
+ */
 export function diffTexts(
   path: string,
   before: string | null,
@@ -17,23 +20,20 @@ export function diffTexts(
   return lines.slice(0, -1).map((line) => line.replace(/\r$/, ''));
 }
 
-/**
- * A diff for people: what was said above is not said again, since eleven hooks call one
- * program.
- */
+/** Leaves lines out that stood above already: a host's eleven hooks call one program. */
 export function withoutRepeats(lines: readonly string[]): string[] {
-  const said = new Set<string>();
+  const shownLines = new Set<string>();
   const kept: string[] = [];
   for (const line of lines) {
-    const isRepeated = /^[+-]\s/.test(line) && said.has(line.replace(/,$/, ''));
-    said.add(line.replace(/,$/, ''));
+    const isRepeated = /^[+-]\s/.test(line) && shownLines.has(line.replace(/,$/, ''));
+    shownLines.add(line.replace(/,$/, ''));
     if (!isRepeated) kept.push(line);
     else if (!kept.at(-1)?.endsWith('…')) kept.push(`${/^.\s*/.exec(line)?.[0]}…`);
   }
   return kept;
 }
 
-/** Blanks at the front of a line mean something here, so `shown` is not for it. */
+/** Makes a line safe like `shown`, but keeps the blanks at its start. */
 export function shownLine(line: string): string {
   const blanks = /^[ +-]?[ \t]*/.exec(line)?.[0] ?? '';
   return `${blanks}${shown(line.slice(blanks.length), 400)}`;

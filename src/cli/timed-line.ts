@@ -1,5 +1,5 @@
-// A line that says what is running and for how many seconds. A terminal paints it again
-// each second, and it disappears when the work is over.
+// Shows a line that says what is running and for how many seconds. A terminal repaints it
+// each second; it disappears when the work is over.
 import type { Io } from './io.ts';
 import { createPage, lookOf } from './show/page.ts';
 
@@ -11,7 +11,7 @@ export function createTimedLine(io: Io) {
   const isLive = io.isTTY && io.env['TERM'] !== 'dumb';
   let repaint: ReturnType<typeof setInterval> | null = null;
 
-  /** Must be called however the work ended: it leaves no half of a line behind. */
+  /** Must be called however the work ends, so that no half of a line is left. */
   function close(): void {
     if (repaint === null) return;
     clearInterval(repaint);
@@ -19,18 +19,18 @@ export function createTimedLine(io: Io) {
     io.stdout.write(eraseLine);
   }
 
-  /** Without a terminal that can paint over, the line is printed once and stays. */
+  /** Without a terminal that can repaint, the line is printed once and stays. */
   function begin(line: string): void {
     close();
     if (!isLive) return void io.stdout.write(`${line}\n`);
     const since = performance.now();
-    const show = (): void => {
+    const paintLine = (): void => {
       const timed = `${line}, ${Math.floor((performance.now() - since) / 1000)} s`;
-      // One column is left free: some terminals wrap as soon as the last one is written.
+      // One column stays free: some terminals wrap as soon as the last one is written.
       io.stdout.write(`${eraseLine}${page.clip(timed, (page.width ?? 80) - 1)}`);
     };
-    show();
-    repaint = setInterval(show, repaintMs);
+    paintLine();
+    repaint = setInterval(paintLine, repaintMs);
   }
 
   return { begin, close };

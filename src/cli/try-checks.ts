@@ -1,6 +1,6 @@
-// Runs each check once that a human has just accepted, so that they see at once whether
-// agents here will be held by it. It uses the runner of real checks and records nothing,
-// because no session asked.
+// Runs each check that a human has just accepted once, so that they see whether it would
+// hold up their agents. It uses the same runner as at a stop and records nothing, because
+// it belongs to no session.
 import { couldNotStart, runCheck } from '../checks/run-check.ts';
 import type { CheckResult, CommandCheck } from '../core/check-specs.ts';
 import { pickFailedLines } from '../core/failed-lines.ts';
@@ -9,15 +9,15 @@ import { printWrapped, shown } from './print.ts';
 import { whyNotPassed } from './show/words.ts';
 import { createTimedLine } from './timed-line.ts';
 
-/** A human does not wait longer for a command that only sets something up. */
+/** A human who only sets something up does not wait longer for a command. */
 const patienceSeconds = 60;
-/** Enough lines to tell which failure it is; `untildone verify` shows more. */
+/** Enough lines to recognise the failure; `untildone verify` shows more. */
 const mostFailedLines = 5;
 
 type TryOptions = Readonly<{ directory: string; patienceSeconds?: number }>;
 
 /**
- * Runs one check after the other, since they may use the same files. Ctrl-C ends the
+ * Runs the checks one after the other, since they may use the same files. Ctrl-C ends the
  * running one and skips the rest.
  */
 export async function tryChecks(
@@ -92,8 +92,8 @@ function whyFailed(
 }
 
 /**
- * The first lines that say what failed. A program that is not there prints nothing, so
- * the system's words are shown.
+ * The first lines that say what failed. A program that does not exist prints nothing, so
+ * the system's error is shown.
  */
 function failedOutput({ tail, sentence, exitCode }: CheckResult): string[] {
   const printed = pickFailedLines(tail, mostFailedLines);

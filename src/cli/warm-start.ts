@@ -1,8 +1,7 @@
-// Loads one of the files that the build makes for some commands alone, with the code that
-// an earlier start compiled. Node's own cache is written before a file runs, so that it
-// lacks every function that is compiled when it is first called: for `run` that is half
-// of what it does until its first request. It fails open: without what is kept, all is
-// compiled anew.
+// Loads a file that the build makes for some commands, with the code that an earlier
+// start compiled. Node's own cache is written before a file runs, so it lacks every
+// function that is compiled at its first call: for `run`, half of the code before its
+// first request. Without a cache everything is compiled again.
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,20 +12,23 @@ import type { Io } from './io.ts';
 type Program = typeof import('./main.ts');
 
 /**
- * By then the first request is on its way. Much later V8 would have thrown code away that
- * only the start needs.
+ * By then the first request is on its way. V8 later throws away code that only the start
+ * needs.
  */
 const keepAfterMs = 5000;
 const checksumBytes = 8;
 
-/** `folder`: where compiled code may be kept, by this name; null: nowhere. */
+/**
+ * Loads the program at `url`. `folder`: where compiled code may be kept under `name`;
+ * null: nowhere.
+ */
 export function startWarm(url: URL, folder: string | null, name = ''): Program {
   const file = fileURLToPath(url);
   const source = readFileSync(file);
-  // Bun gives nothing that could be kept.
+  // Bun produces no cache.
   const isKept = folder !== null && process.versions['bun'] === undefined;
-  const kept = isKept ? join(folder, `${name}-${process.version}`) : null;
-  const code = kept === null ? undefined : readCode(kept, source);
+  const cacheFile = isKept ? join(folder, `${name}-${process.version}`) : null;
+  const code = cacheFile === null ? undefined : readCode(cacheFile, source);
   const script = new Script(source.toString('latin1'), {
     filename: file,
     cachedData: code,
@@ -40,33 +42,33 @@ export function startWarm(url: URL, folder: string | null, name = ''): Program {
   ) => void;
   const module = { exports: {} as Program };
   const builtin = (name: string) => process.getBuiltinModule(name);
-  // Where a script imports by itself, Node prints a warning about an experiment.
+  // If the script imported by itself, Node would warn about an experiment.
   const load = (name: string) =>
     import(name.startsWith('.') ? new URL(name, url).href : name);
   program(module, builtin, load, url.href, dirname(file));
   const { main } = module.exports;
-  if (kept === null || (code !== undefined && script.cachedDataRejected === false))
+  if (cacheFile === null || (code !== undefined && script.cachedDataRejected === false))
     return module.exports;
 
   let isWritten = false;
-  const keep = (): void => {
-    if (!isWritten) writeCode(kept, source, script.createCachedData());
+  const keepCode = (): void => {
+    if (!isWritten) writeCode(cacheFile, source, script.createCachedData());
     isWritten = true;
   };
-  setTimeout(keep, keepAfterMs).unref();
-  return { ...module.exports, main: (argv) => main(argv).finally(keep) };
+  setTimeout(keepCode, keepAfterMs).unref();
+  return { ...module.exports, main: (argv) => main(argv).finally(keepCode) };
 }
 
-/** In the file with the quick commands this stands for renew-programs.ts. */
+/** In the file with the quick commands, this replaces renew-programs.ts. */
 export async function renewPrograms(io: Io): Promise<void> {
-  const all = new URL('../../commands.cjs', import.meta.url);
-  // A copy that a host started has nothing to renew others from.
-  if (existsSync(all)) await startWarm(all, null).renewPrograms(io);
+  const allCommands = new URL('../../commands.cjs', import.meta.url);
+  // A copy that a host started has no files to renew others from.
+  if (existsSync(allCommands)) await startWarm(allCommands, null).renewPrograms(io);
 }
 
 /**
- * V8 knows its own version and flags, and sees neither another source of the same length
- * nor damage.
+ * V8 checks its own version and flags, but notices neither another source of the same
+ * length nor damage.
  */
 function checksums(source: Buffer, code: Buffer): Buffer {
   const bytes = Buffer.alloc(checksumBytes);
@@ -75,25 +77,27 @@ function checksums(source: Buffer, code: Buffer): Buffer {
   return bytes;
 }
 
-function readCode(kept: string, source: Buffer): Buffer | undefined {
+function readCode(cacheFile: string, source: Buffer): Buffer | undefined {
   try {
-    const bytes = readFileSync(kept);
+    const bytes = readFileSync(cacheFile);
     const code = bytes.subarray(checksumBytes);
     return bytes.subarray(0, checksumBytes).equals(checksums(source, code))
       ? code
       : undefined;
   } catch {
-    // Safe: there is none yet.
+    // Safe: there is no cache yet.
     return undefined;
   }
 }
 
-function writeCode(kept: string, source: Buffer, code: Buffer): void {
-  const own = `${kept}.${process.pid}`;
+function writeCode(cacheFile: string, source: Buffer, code: Buffer): void {
+  const temporaryFile = `${cacheFile}.${process.pid}`;
   try {
-    writeFileSync(own, Buffer.concat([checksums(source, code), code]), { mode: 0o600 });
-    renameSync(own, kept);
+    writeFileSync(temporaryFile, Buffer.concat([checksums(source, code), code]), {
+      mode: 0o600,
+    });
+    renameSync(temporaryFile, cacheFile);
   } catch {
-    // Safe: the next start compiles anew.
+    // Safe: the next start compiles again.
   }
 }

@@ -1,5 +1,5 @@
-// `untildone approve`: a human's yes or no to what waits for one: a check that only a
-// human can answer (V1), or what our own agent asks to be allowed (S7). An agent must not
+// `untildone approve`: a human answers a check that only a human can answer (V1), or a
+// permission that our own agent asks for (S7). It refuses an agent, which must not
 // approve itself.
 import type { PermissionChoice } from '../../agent/agent-event.ts';
 import { type HumanAnswer, humanEvidence } from '../../checks/checker.ts';
@@ -43,7 +43,7 @@ import { count, fields, printWrapped, refuse, shown } from '../print.ts';
 import { createPage, lookOf } from '../show/page.ts';
 import { describePurpose } from './verify.ts';
 
-/** The question is as open as before. */
+/** Exit code if the question stays open. */
 const leftOpen = 3;
 
 export const approve = sessionCommand({
@@ -67,60 +67,68 @@ export const approve = sessionCommand({
   },
   humanOnly: true,
   find: findAskingSession,
-  check: saidAlready,
-  async answer(here) {
-    const said = saidAlready(here.given);
-    const { frozen, questions } = await readQuestions(here.store, here.session);
-    const things = [
-      ...questions.map((question): Thing => checkToAnswer(here, question, frozen)),
-      ...waitingRequests(here.session).map(
-        (request): Thing => requestToAnswer(here, request),
+  check: readAnswerFlags,
+  async answer(context) {
+    const flagAnswer = readAnswerFlags(context.given);
+    const { frozen, questions } = await readQuestions(context.store, context.session);
+    const approvables = [
+      ...questions.map(
+        (question): Approvable => checkToAnswer(context, question, frozen),
+      ),
+      ...waitingRequests(context.session).map(
+        (request): Approvable => requestToAnswer(context, request),
       ),
     ];
-    return choose(here, things)?.answer(said) ?? listThings(here, things);
+    return (
+      chooseApprovable(context, approvables)?.answer(flagAnswer) ??
+      listApprovables(context, approvables)
+    );
   },
 });
 
-/** What a human can answer. */
-interface Thing {
+/** A check or a permission request that a human can answer. */
+interface Approvable {
   readonly option: 'check' | 'request';
-  /** What the option is followed by. */
+  /** The value that the option takes. */
   readonly name: string;
   readonly text: string;
   readonly waits: boolean;
   readonly json: object;
-  /** null: the human is to be asked. */
+  /** Null: the human has not answered with flags and is asked now. */
   answer(said: HumanAnswer | null): Promise<Answer>;
 }
 
-const wrong = (sentence: string): UntildoneError => new UntildoneError('usage', sentence);
+const usageError = (sentence: string): UntildoneError =>
+  new UntildoneError('usage', sentence);
 
-function saidAlready(given: Arguments): HumanAnswer | null {
+/** Reads --yes and --reject. Null: the flags hold no answer. */
+function readAnswerFlags(given: Arguments): HumanAnswer | null {
   const reason = given.text('reject');
   const approved = given.has('yes');
   if (approved && reason !== null)
-    throw wrong('--yes and --reject contradict each other.');
+    throw usageError('--yes and --reject contradict each other.');
   if (!approved && reason === null) return null;
   if (given.has('check') || given.has('request'))
     return { approved, reason: reason ?? '' };
-  throw wrong('Name what you answer: --check NAME or --request ID.');
+  throw usageError('Name what you answer: --check NAME or --request ID.');
 }
 
-/** How many recent sessions are looked at for one in which a question waits. */
+/** How many recent sessions are searched for an open question. */
 const recentSessions = 50;
 const namedSessions = 5;
 
 /**
- * Without a word: the one session here in which a question waits, else the most recent
- * one.
+ * Finds the session to answer in. Without a word: the one session here in which a
+ * question waits, or else the most recent one.
  */
 async function findAskingSession(
   store: Store,
   word: string | null,
   io: Io,
 ): Promise<State> {
-  const here = word === null ? await sessionsHere(store, io, recentSessions) : [];
-  const waiting = here.filter(
+  const sessionsOfFolder =
+    word === null ? await sessionsHere(store, io, recentSessions) : [];
+  const waiting = sessionsOfFolder.filter(
     (session) =>
       !session.deleted &&
       waitingChecks(session).length + waitingRequests(session).length > 0,
@@ -128,41 +136,49 @@ async function findAskingSession(
   if (waiting.length <= 1) return findSession(store, waiting[0]?.id ?? word, io);
   const names = waiting.slice(0, namedSessions).map(nameSession).join(', ');
   const more = waiting.length > namedSessions ? ' …' : '';
-  throw wrong(
+  throw usageError(
     `Questions wait in ${waiting.length} sessions here; name one: ${names}${more}.`,
   );
 }
 
-/** null: nothing was named, and not exactly one thing waits. */
-function choose({ given, session }: Here, things: readonly Thing[]): Thing | null {
+/**
+ * Chooses the one that the flags name, or the only one that waits. Null: nothing is
+ * named, and not exactly one waits.
+ */
+function chooseApprovable(
+  { given, session }: Here,
+  approvables: readonly Approvable[],
+): Approvable | null {
   const [option, second] = (['check', 'request'] as const).filter((name) =>
     given.has(name),
   );
-  if (second !== undefined) throw wrong('Answer one at a time: --check or --request.');
+  if (second !== undefined)
+    throw usageError('Answer one at a time: --check or --request.');
   if (option === undefined) {
-    const [only = null, other] = things.filter(({ waits }) => waits);
+    const [only = null, other] = approvables.filter(({ waits }) => waits);
     return other === undefined ? only : null;
   }
   const word = given.text(option) ?? '';
-  const known = things.filter((thing) => thing.option === option);
-  // Names in a configuration have no letter case.
-  const near = known.filter(({ name }) =>
+  const sameKind = approvables.filter((each) => each.option === option);
+  // Check names are compared without letter case.
+  const near = sameKind.filter(({ name }) =>
     option === 'check' ? name === word.trim().toLowerCase() : name.startsWith(word),
   );
   const exact =
-    known.find(({ name }) => name === word) ?? (near.length === 1 ? near[0] : undefined);
+    sameKind.find(({ name }) => name === word) ??
+    (near.length === 1 ? near[0] : undefined);
   if (exact !== undefined) return exact;
-  const what = `${near.length === 0 ? 'no' : 'more than one'} ${option === 'check' ? 'check for a human named' : 'waiting permission request like'}`;
-  const names = known.map(({ name }) => shown(name, 60)).join(', ');
-  throw wrong(
-    `Session ${nameSession(session)} has ${what} "${shown(word, 60)}"; ${names === '' ? 'it has none at all' : `it has ${names}`}.`,
+  const mismatch = `${near.length === 0 ? 'no' : 'more than one'} ${option === 'check' ? 'check for a human named' : 'waiting permission request like'}`;
+  const names = sameKind.map(({ name }) => shown(name, 60)).join(', ');
+  throw usageError(
+    `Session ${nameSession(session)} has ${mismatch} "${shown(word, 60)}"; ${names === '' ? 'it has none at all' : `it has ${names}`}.`,
   );
 }
 
-function listThings({ session }: Here, things: readonly Thing[]): Answer {
-  const waiting = things.filter(({ waits }) => waits);
-  const jsonOf = (option: Thing['option']): object[] =>
-    things.filter((thing) => thing.option === option).map(({ json }) => json);
+function listApprovables({ session }: Here, approvables: readonly Approvable[]): Answer {
+  const waiting = approvables.filter(({ waits }) => waits);
+  const jsonOf = (option: Approvable['option']): object[] =>
+    approvables.filter((each) => each.option === option).map(({ json }) => json);
   const json = {
     answered: false,
     questions: jsonOf('check'),
@@ -176,34 +192,35 @@ function listThings({ session }: Here, things: readonly Thing[]): Answer {
     const head = `${count(waiting.length, 'question')} wait ${where}. Say which one you answer:`;
     return { json, lines: [head, ...fields(rows)], code: 2 };
   }
-  const ahead = things.map(({ name }) => shown(name, 40)).join(', ');
+  const ahead = approvables.map(({ name }) => shown(name, 40)).join(', ');
   const more = ahead === '' ? '' : ` --check NAME answers one ahead: ${ahead}.`;
   return { json, lines: [`No question waits ${where}.${more}`] };
 }
 
 /**
- * Shows it, asks, and does what the answer says. `answers`: in words what `read` takes.
+ * Shows the question, asks the human, and records the answer. `answers`: in words which
+ * answers `read` accepts.
  */
-async function ask<Said>(
+async function askHuman<Reply>(
   { given, io, session }: Here,
   { lines, json }: Readonly<{ lines: readonly string[]; json: object }>,
   {
     prompt,
     answers,
     read,
-  }: Readonly<{ prompt: string; answers: string; read(words: string): Said | null }>,
-  record: (said: Said) => Promise<Answer>,
+  }: Readonly<{ prompt: string; answers: string; read(words: string): Reply | null }>,
+  record: (reply: Reply) => Promise<Answer>,
 ): Promise<Answer> {
   const { host, directory } = session.descriptor;
-  // With --json standard output holds the document alone.
+  // With --json, standard output holds nothing but the document.
   printWrapped(given.has('json') ? { ...io, stdout: io.stderr } : io, [
     `Session ${nameSession(session)} (${shown(host, 30)}) in ${shown(visibleLine(directory ?? 'unknown'), 200)}`,
     ...lines,
   ]);
   const flags = '--check NAME or --request ID, and --yes or --reject REASON';
   const words = (await asking.askAtTerminal(prompt, flags)) ?? '';
-  const said = read(words);
-  if (said !== null) return record(said);
+  const reply = read(words);
+  if (reply !== null) return record(reply);
   const why = words.trim() === '' ? '' : `${asking.notUnderstood(words, answers)} `;
   return {
     json: { answered: false, ...json },
@@ -213,16 +230,16 @@ async function ask<Said>(
 }
 
 function checkToAnswer(
-  here: Here,
+  context: Here,
   question: HumanQuestion,
   frozen: Partial<Frozen>,
-): Thing {
+): Approvable {
   const { check, spec, waits, forGoal, todos } = question;
-  const asked =
+  const questionText =
     spec === null
       ? 'no longer in the configuration'
       : visibleLines(spec.question).join(' ');
-  const text = shown(asked, 500);
+  const text = shown(questionText, 500);
   const covered = todos.map(({ id, title }) => ({ id, title }));
   return {
     option: 'check',
@@ -236,39 +253,42 @@ function checkToAnswer(
       goal: forGoal,
       todos: covered,
     },
-    async answer(said) {
-      const { io, store, session } = here;
+    async answer(flagAnswer) {
+      const { io, store, session } = context;
       if (spec === null)
-        return checkAnswered(
-          here,
+        return checkAnswerResult(
+          context,
           question,
           null,
-          await sendActs(here, [closeQuestion(question)]),
+          await sendActs(context, [closeQuestion(question)]),
         );
-      /** Of the files that the check depends on; null: they cannot be looked through. */
-      const presentState = async () =>
+      /**
+       * The fingerprint of the files that the check depends on. Null: they cannot be
+       * read.
+       */
+      const fingerprintNow = async () =>
         (await lookAtFiles(session.descriptor.directory ?? io.cwd, frozen))(spec);
-      const before = await presentState();
+      const before = await fingerprintNow();
       if (before === null)
         return refuse(
           io,
           'The files of the session cannot be looked through, so an answer proves nothing.',
         );
       const record = async (human: HumanAnswer): Promise<Answer> => {
-        if (said === null && (await presentState()) !== before)
+        if (flagAnswer === null && (await fingerprintNow()) !== before)
           return refuse(
             io,
             'The files changed while you were asked, so nothing was recorded. Look again, then answer.',
           );
-        const seen = { sessionId: session.id, fingerprint: before };
-        const row = humanEvidence(spec, seen, human, io.clock.now());
+        const checkedState = { sessionId: session.id, fingerprint: before };
+        const row = humanEvidence(spec, checkedState, human, io.clock.now());
         await store.record({ evidence: [row] });
         const acts = waits
           ? [...answerResults(session, question, row), closeQuestion(question)]
           : [];
-        return checkAnswered(here, question, human, await sendActs(here, acts));
+        return checkAnswerResult(context, question, human, await sendActs(context, acts));
       };
-      if (said !== null) return record(said);
+      if (flagAnswer !== null) return record(flagAnswer);
       const purpose = describePurpose(question);
       const lines = fields([
         ['state', shown(describeState(session, io.clock.now()).words)],
@@ -276,18 +296,18 @@ function checkToAnswer(
         ['check', `${shown(check, 60)}${purpose === '' ? '' : ` for ${purpose}`}`],
         ['question', text],
       ]);
-      const how = {
+      const prompting = {
         prompt: asking.approvalPrompt,
         answers: 'y, n or a reason',
         read: asking.readApproval,
       };
-      return ask(here, { lines, json: { check } }, how, record);
+      return askHuman(context, { lines, json: { check } }, prompting, record);
     },
   };
 }
 
-/** `human`: null where the question could only be closed. */
-function checkAnswered(
+/** `human`: null if the question was only closed, without an answer. */
+function checkAnswerResult(
   { io }: Here,
   question: HumanQuestion,
   human: HumanAnswer | null,
@@ -297,14 +317,15 @@ function checkAnswered(
   const state = describeState(session, io.clock.now());
   const decision = handled?.decision ?? null;
   const { approved = null, reason = null } = human ?? {};
-  // Our own agent ends when a question waits; hosts ask again at the next stop attempt.
-  const goesOn =
+  // A run of our own ends while a question waits; hosts ask again at the next stop
+  // attempt.
+  const nextStep =
     session.descriptor.host === 'untildone'
       ? `\`untildone run --resume ${shortId(session.id)}\` goes on.`
       : 'The answer is used when the agent next tries to stop.';
   const now = [
     `Now: ${shown(decision?.sentence ?? `${state.words}.`, 300)}`,
-    ...(decision === null ? [goesOn] : []),
+    ...(decision === null ? [nextStep] : []),
   ];
   return {
     json: { answered: true, check, approved, reason, waited: waits, state, decision },
@@ -323,16 +344,16 @@ function describeRecorded(
   if (!approved)
     return `Recorded a no to ${name}${reason ? `: ${shown(reason, 200)}` : '.'}`;
   const files = spec?.files ?? [];
-  const which =
+  const filesWords =
     files.length === 0
       ? 'of the workspace'
       : `that matches ${shown(files.join(', '), 120)}`;
-  return `Approved ${name}${waits ? '' : ', ahead of the question'}. It counts until a file ${which} changes.`;
+  return `Approved ${name}${waits ? '' : ', ahead of the question'}. It counts until a file ${filesWords} changes.`;
 }
 
-function requestToAnswer(here: Here, request: PermissionRequest): Thing {
+function requestToAnswer(context: Here, request: PermissionRequest): Approvable {
   const { requestId, tool, subject, pattern, askedAt } = request;
-  const { given, io, store, session } = here;
+  const { given, io, store, session } = context;
   const json = { request: requestId, tool, subject, pattern, askedAt };
   const call = `${shown(tool, 40)}: ${shown(visibleLine(subject), 200)}`;
   return {
@@ -341,10 +362,10 @@ function requestToAnswer(here: Here, request: PermissionRequest): Thing {
     text: call,
     waits: true,
     json,
-    async answer(said) {
+    async answer(flagAnswer) {
       const length = given.text('for') ?? 'once';
       if (length !== 'once' && length !== 'session' && length !== 'always')
-        throw wrong('--for takes once, session or always.');
+        throw usageError('--for takes once, session or always.');
       const record = async (choice: PermissionChoice): Promise<Answer> => {
         const after = await answerPermission(
           io,
@@ -374,18 +395,18 @@ function requestToAnswer(here: Here, request: PermissionRequest): Thing {
           ],
         };
       };
-      if (said !== null) return record(said.approved ? length : 'no');
+      if (flagAnswer !== null) return record(flagAnswer.approved ? length : 'no');
       const {
         permissionPrompt: prompt,
         permissionLetters: answers,
         readPermission: read,
       } = asking;
-      // The whole subject, line by line: whoever allows it must have seen it.
+      // The whole subject, line by line: a human must see all of what they allow.
       const lines = [
         `asked ${formatAge(askedAt, io.clock.now())}`,
         ...asking.wantedLines(createPage(lookOf(io)), request),
       ];
-      return ask(here, { lines, json }, { prompt, answers, read }, record);
+      return askHuman(context, { lines, json }, { prompt, answers, read }, record);
     },
   };
 }

@@ -1,6 +1,6 @@
 // `untildone attach`: the live view of a session that runs elsewhere, in a host or in
-// another terminal (C3). It reads the store and nothing else; only the keys for pause,
-// resume, stop and answers write. Leaving it leaves the session as it is.
+// another terminal (C3). It only reads the store; nothing but the keys for pause, resume,
+// stop and answers writes. Leaving it leaves the session as it is.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../core/error.ts';
 import type { Store } from '../../engine/store.ts';
@@ -18,15 +18,14 @@ import { createPrinter, drawsView } from '../show/output.ts';
 import { createSessionWatch, isOver } from '../show/watch-session.ts';
 
 /**
- * Between two looks at the store: quick enough for a countdown of two seconds, and a
- * small part of a core.
+ * Time between two looks at the store: short enough for a countdown of two seconds, and
+ * cheap.
  */
 const lookMs = 400;
 /**
- * A store that is busy is looked at again; one that cannot be read for this many looks
- * has failed.
+ * A busy store is read again; after this many failed looks in a row the command fails.
  */
-const patience = 25;
+const mostFailures = 25;
 
 export const attach: Command = {
   takes: '[session]',
@@ -44,14 +43,17 @@ export const attach: Command = {
       const word = given.positional(0);
       const session = await findSessionToWatch(store, word, io);
       const remark = word === null ? await whyNothingRuns({ store, session, io }) : null;
-      return follow(given, io, store, session.id, remark);
+      return watchUntilEnd(given, io, store, session.id, remark);
     }),
 };
 
 const findSessionToWatch = createRunningSessionFinder((id) => `untildone attach ${id}`);
 
-/** `remark`: a sentence that is shown first. */
-async function follow(
+/**
+ * Watches until the human leaves or the turn is over. `remark`: a sentence that is shown
+ * first.
+ */
+async function watchUntilEnd(
   given: Arguments,
   io: Io,
   store: Store,
@@ -74,14 +76,14 @@ async function follow(
     ? await openAttachView(io, store, sessionId, lookSoon, onSignal)
     : null;
   const print = await createPrinter(io, json);
-  // NDJSON is what the run wrote, word for word.
+  // NDJSON prints the run's events exactly as the run wrote them.
   const lines = json
     ? print
     : (event: SessionEvent) => print(seenFromHere(event, new Set()));
   const show = view?.show ?? lines;
   const newer =
     given.positional(0) === null ? createNewerSessionLook(io, store, sessionId) : null;
-  let over = false;
+  let isTurnOver = false;
   const notice = (sentence: string) =>
     show({ type: 'notice', at: io.clock.now(), sessionId, sentence });
   if (remark !== null) notice(remark);
@@ -93,23 +95,23 @@ async function follow(
         if (events === null) return 0;
         events.forEach(show);
         const state = events.findLast((event) => event.type === 'session-state');
-        if (state !== undefined) over = isOver(state);
+        if (state !== undefined) isTurnOver = isOver(state);
         if (state?.state === 'gone') {
-          // Closing the view leaves only its notices on the screen.
+          // Once the view is closed, only its notices stay on the screen.
           if (view !== null) notice(`Session ${shortId(sessionId)}: ${state.words}`);
           return noOutcomeExitCode;
         }
-        // A script wants to know when the turn is over; a human sees it and leaves.
-        if (over && view === null) return 0;
-        if (over && newer !== null) (await newer()).forEach(show);
+        // A script waits for the end of the turn; a human sees it and leaves.
+        if (isTurnOver && view === null) return 0;
+        if (isTurnOver && newer !== null) (await newer()).forEach(show);
       } catch (error) {
-        // Safe for a while: another process may hold the store; what was missed is read
-        // at the next look.
+        // Safe for a while: another process may hold the store, and the next look reads
+        // what was missed.
         failures += 1;
-        if (failures >= patience) throw error;
+        if (failures >= mostFailures) throw error;
       }
       waiting = new AbortController();
-      // Safe: it was woken early.
+      // Safe: the wait was cut short on purpose.
       await sleep(lookMs, null, { signal: waiting.signal }).catch(() => {});
     }
     return 0;
@@ -121,8 +123,8 @@ async function follow(
 }
 
 /**
- * The run says where an answer was given as it sees it; from here it is the other way
- * round.
+ * Says where a permission was answered as seen from this terminal: the event says it as
+ * seen from the run.
  */
 export function seenFromHere<Event extends SessionEvent>(
   event: Event,
@@ -140,16 +142,17 @@ async function openAttachView(
   leave: () => void,
 ): Promise<{ show(event: SessionEvent): void; close(): Promise<void> }> {
   const { openLiveView } = await import('../show/live-view.ts');
-  // What is complained about must not be written into the middle of a drawn screen.
+  // A complaint must not be written into the middle of a drawn screen.
   const acts = createHumanActs(
     { ...io, stderr: { write: (text) => view.notice(text) } },
     store,
     sessionId,
   );
-  /** What a key here answered: told as the human's own. */
+  /** The requests that a key in this view answered; they are shown as the human's own. */
   const answered = new Set<string>();
-  /** What came of it is seen at once. */
-  const seen = (work: Promise<unknown>): Promise<unknown> => work.finally(lookSoon);
+  /** Looks again as soon as the work is done, so that its effect is seen at once. */
+  const withLookSoon = (work: Promise<unknown>): Promise<unknown> =>
+    work.finally(lookSoon);
 
   async function answer({ requestId, remembered }: Extract<ViewAct, { act: 'answer' }>) {
     answered.add(requestId);
@@ -162,10 +165,10 @@ async function openAttachView(
     kind: 'attach',
     io,
     hand: {
-      pause: () => seen(acts.pause()),
-      resume: () => seen(acts.resume()),
-      stop: () => seen(acts.stop('a key in untildone attach')),
-      answer: (act) => seen(answer(act)),
+      pause: () => withLookSoon(acts.pause()),
+      resume: () => withLookSoon(acts.resume()),
+      stop: () => withLookSoon(acts.stop('a key in untildone attach')),
+      answer: (act) => withLookSoon(answer(act)),
       interrupt: leave,
     },
     onFailure: (error) => {
@@ -184,18 +187,22 @@ async function openAttachView(
 }
 
 /**
- * Whether a newer session has begun where this one is over: whoever attached a moment too
- * early would look at the old one for ever. It tells of each once, and leaves it to the
- * human to go there.
+ * Reports a newer session once this one is over: somebody who attached too early would
+ * otherwise watch the old one for ever. Each is reported once; the human decides whether
+ * to go there.
  */
 export function createNewerSessionLook(io: Io, store: Store, sessionId: string) {
-  let told = sessionId;
+  let reportedId = sessionId;
   return async (): Promise<SessionEvent[]> => {
     const watched = await store.state(sessionId);
     const newest = await findSession(store, null, io);
-    if (watched === null || newest.id === told || newest.createdAt <= watched.createdAt)
+    if (
+      watched === null ||
+      newest.id === reportedId ||
+      newest.createdAt <= watched.createdAt
+    )
       return [];
-    told = newest.id;
+    reportedId = newest.id;
     const sentence = `A newer session has begun here: q leaves, \`untildone attach ${shortId(newest.id)}\` shows it.`;
     return [{ type: 'notice', at: io.clock.now(), sessionId, sentence }];
   };

@@ -1,6 +1,6 @@
-// `untildone config`: the settings that hold in this directory, where each comes from,
-// and what is wrong with them (C1). It only reads. `untildone config init`: a small
-// untildone.json to start from, with a check; one that is there is only added to.
+// `untildone config`: shows the settings of this directory, where each comes from, and
+// what is wrong with them (C1). It only reads. `untildone config init`: writes a small
+// untildone.json with a check; it only adds to an existing file.
 import type { Origin } from '../../core/config.ts';
 import { UntildoneError } from '../../core/error.ts';
 import { problemSentence } from '../../core/problem.ts';
@@ -28,7 +28,7 @@ export const config: Command = {
         'invalid-config',
         problemText(result.problems.map(policyProblemSentence)),
       );
-    if (!given.has('json')) printLines(io, lines(result, io));
+    if (!given.has('json')) printLines(io, settingLines(result, io));
     for (const warning of result.warnings)
       complain(io, `warning: ${problemSentence(warning)}`);
     const { pending } = result.project;
@@ -78,17 +78,20 @@ function toJson(result: PolicyResult) {
   };
 }
 
-function lines(
+function settingLines(
   { policy, origins, files }: Extract<PolicyResult, { ok: true }>,
   io: Io,
 ): string[] {
   const paint = createPaint(io);
-  const known = Object.entries(origins);
-  const from = (origin: Origin) =>
+  const originsByPath = Object.entries(origins);
+  const describeOrigin = (origin: Origin) =>
     /user|project/u.test(origin) ? `${origin} file` : origin;
-  const settings = known.map(
+  const settings = originsByPath.map(
     ([path, origin]) =>
-      [shown(path, 200), `${valueAt(policy.settings, path)}  (${from(origin)})`] as const,
+      [
+        shown(path, 200),
+        `${valueAt(policy.settings, path)}  (${describeOrigin(origin)})`,
+      ] as const,
   );
   return [
     'Files:',
@@ -97,12 +100,15 @@ function lines(
     '',
     'Settings:',
     ...fields(settings).map((line, index) =>
-      known[index]?.[1] === 'default' ? paint('dim', line) : line,
+      originsByPath[index]?.[1] === 'default' ? paint('dim', line) : line,
     ),
   ];
 }
 
-/** `agents.build.mode`, `agents["my agent"].mode`: the paths that merging gives. */
+/**
+ * The setting at a path as merging names it: `agents.build.mode`, `agents["my
+ * agent"].mode`.
+ */
 function valueAt(settings: Settings, path: string): string {
   const keys = path.match(/\["(?:[^"\\]|\\.)*"\]|[^.[\]]+/gu) ?? [];
   const names = keys.map((key): string =>

@@ -1,6 +1,6 @@
-// `untildone demo`: the product doing its main job. It is `untildone run`, twice, with a
-// scripted model on loopback, a scratch folder and a store of its own: no key, no
-// network, nothing left behind. Fails if the story did not run as written.
+// `untildone demo`: shows the product at its main job. It is `untildone run`, twice, with
+// a scripted model on loopback and a scratch folder and store of its own: it needs no key
+// and no network and leaves nothing behind. It fails if the story did not run as written.
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
@@ -19,13 +19,12 @@ import { complain, createPaint, printWrapped } from '../print.ts';
 import { readArguments } from '../program.ts';
 import { run, type Staging } from './run.ts';
 
-// The story: an agent with bad habits, and its worker. What is answered to each of them
-// comes from the real engine.
+// The story: an agent with bad habits, and its worker. The real engine answers both.
 
 const goal =
   'Write greet.mjs so that greet.test.mjs passes, try it out, and get it ready for release.';
 
-/** What the human brings: the file that the check runs. */
+/** The file that the human's check runs. */
 const humanTest = `import { greet } from './greet.mjs';
 
 for (const [name, wanted] of [['world', 'Hello, world!'], ['', 'Hello, you!']]) {
@@ -51,12 +50,11 @@ const notTriedOut = 'I could not run greet.mjs, so I have not tried it out.';
 const whenSeen = (words: string, step: model.Step) =>
   model.when(({ results }) => results.some(({ text }) => text.includes(words)), step);
 
-/** So many todos are completed when the scripted human presses Ctrl-C. */
+/** How many todos are completed when the scripted human presses Ctrl-C. */
 const completedAtInterrupt = 2;
 
 /**
- * @param readingMs how long a person needs for what stands there before the session goes
- * on
+ * @param readingMs how long a person needs to read the screen before the session goes on
  */
 const agent = (readingMs: number) =>
   model.script('agent', [
@@ -71,7 +69,7 @@ const agent = (readingMs: number) =>
     ),
     model.writeFile('greet.mjs', greeting),
     model.complete(todos.write, 'greet.mjs is written'),
-    // Quits early, with three todos open.
+    // It quits early, with three todos open.
     model.say('All done! The greeting works.'),
     model.react(({ todos: known }) => {
       const todoId = known.find(({ title }) => title === todos.tryOut)?.id;
@@ -80,7 +78,8 @@ const agent = (readingMs: number) =>
         instructions: 'Run greet.mjs with the name "world".',
       });
     }),
-    // Whoever says no to the tester has not tried it out, and the plan must say so.
+    // If the human says no to the tester, nobody has tried it out, and the plan must say
+    // so.
     model.firstOf(
       whenSeen(
         notTriedOut,
@@ -88,18 +87,18 @@ const agent = (readingMs: number) =>
       ),
       model.complete(todos.tryOut, 'the tester has run it'),
     ),
-    // Here the human presses Ctrl-C; the step is finished first, and the rest comes after
-    // the resume.
+    // The human presses Ctrl-C here. The step is finished first; the rest comes after the
+    // resume.
     model.writeFile('README.md', '# greet\n\nSays hello.\n'),
     model.after(readingMs, model.complete(todos.readme, 'README.md is written')),
-    // Drops the todo that it does not feel like doing.
+    // It drops a todo.
     model.drop(todos.note),
     model.say('The list is finished now.'),
     model.start(todos.note),
     model.ask('The changelog is missing, it seems. Shall I go on?'),
     model.writeFile('CHANGELOG.md', '# Changelog\n\n- The first greeting.\n'),
     model.complete(todos.note, 'CHANGELOG.md is written'),
-    // Nothing is open any more, but the human's check has not passed.
+    // No todo is open any more, but the human's check has not passed.
     model.say('Finished: the greeting, the README and the changelog are there.'),
     model.callTool('edit_file', {
       path: 'greet.mjs',
@@ -109,7 +108,7 @@ const agent = (readingMs: number) =>
     model.say('Finished. A greeting without a name says "Hello, you!" now.'),
   ]);
 
-/** The worker. It tells what it saw, whether the human allowed the command or not. */
+/** The worker reports what it saw, whether the human allowed the command or not. */
 const tester = model.script('tester', [
   model.runCommand('node greet.mjs world'),
   model.firstOf(
@@ -119,34 +118,33 @@ const tester = model.script('tester', [
 ]);
 
 /**
- * The bad habits in the order in which the story shows them, each with the continuation
- * that answers it.
+ * The bad habits in the order of the story, each with the continuation that answers it.
  */
-const habits: readonly (readonly [answeredBy: TextKind, told: string])[] = [
+const habits: readonly (readonly [answeredBy: TextKind, sentence: string])[] = [
   ['standard', 'It quit early: "All done!" with three todos open.'],
   ['dropped-todos', 'It dropped a todo, and called the list finished.'],
   ['text-question', 'It asked: "Shall I go on?"'],
   ['failed-check', 'It said "Finished" while the test failed.'],
 ];
 
-/** The settings of the one who set the work. */
-const settings = (url: string) => ({
+/** The human's own settings. */
+const demoSettings = (url: string) => ({
   model: 'scripted/agent',
   models: { scripted: { baseUrl: `${url}/v1`, api: 'chat', contextLimit: 100_000 } },
   workers: { tester: { model: 'scripted/tester' } },
-  // The script answers within seconds; whoever waits longer than this waits for nobody.
+  // The script answers within seconds, so nobody is there if it takes longer than this.
   permissions: { mode: 'ask', waitSeconds: 60 },
   checks: { 'the test passes': { command: ['node', 'greet.test.mjs'] } },
   goal: ['the test passes'],
 });
 
-/** How long a person who sits here has for an answer of their own. */
+/** How long a person at the terminal has to answer before the script does. */
 const answerSeconds = 6;
 
-/** What the script says to the permission. */
+/** The script's answer to the permission. */
 type ScriptedAnswer = 'once' | 'no';
 
-/** @param answer what the script says to the permission, where no person does */
+/** @param answer the script's answer to the permission if no person gives one */
 export function createDemo(answer: ScriptedAnswer): Command {
   return {
     about: [
@@ -157,7 +155,7 @@ export function createDemo(answer: ScriptedAnswer): Command {
     async run(given, io) {
       const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'untildone-demo-')));
       const isJson = given.has('json');
-      // With a pace that eyes can follow, or as fast as it can.
+      // At a pace that people can follow, or as fast as possible.
       const [latencyMs, readingMs] = io.isTTY && !isJson ? [600, 2500] : [0, 0];
       const server = await model.startScriptedModel({
         scripts: [agent(readingMs), tester],
@@ -169,7 +167,12 @@ export function createDemo(answer: ScriptedAnswer): Command {
       const print = (lines: readonly string[]) =>
         isJson ? undefined : printWrapped(io, lines);
       try {
-        return await play(stage(io, scratch, server.url), flags, print, answer);
+        return await playStory(
+          createStage(io, scratch, server.url),
+          flags,
+          print,
+          answer,
+        );
       } finally {
         await server.close();
         rmSync(scratch, { recursive: true, force: true });
@@ -181,52 +184,52 @@ export function createDemo(answer: ScriptedAnswer): Command {
 export const demo = createDemo('once');
 
 /**
- * Its store and its settings are its own: it must not show up among the sessions of the
- * human.
+ * The demo has a store and settings of its own, so that it never shows up among the
+ * human's sessions.
  */
-function stage(io: Io, scratch: string, url: string): Io {
+function createStage(io: Io, scratch: string, url: string): Io {
   const cwd = join(scratch, 'work');
   const config = join(scratch, 'config', 'untildone');
   for (const folder of [cwd, config]) mkdirSync(folder, { recursive: true });
   writeFileSync(join(cwd, 'greet.test.mjs'), humanTest);
-  writeFileSync(join(config, configFileName), JSON.stringify(settings(url)), {
+  writeFileSync(join(config, configFileName), JSON.stringify(demoSettings(url)), {
     mode: 0o600,
   });
-  const others = Object.entries(io.env).filter(
+  const otherVariables = Object.entries(io.env).filter(
     ([name]) => !name.startsWith('UNTILDONE_'),
   );
-  // The Node that runs this is there, under its own name; whether another one is in the
-  // path is not known.
+  // The Node that runs this process goes first on the path: nobody knows whether another
+  // one is on it.
   const PATH = [dirname(process.execPath), io.env['PATH']]
     .filter(Boolean)
     .join(delimiter);
-  const own = {
+  const ownVariables = {
     PATH,
     UNTILDONE_HOME: join(scratch, 'state'),
     XDG_CONFIG_HOME: dirname(config),
   };
-  // The script takes its own session up again, whoever started it.
+  // The script must be able to resume its own session, even if an agent started the demo.
   return {
     ...io,
     cwd,
-    env: { ...Object.fromEntries(others), ...own },
+    env: { ...Object.fromEntries(otherVariables), ...ownVariables },
     agentAbove: async () => null,
   };
 }
 
 /**
- * A script is the human for everyone who only watches: it answers the permission if
- * nobody else does, and presses Ctrl-C once, as somebody in another terminal would, and
- * says so each time. What a person types meanwhile is answered.
+ * The script plays the human: it answers the permission if no person does, presses Ctrl-C
+ * once, as somebody in another terminal would, and says so each time. Words that a person
+ * types are answered too.
  */
-async function play(
+async function playStory(
   io: Io,
   flags: readonly string[],
   print: (lines: readonly string[]) => void,
   answer: ScriptedAnswer,
 ): Promise<number> {
   const isSomebodyHere = !flags.includes('--json') && (await canAnswerHere(io));
-  const told: TextKind[] = [];
+  const answeredKinds: TextKind[] = [];
   let completed = 0;
   let hasInterrupted = false;
   let hasRefused = false;
@@ -248,7 +251,7 @@ async function play(
       withStore(io, (store) => answerPermission(io, store, question, answer)).catch(
         (error: unknown) => {
           // The question stays open, and the run ends as paused: the story did not run as
-          // written, which is told.
+          // written, and the demo says so.
           tell(`The script could not answer: ${messageOf(error)}`);
         },
       );
@@ -266,7 +269,7 @@ async function play(
       );
     },
     watch(event, watched) {
-      if (event.type === 'continuation') told.push(event.textKind);
+      if (event.type === 'continuation') answeredKinds.push(event.textKind);
       if (event.type === 'permission-asked') answerLater(event, watched);
       if (event.type === 'permission-answered') {
         cancelAnswer();
@@ -284,24 +287,24 @@ async function play(
       }
     },
   };
-  // The store goes with the demo: nobody but the script takes its session up again.
-  const act = (words: string, isKept = () => false): Promise<number> =>
+  // The store is removed with the demo: only the script can resume its session.
+  const playPart = (words: string, isKept = () => false): Promise<number> =>
     run.run(readArguments(run, [words, ...flags]), io, { ...staging, isKept });
-  const leave = (): void => {
+  const onInterrupt = (): void => {
     hasLeft = true;
   };
-  // Between the parts nobody else listens.
-  process.on('SIGINT', leave);
+  // Between the two parts no run handles the signal.
+  process.on('SIGINT', onInterrupt);
   try {
     print(['A script plays the model and the human; everything else is real.', '']);
-    const first = await act(goal, () => hasInterrupted);
+    const first = await playPart(goal, () => hasInterrupted);
     if (!hasLeft)
       print([
         '',
         'The script takes the session up again, as `untildone run --resume` does.',
         '',
       ]);
-    const last = hasLeft ? first : await act('--resume');
+    const last = hasLeft ? first : await playPart('--resume');
     // A person who stops the demo wants it to end.
     if (hasLeft) {
       print([
@@ -312,32 +315,36 @@ async function play(
     }
     const isAsWritten = hasRefused
       ? last === 4
-      : last === 0 && told.join() === habits.map(([kind]) => kind).join();
+      : last === 0 && answeredKinds.join() === habits.map(([kind]) => kind).join();
     if (first === 130 && isAsWritten) {
-      print(closing(io, told, hasRefused));
+      print(closingLines(io, answeredKinds, hasRefused));
       return 0;
     }
     complain(
       io,
-      `The story did not run as written: ${told.join(', ')}; it ended with ${first} and ${last}.`,
+      `The story did not run as written: ${answeredKinds.join(', ')}; it ended with ${first} and ${last}.`,
     );
     return 1;
   } finally {
-    process.off('SIGINT', leave);
+    process.off('SIGINT', onInterrupt);
   }
 }
 
-/** What was just proved, as it happened, and what to type now. */
-function closing(io: Io, told: readonly TextKind[], hasRefused: boolean): string[] {
+/** What the demo has just proved, and what to type now. */
+function closingLines(
+  io: Io,
+  answeredKinds: readonly TextKind[],
+  hasRefused: boolean,
+): string[] {
   const bold = (text: string) => createPaint(io)('bold', text);
-  // Whoever started it in a clone has no command of that name yet.
+  // In a clone the command `untildone` does not exist yet.
   const isClone = io.env['npm_lifecycle_event'] === 'start';
   const install = `npm pack && npm install --global ./untildone-${programVersion}.tgz`;
   return [
     '',
     bold('What you just saw'),
     ...habits
-      .filter(([kind]) => told.includes(kind))
+      .filter(([kind]) => answeredKinds.includes(kind))
       .map(([, sentence]) => `  ${sentence}`),
     hasRefused
       ? 'You said no, so one todo is blocked, and nobody calls it done.'

@@ -1,6 +1,6 @@
-// `untildone doctor`: does it work here, and if not, what is missing and the command that
-// fixes it. It looks at the hosts, calls what they would call, and at what `run` needs;
-// it changes nothing. Exit code 1: something is broken.
+// `untildone doctor`: says whether untildone works here, and if not, what is missing and
+// which command fixes it. It examines the hosts, calls what they would call, and checks
+// what `run` needs; it changes nothing. Exit code 1: something is broken.
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ownAgentName } from '../../agent/loop/run.ts';
@@ -31,7 +31,7 @@ import { type Io, programVersion } from '../io.ts';
 import { withStore } from '../open-runtime.ts';
 import { createPaint, shown, tell } from '../print.ts';
 
-/** What `run --with` can drive here. */
+/** Says whether `run --with` can drive the host. */
 function withDriver(report: HostReport): HostReport {
   const { host, program, findings } = report;
   if (program === null || hostOf(host)?.driver === undefined) return report;
@@ -39,7 +39,10 @@ function withDriver(report: HostReport): HostReport {
   return { ...report, findings: [...findings, ok('drive', sentence)] };
 }
 
-/** Says where the end of a turn is shown, and which command tells it elsewhere (C4). */
+/**
+ * Says where the end of a turn is shown, and which command shows it where the host does
+ * not (C4).
+ */
 function withEndLine(report: HostReport): HostReport {
   const { host, title, isInstalled, findings } = report;
   const row = hostOf(host);
@@ -77,8 +80,8 @@ export function createDoctor(shipped: () => string): Command {
         ...(await examineProject(io)),
         records,
       ]);
-      const all = [...hosts.flatMap(({ findings }) => findings), ...general];
-      const brokenCount = all.filter(({ level }) => level === 'broken').length;
+      const allFindings = [...hosts.flatMap(({ findings }) => findings), ...general];
+      const brokenCount = allFindings.filter(({ level }) => level === 'broken').length;
       const json = {
         healthy: brokenCount === 0,
         version: basis.version,
@@ -94,7 +97,7 @@ export function createDoctor(shipped: () => string): Command {
           ({ title, findings }) => [
             '',
             title,
-            ...findings.flatMap((finding) => describe(finding, io)),
+            ...findings.flatMap((finding) => describeFinding(finding, io)),
           ],
         ),
         '',
@@ -110,13 +113,13 @@ export const doctor = createDoctor(shippedFolder);
 function examineInstalls(hosts: readonly HostReport[]): Examination[number] {
   if (hosts.some(({ isInstalled }) => isInstalled)) return [];
   const candidate = hosts.find(({ program }) => program !== null);
-  // Nothing is broken then: `untildone run` may be all that is wanted.
+  // Nothing is broken then: the human may want nothing but `untildone run`.
   const sentence =
     'untildone is set up in no agent program here; `untildone run` needs none.';
   return [note('installed', sentence, candidate && `untildone init ${candidate.host}`)];
 }
 
-/** Not broken, but whoever wants it has something to type first. */
+/** Not broken, but the human has to set it up before they can use it. */
 const isUnset = ({ name, level }: Finding) => level === 'note' && name in unsetNames;
 const unsetNames: Readonly<Record<string, string>> = {
   installed: 'an agent program (untildone init)',
@@ -156,7 +159,7 @@ async function examineProject(io: Io): Promise<Examination> {
     [
       names !== '' &&
         ok('check', `Before an agent is \`done\`, this must pass: ${names}.`),
-      // One that waits for a yes was told with the configuration.
+      // A goal check that waits for a yes was already reported with the configuration.
       (asked.goal ?? []).length === 0 &&
         note('check', unchecked, 'untildone config init'),
     ],
@@ -165,8 +168,8 @@ async function examineProject(io: Io): Promise<Examination> {
 }
 
 /**
- * As long as a server on this machine may take; one elsewhere is not asked: it would
- * cost, and it would be told who asks.
+ * How long a server on this machine may take to answer. Servers elsewhere are not called:
+ * that could cost money and would tell them who asks.
  */
 const serverMs = 2000;
 
@@ -179,7 +182,7 @@ async function examineModel(
     ownAgentName,
   );
   const model = await resolveModel(null, { settings, origins, environment: io.env });
-  // Who has a host may never want one.
+  // Somebody who uses a host may never want a model of their own.
   const level = settings.model === null ? note : broken;
   if (!model.ok)
     return level(
@@ -197,7 +200,7 @@ async function examineModel(
     await fetch(address, { signal: AbortSignal.timeout(serverMs) });
     return ok('model', `\`untildone run\` asks ${label} at ${address}, which answers.`);
   } catch {
-    // Safe: that nobody answers is what is told.
+    // Safe: the finding says that nobody answers.
     const silent = `\`untildone run\` asks ${label}, but nobody answers at ${address}.`;
     return broken(
       'model',
@@ -208,23 +211,23 @@ async function examineModel(
 }
 
 /**
- * Fills in when a session of each host last changed here, in milliseconds; of hosts that
- * were ever seen. It creates no store.
+ * Examines the store and fills in, for each host that was ever seen, when a session of it
+ * last changed here, in milliseconds. It creates no store.
  */
 async function examineStore(io: Io, hosts: readonly HostReport[], lastSeen: LastSeen) {
   const path = storePath(io.env);
   const state = dirname(path);
   const unwritable = whyNotWritable(state);
-  const open = whyNotPrivate(state) ?? whyNotPrivate(join(state, 'bin'));
+  const notPrivate = whyNotPrivate(state) ?? whyNotPrivate(join(state, 'bin'));
   const mend = `move ${path} (with its -wal and -shm files) away, or put a backup in its place`;
   try {
     const damage =
-      unwritable === null && open === null && existsSync(path)
+      unwritable === null && notPrivate === null && existsSync(path)
         ? await lookIntoStore()
         : null;
     return [
       unwritable && broken('store', unwritable, 'export UNTILDONE_HOME=~/.untildone'),
-      open && broken('store', open),
+      notPrivate && broken('store', notPrivate),
       damage && broken('store', `The store at ${path} is damaged: ${damage}.`, mend),
       existsSync(path) && ok('store', `The store at ${path} opens and is whole.`),
       ok(
@@ -241,7 +244,7 @@ async function examineStore(io: Io, hosts: readonly HostReport[], lastSeen: Last
   async function lookIntoStore(): Promise<string | null> {
     await withStore(io, async (store) => {
       for (const { host } of hosts) {
-        const sessions = await store.sessions({ host, limit: lookedAt });
+        const sessions = await store.sessions({ host, limit: examinedSessions });
         const newest = sessions.find(({ descriptor }) =>
           isHere(descriptor.directory, io.cwd),
         );
@@ -254,17 +257,17 @@ async function examineStore(io: Io, hosts: readonly HostReport[], lastSeen: Last
 
 type LastSeen = Record<string, number>;
 
-/** Sessions of a host that are looked through for one of this project. */
-const lookedAt = 200;
+/** How many sessions of a host are searched for one of this project. */
+const examinedSessions = 200;
 
-/** In this directory, or in one above or below it. */
+/** Whether the directory is this one, or lies above or below it. */
 function isHere(directory: string | null, cwd: string): boolean {
   const one = `${directory}/`;
   const other = `${cwd}/`;
   return directory !== null && (one.startsWith(other) || other.startsWith(one));
 }
 
-/** A host that is neither there nor in use is worth a word, not a section. */
+/** A host that is neither installed nor in use gets a word, not a section. */
 const isAbsent = ({ program, isInstalled }: HostReport) =>
   program === null && !isInstalled;
 
@@ -296,7 +299,7 @@ function describeBroken(count: number): string {
   return count === 1 ? '1 thing is broken.' : `${count} things are broken.`;
 }
 
-/** "Nothing is broken" alone would say that all of it works. */
+/** "Nothing is broken" alone would sound as if everything were set up. */
 function conclusion(unset: readonly Finding[], brokenCount: number): string {
   const head = describeBroken(brokenCount);
   const names = unset.map(({ name }) => unsetNames[name]);
@@ -305,7 +308,7 @@ function conclusion(unset: readonly Finding[], brokenCount: number): string {
 
 const colours = { ok: 'green', note: 'yellow', broken: 'red' } as const;
 
-function describe({ level, sentence, mend }: Finding, io: Io): string[] {
+function describeFinding({ level, sentence, mend }: Finding, io: Io): string[] {
   const line = `  ${createPaint(io)(colours[level], level.padEnd(6))}  ${shown(sentence, 500)}`;
   return mend === null || level === 'ok'
     ? [line]

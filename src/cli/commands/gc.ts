@@ -1,7 +1,7 @@
-// `untildone gc`: moves sessions that nobody touched for a while into the archive, where
-// a host that comes back finds them whole; and with --forget removes one session for
-// good. That only a human may want: it is asked at a terminal or said with --yes, never
-// beneath an agent, and never while the session is at work.
+// `untildone gc`: moves sessions that nobody touched for a while into the archive, from
+// which a host that comes back gets them whole; with --forget it removes one session for
+// good. Only a human may do that: it asks at a terminal or wants --yes, and refuses an
+// agent and a session at work.
 import { UntildoneError } from '../../core/error.ts';
 import type { Session } from '../../core/state.ts';
 import { ownSession } from '../../engine/session-owner.ts';
@@ -17,9 +17,11 @@ import { saysYes } from '../project-trust.ts';
 import { describeCurrentState } from '../session-process.ts';
 
 const defaultAge = '30d';
-/** Sessions per transaction: hooks of running agents get the write lock in between. */
+/**
+ * Sessions per transaction: between two, the hooks of running agents get the write lock.
+ */
 const batchSize = 20;
-/** The human did not say yes. */
+/** Exit code if the human did not say yes. */
 const leftAlone = 3;
 
 export const gc: Command = {
@@ -39,7 +41,7 @@ export const gc: Command = {
     const word = given.text('forget');
     if (word !== null && given.has('older-than'))
       throw new UntildoneError('usage', 'Say --older-than or --forget, not both.');
-    if (word !== null) return forget(given, io, word);
+    if (word !== null) return forgetSession(given, io, word);
     const age = parseSpan(given.text('older-than') ?? defaultAge);
     if (age === null)
       throw new UntildoneError(
@@ -50,7 +52,7 @@ export const gc: Command = {
     const dryRun = given.has('dry-run');
     const sessions =
       (await withStore(io, (store) =>
-        dryRun ? countOld(store, before) : archive(store, before),
+        dryRun ? countOld(store, before) : archiveOld(store, before),
       )) ?? 0;
     const didArchive = sessions === 1 ? 'was archived' : 'were archived';
     const did = dryRun ? 'would be archived' : didArchive;
@@ -62,7 +64,7 @@ export const gc: Command = {
   },
 };
 
-async function archive(store: Store, before: number): Promise<number> {
+async function archiveOld(store: Store, before: number): Promise<number> {
   for (let archived = 0; ; ) {
     const moved = await store.archive(before, batchSize);
     archived += moved;
@@ -71,8 +73,8 @@ async function archive(store: Store, before: number): Promise<number> {
 }
 
 /**
- * Reads instead of archiving and rolling back: that would keep the hooks of running
- * agents waiting.
+ * Counts by reading. Archiving and rolling back would keep the hooks of running agents
+ * waiting.
  */
 async function countOld(store: Store, before: number): Promise<number> {
   const sessions = await store.sessions({ limit: Number.MAX_SAFE_INTEGER });
@@ -80,7 +82,7 @@ async function countOld(store: Store, before: number): Promise<number> {
     .length;
 }
 
-async function forget(given: Arguments, io: Io, word: string): Promise<number> {
+async function forgetSession(given: Arguments, io: Io, word: string): Promise<number> {
   const agent = await io.agentAbove();
   if (agent !== null)
     return refuse(
@@ -92,16 +94,16 @@ async function forget(given: Arguments, io: Io, word: string): Promise<number> {
     const name = `Session ${nameSession(session)}`;
     const stop = `\`untildone stop ${shortId(session.id)}\``;
     const { host, parentId } = session.descriptor;
-    // Our own agent holds its session by a lease; of a host only the record says that it
-    // is at work.
+    // Our own agent holds a lease on its session; a host's session is at work only by its
+    // record.
     const state = await describeCurrentState(store, session, io.clock.now());
     if (host !== 'untildone' && isAtWork(state))
       return refuse(
         io,
         `${name} is at work in ${shown(host, 30)} (${shown(state.words)}). Stop it first: ${stop}.`,
       );
-    // Held meanwhile, so that nobody takes it up in between; the lease goes with the
-    // session.
+    // Held until the end, so that no run takes the session up in between. The lease is
+    // removed with the session.
     const owned = await ownSession({ store, clock: io.clock }, parentId ?? session.id);
     if (!owned.ok)
       return refuse(io, `${name} runs in ${owned.process}: ${stop} ends it.`);
@@ -110,12 +112,15 @@ async function forget(given: Arguments, io: Io, word: string): Promise<number> {
       const isTrial = given.has('dry-run');
       const kept = await store.forget(session.id, false);
       if (!json) printWrapped(io, describeKept(session, kept, io));
-      // A program that reads the document cannot be asked.
-      const forgotten = !isTrial && (given.has('yes') || (!json && (await isMeant(io))));
+      // With --json nobody can be asked.
+      const forgotten =
+        !isTrial && (given.has('yes') || (!json && (await confirmRemoval(io))));
       const removed = forgotten ? await store.forget(session.id, true) : kept;
-      const end = isTrial ? 'Nothing was removed: this was a dry run.' : 'Left as it is.';
+      const unchangedText = isTrial
+        ? 'Nothing was removed: this was a dry run.'
+        : 'Left as it is.';
       tell(io, json, { ...sessionFields(session), removed, forgotten }, () => [
-        forgotten ? 'Removed.' : end,
+        forgotten ? 'Removed.' : unchangedText,
       ]);
       return forgotten || isTrial ? 0 : leftAlone;
     } finally {
@@ -124,14 +129,14 @@ async function forget(given: Arguments, io: Io, word: string): Promise<number> {
   });
 }
 
-async function isMeant(io: Io): Promise<boolean> {
+async function confirmRemoval(io: Io): Promise<boolean> {
   const refusal = await io.whyNoHuman();
   if (refusal !== null)
     throw new UntildoneError('usage', `${refusal} --yes says it without being asked.`);
   return saysYes('Remove it for good?');
 }
 
-/** One in the archive too: what nobody sees any more is what people want gone. */
+/** Finds an archived session too: people want to remove what they no longer see. */
 async function findAnySession(store: Store, word: string, io: Io): Promise<Session> {
   const [exact] =
     word === '' ? [] : await store.sessions({ id: word, archived: true, limit: 1 });
@@ -146,7 +151,7 @@ async function findAnySession(store: Store, word: string, io: Io): Promise<Sessi
   }
 }
 
-/** What people call it. */
+/** The people's words for what a session keeps. */
 const nouns: Readonly<Record<string, string>> = {
   events: 'event',
   decisions: 'decision',
@@ -167,12 +172,12 @@ function describeKept(session: Session, kept: KeptRows, io: Io): string[] {
     const amount = kept[what] ?? 0;
     return amount === 0 ? [] : [count(amount, noun)];
   });
-  const place =
+  const inDirectory =
     descriptor.directory === null ? '' : `, ${shown(descriptor.directory, 200)}`;
   const workers = (kept['sessions'] ?? 1) - 1;
   const beside = workers === 0 ? '' : ` and ${count(workers, 'worker')}`;
   return [
-    `Session ${nameSession(session)} (${shown(descriptor.host, 30)}${place}, ${formatAge(updatedAt, io.clock.now())})${beside}:`,
+    `Session ${nameSession(session)} (${shown(descriptor.host, 30)}${inDirectory}, ${formatAge(updatedAt, io.clock.now())})${beside}:`,
     `  ${parts.length === 0 ? 'nothing but its name' : parts.join(', ')}; its marks and what hooks left for it.`,
     ...(descriptor.host === 'untildone'
       ? [

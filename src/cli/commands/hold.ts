@@ -1,7 +1,7 @@
 // `untildone pause`, `stop`, `resume` and `say`: a human holds a session, takes that back
 // (C3, G4), or speaks to our own agent while it works (T3). An agent that calls `pause`
 // or `stop` pauses its own session, as `todo_pause` does, and no other (V12). Only a
-// human may resume, which lifts nothing else: budgets stay spent (G6).
+// human may resume, and budgets stay spent (G6).
 import { UntildoneError } from '../../core/error.ts';
 import { isTurnOver, type Session } from '../../core/state.ts';
 import { createIdentifiers } from '../../engine/system.ts';
@@ -35,23 +35,23 @@ const agentHelp =
   'An agent that calls it pauses its own session; any other session is refused. So type it in a terminal of your own.';
 
 async function pauseAgentSession(
-  here: Here,
+  context: Here,
   agent: string,
   reason: string | null,
 ): Promise<Answer> {
-  const { session } = await pauseAsAgent(here, reason);
-  const { words } = describeState(session, here.io.clock.now());
+  const { session } = await pauseAsAgent(context, reason);
+  const { words } = describeState(session, context.io.clock.now());
   const effect = isTurnOver(session)
     ? 'its turn has ended already, and the outcome stays'
     : 'its next stop ends the turn as paused';
-  const asked = `${agent} called this: the agent asked to stop, and ${effect}.`;
+  const pausedSentence = `${agent} called this: the agent asked to stop, and ${effect}.`;
   const isHeldByHuman = session.latch !== null || session.pause?.by === 'human';
-  const what = isHeldByHuman
+  const effectSentence = isHeldByHuman
     ? `${agent} called this, and nothing changes: ${shown(words, 300)}.`
-    : asked;
+    : pausedSentence;
   return {
     json: { pause: session.pause, latch: session.latch },
-    lines: [`Session ${nameSession(session)}: ${what} ${adviceForHuman}`],
+    lines: [`Session ${nameSession(session)}: ${effectSentence} ${adviceForHuman}`],
   };
 }
 
@@ -64,11 +64,11 @@ export const pause = sessionCommand({
   options: { reason: { value: 'TEXT', summary: 'Why, for the record.' } },
   agentOwnOnly: true,
   find: createRunningSessionFinder((id) => `untildone pause ${id}`),
-  async answer(here) {
-    if (here.agent !== null)
-      return pauseAgentSession(here, here.agent, here.given.text('reason'));
-    const remarks = await describeIdleSession(here);
-    const { session } = await pauseSession(here, here.given.text('reason'));
+  async answer(context) {
+    if (context.agent !== null)
+      return pauseAgentSession(context, context.agent, context.given.text('reason'));
+    const remarks = await describeIdleSession(context);
+    const { session } = await pauseSession(context, context.given.text('reason'));
     const sentence = `Session ${nameSession(session)} is paused. \`untildone resume\` lifts that.`;
     return { json: { pause: session.pause }, lines: [...remarks, sentence] };
   },
@@ -82,10 +82,10 @@ export const stop = sessionCommand({
   ],
   agentOwnOnly: true,
   find: createRunningSessionFinder((id) => `untildone stop ${id}`),
-  async answer(here) {
-    if (here.agent !== null) return pauseAgentSession(here, here.agent, null);
-    const remarks = await describeIdleSession(here);
-    const { session } = await stopSession(here, 'untildone stop');
+  async answer(context) {
+    if (context.agent !== null) return pauseAgentSession(context, context.agent, null);
+    const remarks = await describeIdleSession(context);
+    const { session } = await stopSession(context, 'untildone stop');
     const next =
       session.descriptor.host === 'untildone'
         ? `\`untildone run --resume ${shortId(session.id)}\` takes it up again.`
@@ -104,14 +104,14 @@ export const resume = sessionCommand({
   ],
   humanOnly: true,
   find: findHeldSession,
-  async answer(here) {
-    const { session, handled } = await resumeSession(here);
+  async answer(context) {
+    const { session, handled } = await resumeSession(context);
     const decision = handled?.decision ?? null;
-    const now = here.io.clock.now();
-    const state = await describeCurrentState(here.store, session, now);
+    const now = context.io.clock.now();
+    const state = await describeCurrentState(context.store, session, now);
     const isOurs = session.descriptor.host === 'untildone';
-    // Nothing starts by itself (first-use 25).
-    const isOver = isOurs && !(await isRunning(here.store, session, now));
+    // `resume` starts no run (first-use 25).
+    const isOver = isOurs && !(await isRunning(context.store, session, now));
     const command = `\`untildone run --resume ${shortId(session.id)}\``;
     const unchanged = 'is neither paused nor stopped; nothing was changed';
     const changed = isOver ? 'is no longer stopped' : 'is resumed';
@@ -149,20 +149,24 @@ export const say = sessionCommand({
     if (given.positional(0)?.trim()) return;
     throw new UntildoneError('usage', 'Say something: untildone say "use tabs".');
   },
-  async answer(here) {
-    const { given, io } = here;
+  async answer(context) {
+    const { given, io } = context;
     const text = given.positional(0) ?? '';
-    const { id: sessionId, descriptor, turn, policyHash } = here.session;
-    const isOurs = isRunSession(here.session);
+    const { id: sessionId, descriptor, turn, policyHash } = context.session;
+    const isOurs = isRunSession(context.session);
     const now = io.clock.now();
     const isMidTurn = turn !== null && !turn.ended;
-    if (!isOurs || !isMidTurn || !(await isRunning(here.store, here.session, now))) {
-      const how = isOurs
+    if (
+      !isOurs ||
+      !isMidTurn ||
+      !(await isRunning(context.store, context.session, now))
+    ) {
+      const advice = isOurs
         ? `It is not at work; \`untildone run --resume ${shortId(sessionId)} "…"\` says it and goes on.`
         : `It belongs to ${shown(descriptor.host, 30)}: say it there.`;
       return refuse(
         io,
-        `Session ${nameSession(here.session)} cannot be spoken to from here. ${how}`,
+        `Session ${nameSession(context.session)} cannot be spoken to from here. ${advice}`,
       );
     }
     const base = {
@@ -170,9 +174,9 @@ export const say = sessionCommand({
       sessionId,
       at: io.clock.now(),
     };
-    // What was frozen at the first message holds on: a file that changed meanwhile may be
-    // the agent's work (V2).
-    const { session } = await sendActs(here, [queuedWords(text, base, policyHash)]);
+    // The policy frozen at the first message stays in force: a file that changed since
+    // may be the agent's work (V2).
+    const { session } = await sendActs(context, [queuedWords(text, base, policyHash)]);
     const after = describeState(session, io.clock.now());
     const queued = session.latch === null;
     const next = queued

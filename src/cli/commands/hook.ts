@@ -1,8 +1,7 @@
-// What is started by programs, not by people. `untildone hook HOST`: one call of a host's
-// hook, for hosts whose settings are shared and name no path; it reaches the code that
-// `init` copies as a file of its own, and ends the process as that does. `untildone
-// check-runner`: works through the queue of checks of one folder, started by the system
-// itself.
+// The commands that programs start, not people. `untildone hook HOST` answers one call of
+// a host's hook, for hosts whose shared settings cannot name a path; it runs the same
+// code as the file that `init` copies. `untildone check-runner` works through the queue
+// of checks of one folder; untildone starts it by itself.
 import type { Command } from '../command.ts';
 
 export const hook: Command = {
@@ -21,14 +20,14 @@ export const hook: Command = {
       summary: 'How long the host waits, if not as long as init says.',
     },
   },
-  // Not the way of a host: main.ts calls `answerHook` before arguments are read, so that
-  // none of them is an error.
+  // Hosts do not come this way: main.ts calls `answerHook` before it reads the arguments,
+  // so that a wrong argument is no error.
   run: () => answerHook(process.argv.slice(3)),
 };
 
 /**
- * Takes what makes sense and complains of nothing: a host would read exit code 2 as a
- * refusal.
+ * Answers a hook call. It ignores arguments that it does not know: a host would take exit
+ * code 2 for a refusal.
  */
 export async function answerHook(argv: readonly string[]): Promise<number> {
   const { runHook } = await import('../../hosts/asked.ts');
@@ -36,8 +35,8 @@ export async function answerHook(argv: readonly string[]): Promise<number> {
   const options = argv.map((word, index) =>
     /^--(?:tools|timeout)$/u.test(word) ? `${word}=${argv[index + 1] ?? ''}` : word,
   );
-  await runHook([host, ...options], async (...seen) =>
-    (await import('../../mcp/receipts.ts')).bindReceipt(...seen),
+  await runHook([host, ...options], async (...binding) =>
+    (await import('../../mcp/receipts.ts')).bindReceipt(...binding),
   );
   return 0;
 }

@@ -1,7 +1,7 @@
-// `untildone init`: does all that a host needs, or takes it away again, and gives the
-// project a check. Everything is worked out before anything is written; what is written
-// has a way back. It needs no network and runs no program of the host; the only command
-// that it runs is a check that the human has just accepted.
+// `untildone init`: sets a host up or takes that back, and gives the project a check. It
+// works everything out before it writes anything, and every change can be undone. It
+// needs no network and runs no program of the host. The only command that it runs is a
+// check that the human has just accepted.
 
 import { UntildoneError } from '../../core/error.ts';
 import { hosts } from '../../hosts/hosts.ts';
@@ -37,7 +37,7 @@ import { diffTexts, shownLine, withoutRepeats } from '../text-diff.ts';
 const hostNames = hosts.map(({ name }) => name);
 const knownHosts = hostNames.join(', ');
 
-/** For `config init` too. */
+/** `config init` has these options too. */
 export const checkOptions: Readonly<Record<'check' | 'no-try', Option>> = {
   check: {
     value: 'CMD',
@@ -47,7 +47,7 @@ export const checkOptions: Readonly<Record<'check' | 'no-try', Option>> = {
   'no-try': { summary: 'Do not run the checks now.' },
 };
 
-/** @param shipped the folder with the programs that hosts are to start */
+/** @param shipped the folder with the programs that hosts start */
 export function createInit(shipped: () => string): Command {
   return {
     takes: `[${hostNames.join('|')}]`,
@@ -80,16 +80,19 @@ export function createInit(shipped: () => string): Command {
       const unwritable = whyNoChecks(io, commands);
       if (unwritable !== null)
         return refuse(io, `${shown(unwritable, 500)} Nothing was changed.`);
-      const done = changeHosts(installers, request, action, { shipped, isDry });
-      const { planned, problems, left, folder, programs } = done;
+      const hostChanges = changeHosts(installers, request, action, { shipped, isDry });
+      const { planned, problems, left, folder, programs } = hostChanges;
       for (const problem of problems) complain(io, shown(problem, 500));
-      const copied = `, except that programs were copied to ${shown(folder, 300)}`;
+      const copiesRemark = `, except that programs were copied to ${shown(folder, 300)}`;
       if (problems.length > 0)
-        return refuse(io, `Nothing was changed${done.keepsCopies ? copied : ''}.`);
+        return refuse(
+          io,
+          `Nothing was changed${hostChanges.keepsCopies ? copiesRemark : ''}.`,
+        );
       const changes = planned.flatMap(changedFiles);
       const lines = isDry
         ? describeDifference(changes, io)
-        : planned.flatMap((one) => reports[action](one, request));
+        : planned.flatMap((one) => hostReports[action](one, request));
       printWrapped(io, lines);
       if (isDry && action === 'install' && changes.length > 0)
         printWrapped(io, [
@@ -100,10 +103,10 @@ export function createInit(shipped: () => string): Command {
         complain(io, shown(isDry ? `An install would say: ${note}` : note, 500));
       if (left.length > 0) printWrapped(io, describeLeft(left, planned));
       if (action === 'uninstall') return 0;
-      // What holds for all projects says nothing of how this one is tested.
+      // An install for all projects says nothing about how this project is tested.
       const isOfProject = request.scope !== 'user' || commands.length > 0;
       const command = `untildone init ${given.has('all') ? '--all' : installers[0]?.name}`;
-      const added = isOfProject
+      const checksCode = isOfProject
         ? await setUpChecks(io, {
             commands,
             command,
@@ -112,7 +115,7 @@ export function createInit(shipped: () => string): Command {
             isTried: !given.has('no-try'),
           })
         : 0;
-      if (added !== 0 || isDry) return added;
+      if (checksCode !== 0 || isDry) return checksCode;
       if (!isOfProject) await settleTrustAndTry(io, !given.has('no-try'));
       printWrapped(io, ['`untildone doctor` says whether it works.']);
       return 0;
@@ -128,8 +131,8 @@ function scopeOf(given: Arguments): Scope {
 }
 
 /**
- * What `--check` said. An empty one is a variable that was not set, and would prove
- * nothing.
+ * The commands of `--check`. An empty one, such as a variable that was not set, is
+ * refused: it would prove nothing.
  */
 export function checksOf(given: Arguments): readonly string[] {
   const commands = given.texts('check').map((command) => command.trim());
@@ -141,7 +144,10 @@ export function checksOf(given: Arguments): readonly string[] {
   return [...new Set(commands)];
 }
 
-/** Empty: the human was asked and chose none. */
+/**
+ * The installers that the flags name or the human chose. Empty: the human was asked and
+ * chose none.
+ */
 async function installersOf(given: Arguments, io: Io): Promise<readonly HostInstaller[]> {
   const name = given.positional(0);
   const isAll = given.has('all');
@@ -150,25 +156,30 @@ async function installersOf(given: Arguments, io: Io): Promise<readonly HostInst
     throw new UntildoneError('usage', 'Name a host or say --all, not both.');
   const all = await Promise.all(hosts.map((host) => host.installer()));
   if (name !== null) return all.filter((one) => one.name === name);
-  const there = all.filter(({ program }) => findProgram(program, io.env) !== null);
+  const foundInstallers = all.filter(
+    ({ program }) => findProgram(program, io.env) !== null,
+  );
   if (isAll && isRemoval) return all;
-  if (isAll && there.length > 0) return there;
-  if (isRemoval || there.length === 0 || !(await canAnswerHere(io))) {
-    const names = there.map((one) => one.name).join(', ') || 'none';
+  if (isAll && foundInstallers.length > 0) return foundInstallers;
+  if (isRemoval || foundInstallers.length === 0 || !(await canAnswerHere(io))) {
+    const names = foundInstallers.map((one) => one.name).join(', ') || 'none';
     throw new UntildoneError(
       'usage',
       `Name a host, or say --all. Known hosts: ${knownHosts}; on PATH: ${names}.`,
     );
   }
   printWrapped(io, ['On this machine:']);
-  const rows = there.map((one) => `${one.title}  (untildone init ${one.name})`);
-  const question = `Set up untildone in ${there.length === 1 ? 'it' : 'them'}?`;
+  const rows = foundInstallers.map((one) => `${one.title}  (untildone init ${one.name})`);
+  const question = `Set up untildone in ${foundInstallers.length === 1 ? 'it' : 'them'}?`;
   const chosen = await askWhich(io, rows, question, 'the name of a host');
   if (chosen.length === 0) printWrapped(io, ['Nothing was set up.']);
-  return chosen.flatMap((index) => there[index] ?? []);
+  return chosen.flatMap((index) => foundInstallers[index] ?? []);
 }
 
-/** As `diff -u` prints it, once for a file that several hosts change. */
+/**
+ * The difference as `diff -u` prints it, once for each file, even if several hosts change
+ * it.
+ */
 function describeDifference(changes: readonly FileChange[], io: Io): string[] {
   const paint = createPaint(io);
   const colours = { '+': 'green', '-': 'red' } as const;
@@ -186,32 +197,33 @@ function describeDifference(changes: readonly FileChange[], io: Io): string[] {
   });
 }
 
-const reports: Readonly<
+const hostReports: Readonly<
   Record<Action, (host: PlannedHost, request: InstallRequest) => string[]>
 > = {
   install(host, request) {
     const { installer, project } = host;
     const { title, program, howToGet, afterInstall } = installer;
-    const made = changedFiles(host).map(describeChange);
-    const next = made.length === 0 ? [] : [afterInstall];
-    const done = `untildone is set up in ${title} ${placeName(request, project)}`;
+    const changeLines = changedFiles(host).map(describeChange);
+    const next = changeLines.length === 0 ? [] : [afterInstall];
+    const headline = `untildone is set up in ${title} ${placeName(request, project)}`;
     const isThere = findProgram(program, request.env) !== null;
     const missing = `${title} itself is not here: no program "${program}" is on PATH. → ${howToGet}`;
     return [
-      ...(made.length === 0
-        ? [`${done} already; nothing changed.`]
-        : [`${done}:`, ...made]),
+      ...(changeLines.length === 0
+        ? [`${headline} already; nothing changed.`]
+        : [`${headline}:`, ...changeLines]),
       ...(isThere ? next : [missing]),
       ...(request.scope === 'shared' ? sharedNeeds(request.version) : []),
     ];
   },
   uninstall(host, request) {
     const { installer, project } = host;
-    const taken = changedFiles(host).map(describeRemoval);
+    const removalLines = changedFiles(host).map(describeRemoval);
     const where = `${installer.title} ${placeName(request, project)}`;
     const command = `untildone init ${installer.name}${scopeFlags[request.scope]}`;
-    if (taken.length === 0) return [`Nothing that \`${command}\` writes is in ${where}.`];
-    return [`untildone is taken out of ${where}:`, ...taken, staysBehind];
+    if (removalLines.length === 0)
+      return [`Nothing that \`${command}\` writes is in ${where}.`];
+    return [`untildone is taken out of ${where}:`, ...removalLines, staysBehind];
   },
 };
 
@@ -223,18 +235,21 @@ function changedFiles({ changes }: PlannedHost): readonly FileChange[] {
 }
 
 /**
- * Nobody else has our state directory: what is committed names the package, and the
- * registry must have it.
+ * Other machines do not have our state directory. A committed file therefore names the
+ * package, and the registry must have it.
  */
 function sharedNeeds(version: string): string[] {
-  const wanted = `untildone@${version}`;
+  const packageName = `untildone@${version}`;
   return [
-    `Every machine fetches ${wanted} from its npm registry; \`npm view ${wanted}\` says whether it is there.`,
+    `Every machine fetches ${packageName} from its npm registry; \`npm view ${packageName}\` says whether it is there.`,
     'Where it is not, the host cannot load it; without --shared it runs from the state directory.',
   ];
 }
 
-/** What another scope or project still has, with the command that takes it away. */
+/**
+ * Names the installs that another scope or project still has, each with the command that
+ * removes it.
+ */
 function describeLeft(
   left: readonly InstallIdentity[],
   planned: readonly PlannedHost[],
@@ -262,18 +277,19 @@ function describeChange({
   backup,
   recordAfter,
 }: FileChange): string {
-  // A link may lead out of the project: the person sees where it was written.
+  // A link may lead out of the project, so the person sees which file was written.
   const place =
     path === shownPath
       ? shown(shownPath, 300)
       : `${shown(shownPath, 300)} → ${shown(path, 300)}`;
   if (before === null) return `  made     ${place}`;
-  // What an earlier install made has none.
-  const kept = recordAfter?.original == null ? '' : ` (backup: ${shown(backup, 300)})`;
-  return `  changed  ${place}${kept}`;
+  // A file that an earlier install made has no backup.
+  const backupRemark =
+    recordAfter?.original == null ? '' : ` (backup: ${shown(backup, 300)})`;
+  return `  changed  ${place}${backupRemark}`;
 }
 
 function describeRemoval({ shownPath, after, recordBefore }: FileChange): string {
-  const left = after === recordBefore?.original ? 'restored' : 'cleaned ';
-  return `  ${after === null ? 'removed ' : left} ${shown(shownPath, 300)}`;
+  const verb = after === recordBefore?.original ? 'restored' : 'cleaned ';
+  return `  ${after === null ? 'removed ' : verb} ${shown(shownPath, 300)}`;
 }

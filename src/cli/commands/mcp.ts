@@ -1,6 +1,6 @@
-// `untildone mcp`: the todo tools for any host that speaks MCP, over standard input and
-// output. Started by hosts; a broken configuration or store is told on standard error and
-// does not keep the tools away.
+// `untildone mcp`: serves the todo tools to any host that speaks MCP, over standard input
+// and output. Hosts start it. It reports a broken configuration or store on standard
+// error and still offers the tools.
 import { UntildoneError } from '../../core/error.ts';
 import { createRuntime } from '../../engine/runtime.ts';
 import { serveMcp } from '../../mcp/serve-mcp.ts';
@@ -50,12 +50,12 @@ export const mcp: Command = {
 };
 
 function toolsOf(list: string | null): readonly TodoTool[] {
-  const known = todoToolsFor('agent');
-  if (list === null) return known;
+  const allTools = todoToolsFor('agent');
+  if (list === null) return allTools;
   const names = list.split(',').map((name) => name.trim());
-  const unknown = names.find((name) => !known.some((tool) => tool.name === name));
-  if (unknown === undefined) return known.filter(({ name }) => names.includes(name));
-  const all = known.map(({ name }) => name).join(', ');
+  const unknown = names.find((name) => !allTools.some((tool) => tool.name === name));
+  if (unknown === undefined) return allTools.filter(({ name }) => names.includes(name));
+  const all = allTools.map(({ name }) => name).join(', ');
   throw new UntildoneError(
     'usage',
     `There is no tool "${shown(unknown, 40)}"; known are ${all}.`,

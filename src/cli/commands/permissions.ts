@@ -1,6 +1,6 @@
-// `untildone permissions`: what the human allowed our own agent for good in this
-// directory, and the way to forget it. It grants nothing: that is said when the agent
-// asks, or in the user's configuration.
+// `untildone permissions`: lists what the human always allows our own agent in this
+// directory, and forgets it. It grants nothing: a human does that when the agent asks, or
+// in the user's configuration.
 import { realpathSync } from 'node:fs';
 import {
   provenGrants,
@@ -27,21 +27,22 @@ export const permissions: Command = {
     ...jsonOption,
   },
   async run(given, io) {
-    const place = {
+    const grantFolder = {
       stateDirectory: stateDirectory(io.env),
       directory: realpathSync(io.cwd),
     };
-    const { directory } = place;
-    const wanted = given.text('forget');
+    const { directory } = grantFolder;
+    const wantedPattern = given.text('forget');
     const json = given.has('json');
-    if (wanted !== null || given.has('forget-all')) {
+    if (wantedPattern !== null || given.has('forget-all')) {
       const forgotten = removeGrants(
-        place,
+        grantFolder,
         ({ pattern }) =>
-          wanted === null || [pattern, describePattern(pattern)].includes(wanted),
+          wantedPattern === null ||
+          [pattern, describePattern(pattern)].includes(wantedPattern),
       );
-      const unknown = `No permission here has the pattern "${shown(wanted ?? '', 80)}"; \`untildone permissions\` lists them.`;
-      const isUnknown = forgotten === 0 && wanted !== null;
+      const unknown = `No permission here has the pattern "${shown(wantedPattern ?? '', 80)}"; \`untildone permissions\` lists them.`;
+      const isUnknown = forgotten === 0 && wantedPattern !== null;
       if (isUnknown && !json) return refuse(io, unknown);
       tell(io, json, { directory, forgotten }, () => [
         `Forgot ${count(forgotten, 'permission')}.`,
@@ -49,10 +50,10 @@ export const permissions: Command = {
       return isUnknown ? 1 : 0;
     }
     const proven =
-      (await withStore(io, (store) => provenGrants(store, place)))?.grants ?? [];
+      (await withStore(io, (store) => provenGrants(store, grantFolder)))?.grants ?? [];
     const isProven = (id: string): boolean =>
       proven.some(({ answerId }) => answerId === id);
-    const all = readGrants(place).map((grant) => ({
+    const all = readGrants(grantFolder).map((grant) => ({
       ...grant,
       onRecord: isProven(grant.answerId),
     }));

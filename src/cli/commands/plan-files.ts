@@ -1,7 +1,7 @@
-// `untildone plan import` and `plan export`: Markdown task lists in and out. Import never
-// writes the file, and beneath an agent it takes no checks from it: only a human says
-// what proves the work (V3). Export makes a new file; in one that exists it ticks and
-// empties boxes and touches no other byte.
+// `untildone plan import` and `plan export`: read and write Markdown task lists. Import
+// never writes the file, and if an agent calls it, it takes no checks from the file: only
+// a human says what proves the work (V3). Export makes a new file; in an existing file it
+// ticks and empties boxes and touches no other byte.
 import { realpath, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { UntildoneError } from '../../core/error.ts';
@@ -34,24 +34,25 @@ export const planImport: Command = {
     const file = given.positional(0) ?? '';
     const name = shown(file, 200);
     const realPath = await realPathOf(io, file);
-    // Looked at before a store or a session is made: a wrong file leaves no trace.
+    // Read before a store or a session is made, so that a wrong file leaves no trace.
     const parsed = readPlanFile(realPath);
-    if (!parsed.ok) return tellProblems(io, name, parsed.problems);
-    // What the human has looked at by now; a check that is slipped into the file
-    // meanwhile is not theirs.
+    if (!parsed.ok) return refuseProblems(io, name, parsed.problems);
+    // Only the checks that a human has seen by now are taken; a check that is added to
+    // the file from now on is not the human's.
     const isNamed = (await io.agentAbove()) === null;
     const { ids, specs } = planChecks(parsed.plan);
-    const allowed = isNamed ? ids : [];
+    const allowedIds = isNamed ? ids : [];
     const word = given.text('session');
     const isEmpty = parsed.plan.items.length === 0;
-    const known = async () =>
+    const readOwnSession = async () =>
       withStore(io, (store) => store.state(ownSessionId(realPath)));
-    if (isEmpty && word === null && (await known()) === null) return tellEmpty(io, name);
-    const work = async (store: Store): Promise<number> => {
-      const named = specs
-        .filter(({ id }) => allowed.includes(id))
+    if (isEmpty && word === null && (await readOwnSession()) === null)
+      return refuseEmpty(io, name);
+    const importPlan = async (store: Store): Promise<number> => {
+      const allowedSpecs = specs
+        .filter(({ id }) => allowedIds.includes(id))
         .map((spec) => [spec.id, spec]);
-      const checks = Object.fromEntries(named);
+      const checks = Object.fromEntries(allowedSpecs);
       const runtime = openRuntime(io, store, (policy) =>
         addChecks(policy, { goalChecks: [], checks }),
       );
@@ -66,25 +67,28 @@ export const planImport: Command = {
           : await findSession(store, word, io);
       const frozen = await frozenPolicy(store, session);
       const allowedId = (check: string) =>
-        allowed.includes(check) ? (findCheck(frozen?.checks, check)?.id ?? check) : null;
-      const place = { realPath, sessionId: session.id, allowedId, isNamed };
-      const report = await (await openPlanFileSync(io, store, place))(runtime).pull();
-      if (!report.ok) return tellProblems(io, name, report.problems);
-      // What the import set going must be on the record before the store is closed.
+        allowedIds.includes(check)
+          ? (findCheck(frozen?.checks, check)?.id ?? check)
+          : null;
+      const syncTarget = { realPath, sessionId: session.id, allowedId, isNamed };
+      const report = await (await openPlanFileSync(io, store, syncTarget))(
+        runtime,
+      ).pull();
+      if (!report.ok) return refuseProblems(io, name, report.problems);
+      // The checks that the import started must be recorded before the store closes.
       await report.checks;
       const { plan, created, changed, dropped, notices } = report;
       const { title, goalChecks } = plan;
-      // A list that was emptied drops its todos; a file that never had one is the wrong
-      // file.
-      if (isEmpty && dropped === 0) return tellEmpty(io, name);
+      // An emptied list drops its todos; a file that never had a list is the wrong file.
+      if (isEmpty && dropped === 0) return refuseEmpty(io, name);
       const counts = { todos: plan.items.length, created, changed, dropped };
       const json = { session: session.id, file, title, goalChecks, ...counts, notices };
       const onGoal = goalChecks.map((check) => shown(check, 60)).join(', ');
       const unused = `its goal checks (${onGoal}) apply to \`run --plan\` and \`verify --plan\`; for Claude Code or OpenCode write them into untildone.json.`;
-      // Only a plain name is safe to copy as it is.
-      const typed = /^[\w./-]+$/u.test(file) ? file : 'FILE';
+      // Only a plain name is safe to copy into a shell.
+      const fileWord = /^[\w./-]+$/u.test(file) ? file : 'FILE';
       const next =
-        word === null ? `run --plan ${typed}` : `plan show ${shortId(session.id)}`;
+        word === null ? `run --plan ${fileWord}` : `plan show ${shortId(session.id)}`;
       return tell(io, given.has('json'), json, () => [
         `Imported ${count(counts.todos, 'todo')} of ${name} into session ${nameSession(session)}: ${created} added, ${changed} changed, ${dropped} dropped.`,
         ...notices.map((notice) => `  note: ${shown(notice, 300)}`),
@@ -92,20 +96,20 @@ export const planImport: Command = {
         `next: untildone ${next}`,
       ]);
     };
-    // A session of its own may be the first one of this user; a named one must be there
-    // already.
-    return withSessions(io, work, word === null);
+    // Without --session this may be the user's first session, so the store may be
+    // created. A named session must already exist.
+    return withSessions(io, importPlan, word === null);
   },
 };
 
-function tellProblems(io: Io, name: string, problems: readonly string[]): number {
+function refuseProblems(io: Io, name: string, problems: readonly string[]): number {
   for (const problem of problems) complain(io, `${name}: ${shown(problem, 300)}.`);
   return refuse(io, 'Nothing was imported.');
 }
 
-function tellEmpty(io: Io, name: string): number {
-  const what = 'A line such as `- [ ] Write the parser` is one.';
-  return refuse(io, `${name} has no todos, so nothing was imported. ${what}`);
+function refuseEmpty(io: Io, name: string): number {
+  const example = 'A line such as `- [ ] Write the parser` is one.';
+  return refuse(io, `${name} has no todos, so nothing was imported. ${example}`);
 }
 
 export const planExport = sessionCommand({
@@ -118,7 +122,8 @@ export const planExport = sessionCommand({
     const file = given.text('file');
     const markdown = formatPlan(plan);
     if (file === null) {
-      // As it is: what is read back must not be broken at the width of a terminal.
+      // Printed as it is: a file that is read back must not be broken at the width of a
+      // terminal.
       if (!given.has('json')) io.stdout.write(markdown);
       return given.has('json') ? { json: { plan: planId, markdown }, lines: [] } : 0;
     }
@@ -135,8 +140,8 @@ export const planExport = sessionCommand({
     if (problem !== 'EEXIST')
       return refuse(io, `${name} cannot be written (${problem}).`);
     const realPath = await realPathOf(io, file);
-    const place = { realPath, sessionId, allowedId: () => null };
-    const report = await (await openPlanFileSync(io, store, place))(
+    const syncTarget = { realPath, sessionId, allowedId: () => null };
+    const report = await (await openPlanFileSync(io, store, syncTarget))(
       openRuntime(io, store),
     ).push();
     if (!report.ok) {
@@ -165,13 +170,16 @@ function realPathOf(io: Io, file: string): Promise<string> {
   });
 }
 
-/** null: written. Exclusive: not even a link that points nowhere is followed. */
+/**
+ * Writes a new file. Null: it was written; otherwise the error's code. It never follows a
+ * link, not even one that points nowhere.
+ */
 export async function writeNew(path: string, text: string): Promise<string | null> {
   try {
     await writeFile(path, text, { flag: 'wx' });
     return null;
   } catch (error) {
-    // Safe: nothing was written, and the caller tells why or takes the other way.
+    // Safe: nothing was written, and the caller reports it or updates the existing file.
     return errorCode(error);
   }
 }

@@ -1,6 +1,6 @@
-// `untildone plan move`: a plan goes on with another agent, or into a file (V7). The old
-// session lets go of it, checks and what they proved go along, and only a human may say
-// so: an agent must not hand its claims to the next one.
+// `untildone plan move`: moves a plan to another agent or into a file (V7). The old
+// session is no longer kept at work; the checks and what they proved go along. It refuses
+// an agent, which must not hand its claims to the next one.
 import { readFileSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -42,38 +42,41 @@ export const planMove = sessionCommand({
   humanOnly: true,
   check: ({ positional }) => targetOf(positional(1) ?? ''),
   async find(store, word, io) {
-    const found = await findSession(store, word, io);
-    return (await foldInbox(io, store, found.id)) ?? found;
+    const session = await findSession(store, word, io);
+    return (await foldInbox(io, store, session.id)) ?? session;
   },
-  async answer(here) {
-    const { io, session, given } = here;
+  async answer(context) {
+    const { io, session, given } = context;
     const target = targetOf(given.positional(1) ?? '');
-    const problem = await whyNot(here, target);
+    const problem = await whyNotMovable(context, target);
     if (problem !== null) return refuse(io, `Session ${nameSession(session)} ${problem}`);
     return 'file' in target
-      ? moveToFile(here, target.file)
-      : moveToAgent(here, target.host);
+      ? moveToFile(context, target.file)
+      : moveToAgent(context, target.host);
   },
 });
 
 type Target = Readonly<{ host: string } | { file: string }>;
 
-/** A word that looks like no file is a host that is not known. */
+/**
+ * Reads the target. A word that does not look like a file counts as an unknown host and
+ * is refused.
+ */
 function targetOf(word: string): Target {
   if (targets.includes(word)) return { host: word };
   if (/[./\\]/u.test(word)) return { file: word };
-  const meant = closestName(word, targets);
+  const closest = closestName(word, targets);
   const hint =
-    meant === null ? `Known are ${targets.join(', ')}` : `Did you mean ${meant}`;
+    closest === null ? `Known are ${targets.join(', ')}` : `Did you mean ${closest}`;
   throw new UntildoneError(
     'usage',
-    `A plan cannot be moved to "${shown(word, 60)}". ${hint}${meant === null ? '.' : '?'} A file is named like PLAN.md.`,
+    `A plan cannot be moved to "${shown(word, 60)}". ${hint}${closest === null ? '.' : '?'} A file is named like PLAN.md.`,
   );
 }
 
 /**
- * Hooks of a host that was ended, or a move that was, may have left news behind: the plan
- * is what they say.
+ * Takes up the events that hooks of an ended host, or of a move that broke off, left in
+ * the inbox: only with them is the plan up to date.
  */
 async function foldInbox(io: Io, store: Store, sessionId: string): Promise<State | null> {
   const waiting = await store.events({ sessionId, waiting: true });
@@ -83,8 +86,11 @@ async function foldInbox(io: Io, store: Store, sessionId: string): Promise<State
   return store.state(sessionId);
 }
 
-/** The rest of a sentence that begins with the session. */
-async function whyNot(
+/**
+ * Says why the plan cannot be moved, as the rest of a sentence that begins with the
+ * session. Null: it can.
+ */
+async function whyNotMovable(
   { io, store, session }: Here,
   target: Target,
 ): Promise<string | null> {
@@ -99,8 +105,8 @@ async function whyNot(
     return `is a worker's${parent || ', which has no plan of its own'}.`;
   if (latch?.movedTo !== undefined && !plan.some(isOpen)) {
     const moved = await foldInbox(io, store, movedSessionId(session) ?? '');
-    const as = moved === null ? '' : ` (session ${moved.id})`;
-    return `has no plan any more: you moved it to ${shown(latch.movedTo, 80)}${as}.`;
+    const newSession = moved === null ? '' : ` (session ${moved.id})`;
+    return `has no plan any more: you moved it to ${shown(latch.movedTo, 80)}${newSession}.`;
   }
   if (!plan.some(isOpen)) return 'has nothing open that could be moved.';
   const ends = `\`untildone stop ${id}\` ends that`;
@@ -113,23 +119,23 @@ async function whyNot(
   )
     return `is at work in ${hostTitle(host)}. Wait until it stops, or ${ends} for us; then move it.`;
   if ('file' in target) return null;
-  const now = host === waitingHost ? instance : host;
-  if (now === (target.host === 'run' ? 'untildone' : target.host))
+  const currentHost = host === waitingHost ? instance : host;
+  if (currentHost === (target.host === 'run' ? 'untildone' : target.host))
     return host === waitingHost
-      ? `waits for ${hostTitle(now)} already: write to it there.`
-      : `is one of ${hostTitle(now)} already; ${host === 'untildone' ? `\`untildone run --resume ${id}\` goes on with it` : 'go on with it there'}.`;
-  const carry = `\`untildone plan move ${id} PLAN.md\` writes the plan into a file here`;
-  if (directory === null) return `does not say in which folder it works. ${carry}.`;
-  const gone = await realpath(directory).then(() => null, errorCode);
-  if (gone === null) return null;
-  return `works in ${shown(directory, 300)}, which cannot be opened (${gone}). ${carry}.`;
+      ? `waits for ${hostTitle(currentHost)} already: write to it there.`
+      : `is one of ${hostTitle(currentHost)} already; ${host === 'untildone' ? `\`untildone run --resume ${id}\` goes on with it` : 'go on with it there'}.`;
+  const exportHint = `\`untildone plan move ${id} PLAN.md\` writes the plan into a file here`;
+  if (directory === null) return `does not say in which folder it works. ${exportHint}.`;
+  const openError = await realpath(directory).then(() => null, errorCode);
+  if (openError === null) return null;
+  return `works in ${shown(directory, 300)}, which cannot be opened (${openError}). ${exportHint}.`;
 }
 
 async function moveToAgent({ io, store, session }: Here, name: string): Promise<Answer> {
   const { directory } = session.descriptor;
   const isRun = name === 'run';
   const to = hostTitle(isRun ? 'untildone' : name);
-  const place = isRun
+  const descriptorFields = isRun
     ? ({
         host: 'untildone',
         instance: `untildone:${directory}`,
@@ -137,7 +143,11 @@ async function moveToAgent({ io, store, session }: Here, name: string): Promise<
         judgesGoal: true,
       } as const)
     : ({ host: waitingHost, instance: name, kind: 'other' } as const);
-  const descriptor: SessionDescriptor = { ...unknownHost, ...place, directory };
+  const descriptor: SessionDescriptor = {
+    ...unknownHost,
+    ...descriptorFields,
+    directory,
+  };
   const taker = { id: newSessionId(session), descriptor, opens: true };
   const { policy } = openParts(io, store);
   const engine = openRuntime(io, store);
@@ -149,8 +159,8 @@ async function moveToAgent({ io, store, session }: Here, name: string): Promise<
     engine,
   };
   const moved = await handOver(parts, session, taker, to);
-  // Two moves at the same moment: the first one stands.
-  if (moved?.descriptor.instance !== place.instance)
+  // If two moves happen at the same moment, the first one counts.
+  if (moved?.descriptor.instance !== descriptorFields.instance)
     return refuse(
       io,
       `The plan of session ${nameSession(session)} was moved elsewhere meanwhile.`,
@@ -158,17 +168,17 @@ async function moveToAgent({ io, store, session }: Here, name: string): Promise<
   const next = isRun
     ? `untildone run --resume ${taker.id}`
     : `write to ${to} in ${shown(directory ?? '', 300)}; your message takes the plan up there`;
-  return told(session, to, { to: name, movedTo: taker.id, next });
+  return movedAnswer(session, to, { to: name, movedTo: taker.id, next });
 }
 
-async function moveToFile(here: Here, file: string): Promise<Answer> {
-  const { io, store, session } = here;
+async function moveToFile(context: Here, file: string): Promise<Answer> {
+  const { io, store, session } = context;
   const name = shown(file, 200);
   const path = resolve(io.cwd, file);
   const markdown = `${await frontMatter(store, session)}${formatPlan(session.plan)}`;
   const problem = await writeNew(path, markdown);
-  // A move that was broken off behind the file is the same move.
-  if (problem !== null && !(problem === 'EEXIST' && holds(path, markdown)))
+  // A file with the same text comes from a move that broke off after writing it.
+  if (problem !== null && !(problem === 'EEXIST' && holdsText(path, markdown)))
     return refuse(
       io,
       problem === 'EEXIST'
@@ -176,34 +186,34 @@ async function moveToFile(here: Here, file: string): Promise<Answer> {
         : `${name} cannot be written (${problem}). Nothing was moved.`,
     );
   const { sessionId: _, ...act } = movedEvent(session, file, io.clock.now());
-  await sendActs(here, [act]);
-  // Only a plain name is safe to copy as it is.
+  await sendActs(context, [act]);
+  // Only a plain name is safe to copy into a shell.
   const next = `untildone run --plan ${/^[\w./-]+$/u.test(file) ? file : 'FILE'}`;
-  return told(session, name, { to: file, movedTo: null, next });
+  return movedAnswer(session, name, { to: file, movedTo: null, next });
 }
 
-function told(
+function movedAnswer(
   session: State,
   to: string,
   json: Readonly<{ to: string; movedTo: string | null; next: string }>,
 ) {
   const { length } = session.plan;
   const open = session.plan.filter(isOpen).length;
-  const what = `${count(length, 'todo')}, ${open} of them open,`;
+  const todoWords = `${count(length, 'todo')}, ${open} of them open,`;
   return {
     json: { ...json, todos: length, open },
     lines: [
-      `Moved ${what} from session ${nameSession(session)} to ${to}.`,
+      `Moved ${todoWords} from session ${nameSession(session)} to ${to}.`,
       `next: ${json.next}`,
     ],
   };
 }
 
-function holds(path: string, text: string): boolean {
+function holdsText(path: string, text: string): boolean {
   try {
     return readFileSync(path, 'utf8') === text;
   } catch {
-    // Safe: it cannot be read, so it is not ours.
+    // Safe: a file that cannot be read is not ours.
     return false;
   }
 }

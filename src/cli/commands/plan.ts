@@ -1,7 +1,7 @@
-// `untildone plan show`, `plan log` and `ledger verify`: the plan of a session, who
+// `untildone plan show`, `plan log` and `ledger verify`: show the plan of a session, who
 // changed it when and how, and whether that history is intact (T1, T2, V4). They only
-// read. `ledger verify` finds damage and naive edits. It cannot find a chain that was
-// rebuilt whole, nor entries cut off at its end that changed no todo.
+// read. `ledger verify` finds damage and simple edits. It cannot find a chain that was
+// rebuilt completely, nor missing entries at its end that changed no todo.
 import { UntildoneError } from '../../core/error.ts';
 import { pickFailedLines, readFailure } from '../../core/failed-lines.ts';
 import type { LedgerChange, LedgerEntry, LedgerReport } from '../../core/ledger.ts';
@@ -23,7 +23,7 @@ import { withStore } from '../open-runtime.ts';
 import { count, createPaint, shown, tell } from '../print.ts';
 import { type Standing, standingNames, todoMarks } from '../show/words.ts';
 
-/** Lines that are shown of what a failed check printed. */
+/** Lines shown of a failed check's output. */
 const mostFailedLines = 4;
 
 export const planShow = sessionCommand({
@@ -72,8 +72,8 @@ function todoLines(
   const indent = ' '.repeat(number.length + 8);
   return [
     `  ${number} ${paint(style, mark)} ${shown(todo.title, 200)}${tail}`,
-    ...below.flatMap(([name, said]) =>
-      said === null ? [] : [`${indent}${name}: ${shown(said, 200)}`],
+    ...below.flatMap(([name, text]) =>
+      text === null ? [] : [`${indent}${name}: ${shown(text, 200)}`],
     ),
   ];
 }
@@ -84,7 +84,7 @@ function describeFailure(tail: string): string {
   return [sentence, ...pickFailedLines(output, mostFailedLines)].join(' ');
 }
 
-/** A completed todo is a claim until a check passed: its own, or that of the goal. */
+/** A completed todo is only a claim until its own check or a goal check has passed. */
 function describeProof({
   verification,
   checks,
@@ -104,8 +104,8 @@ function describeProof({
     : [];
 }
 
-/** Where the name of a change does not say it. */
-const changes: Partial<Record<LedgerChange, string>> = {
+/** Words for the changes whose own name does not explain them. */
+const changeWords: Partial<Record<LedgerChange, string>> = {
   created: 'added',
   dropped: 'dropped from the list',
   restored: 'put back on the list',
@@ -131,12 +131,12 @@ export const planLog = sessionCommand({
       const todos = await store.todos({ planId: plan });
       histories.push({ plan, since, entries: await store.ledger(plan), todos });
     }
-    const isPresent = ({ plan }: { readonly plan: string }): boolean =>
+    const isCurrentPlan = ({ plan }: { readonly plan: string }): boolean =>
       plan === session.planId;
     const earlier = histories.filter(
-      (history) => !isPresent(history) && history.entries.length > 0,
+      (history) => !isCurrentPlan(history) && history.entries.length > 0,
     );
-    const present = histories.filter(isPresent);
+    const present = histories.filter(isCurrentPlan);
     const recent = earlier.length === 0 ? '' : ' since your last message';
     return {
       json: {
@@ -146,10 +146,10 @@ export const planLog = sessionCommand({
       },
       lines: [...earlier, ...present].flatMap((history) => {
         const { since, entries, todos } = history;
-        const [of, when] = isPresent(history)
+        const [owner, when] = isCurrentPlan(history)
           ? [`session ${nameSession(session)}`, recent]
           : [`your message of ${formatTime(since)}`, ''];
-        const head = `Plan of ${of}: ${count(entries.length, 'change')}${when}`;
+        const head = `Plan of ${owner}: ${count(entries.length, 'change')}${when}`;
         return [head, ...entries.map((entry) => logLine(entry, todos))];
       }),
     };
@@ -158,14 +158,13 @@ export const planLog = sessionCommand({
 
 function logLine(entry: LedgerEntry, todos: readonly Todo[]): string {
   const { change, detail, todoId } = entry;
-  // The title as it was then, where the entry tells it; a todo may have been reworded
-  // since.
-  const then =
+  // The title at that time if the entry holds it: the todo may have been reworded since.
+  const titleThen =
     detail['title'] ??
     detail['from'] ??
     todos.find(({ id }) => id === todoId)?.title ??
     todoId;
-  // Shown elsewhere in the line, or for machines only.
+  // The fields left out stand elsewhere in the line or are only for machines.
   const rest = Object.entries(detail).filter(
     ([name]) => !['title', 'from', 'state', 'was'].includes(name),
   );
@@ -174,8 +173,8 @@ function logLine(entry: LedgerEntry, todos: readonly Todo[]): string {
     .join(', ');
   return [
     `  ${String(entry.sequence).padStart(4)}  ${formatTime(entry.at)}  ${entry.actor} (${shown(entry.host, 30)})`,
-    ` ${changes[change] ?? shown(change.replaceAll('-', ' '), 40)}`,
-    then === null ? '' : ` “${shown(String(then), 100)}”`,
+    ` ${changeWords[change] ?? shown(change.replaceAll('-', ' '), 40)}`,
+    titleThen === null ? '' : ` “${shown(String(titleThen), 100)}”`,
     details === '' ? '' : `: ${details}`,
   ].join('');
 }
@@ -194,18 +193,18 @@ export const ledgerVerify: Command = {
       const sessions = given.has('all')
         ? await store.sessions({ limit: Number.MAX_SAFE_INTEGER })
         : [await findSession(store, word, io)];
-      const found = new Map<string, PlanReport>();
+      const reportsByPlan = new Map<string, PlanReport>();
       for (const { id } of sessions) {
         const session = await store.state(id);
         for (const [plan] of session === null ? [] : await plansOf(store, session))
-          if (session !== null && !found.has(plan))
-            found.set(plan, {
+          if (session !== null && !reportsByPlan.has(plan))
+            reportsByPlan.set(plan, {
               session,
               plan,
               report: await verifyPlan(store, plan, session),
             });
       }
-      return [...found.values()];
+      return [...reportsByPlan.values()];
     });
     const broken = (reports ?? []).filter(({ report }) => !report.intact);
     const plans = (reports ?? []).map(({ session, plan, report }) => ({
@@ -224,7 +223,7 @@ type PlanReport = Readonly<{ session: State; plan: string; report: LedgerReport 
 
 function reportLines(all: readonly PlanReport[], broken: number, io: Io): string[] {
   const paint = createPaint(io);
-  // A message that began a plan of its own left the first one empty.
+  // If a message began a plan of its own, the session's first plan stayed empty.
   const reports =
     all.length === 1
       ? all

@@ -1,7 +1,7 @@
-// `untildone report`: a session in one page, for a pull request (Markdown) or a program
-// (JSON): what was asked, what came of it, which files changed and what proves each, and
-// what was refused. It only reads: the stream that `run` showed, the evidence, the plan
-// and its history. Whatever agents, files and models are called is escaped in it.
+// `untildone report`: a session on one page, for a pull request (Markdown) or a program
+// (JSON): the goal, the outcome, the changed files and what proves each, and the
+// refusals. It only reads: the stream that `run` showed, the evidence, the plan and its
+// history. It escapes every name and text that comes from agents, files and models.
 
 import { planView } from '../../agent/agent-event.ts';
 import { createStreamReader } from '../../agent/event-stream.ts';
@@ -43,17 +43,18 @@ export const report = sessionCommand({
       throw new UntildoneError('usage', 'Say --md or --json, not both.');
   },
   async answer({ given, io, store, session }) {
-    const found = await collect(store, session, io);
-    if (given.has('json')) return { json: found, lines: [] };
-    // As it is: a table must not be broken at the width of a terminal.
-    printLines(io, page(found, session));
+    const reportData = await collectReport(store, session, io);
+    if (given.has('json')) return { json: reportData, lines: [] };
+    // Printed as it is: a table must not be broken at the width of a terminal.
+    printLines(io, renderPage(reportData, session));
     return 0;
   },
 });
 
-type Report = Awaited<ReturnType<typeof collect>>;
+type Report = Awaited<ReturnType<typeof collectReport>>;
 
-async function collect(store: Store, session: State, io: Io) {
+/** Collects what the page says, as plain data; `--json` prints it. */
+async function collectReport(store: Store, session: State, io: Io) {
   const now = io.clock.now();
   const { descriptor, agent, settled } = session;
   const endedAt = settled?.at ?? now;
@@ -96,7 +97,7 @@ async function collect(store: Store, session: State, io: Io) {
     ),
     checks,
     /**
-     * Only our own agent tells which files it changed; a program that `run` drives does
+     * Only our own agent reports which files it changed; a program that `run` drives does
      * not.
      */
     filesKnown: descriptor.host === 'untildone' && descriptor.driven === undefined,
@@ -106,10 +107,10 @@ async function collect(store: Store, session: State, io: Io) {
         .map(({ id }) => id);
       const changedAt = Math.max(...times);
       // A check of another todo says nothing about this file.
-      const about = checks.filter(
+      const relevantChecks = checks.filter(
         (check) => check.goal || check.todos.some((id) => todos.includes(id)),
       );
-      const passed = about.filter(
+      const passed = relevantChecks.filter(
         ({ result, at }) => result === 'passed' && (at ?? 0) >= changedAt,
       );
       const provedBy = passed
@@ -125,27 +126,27 @@ async function collect(store: Store, session: State, io: Io) {
 }
 
 /**
- * What `run` showed: the changed files, as at its end, and what was said before each time
- * it was sent back.
+ * Reads what `run` showed: the changed files as they were at its end, and what the agent
+ * said before each time it was sent back.
  */
 async function readStream(store: Store, session: State, now: number) {
   let view = createState('attach', now);
   const times = new Map<string, number[]>();
-  const said: string[] = [];
+  const textsBefore: string[] = [];
   const isOwn = session.descriptor.host === 'untildone';
   for (const event of isOwn
     ? await createStreamReader(session).look(store, session)
     : []) {
     if (event.type === 'file-changed')
       times.set(event.path, [...(times.get(event.path) ?? []), event.at]);
-    if (event.type === 'continuation') said.push(view.said);
+    if (event.type === 'continuation') textsBefore.push(view.said);
     view = reduce(view, event);
   }
   const files = [...view.files.values()].map((file) => ({
     ...file,
     times: times.get(file.path) ?? [0],
   }));
-  return { files, said };
+  return { files, said: textsBefore };
 }
 
 /** `until`: the end of the turn; a message after it does not belong to the turn. */
@@ -162,15 +163,13 @@ async function readRecord(store: Store, session: State, until: number) {
   return { messages, lastWriteAt };
 }
 
-/** It wanted to be believed that the work was done. */
+/** The continuations that answer an agent's claim that the work is done. */
 const saidDone: readonly TextKind[] = [
-  ...([
-    'standard',
-    'dropped-todos',
-    'bulk-claim',
-    'failed-check',
-    'checks-running',
-  ] as const),
+  'standard',
+  'dropped-todos',
+  'bulk-claim',
+  'failed-check',
+  'checks-running',
 ];
 
 function refusalsOf(decisions: readonly StoredDecision[], said: readonly string[]) {
@@ -179,7 +178,7 @@ function refusalsOf(decisions: readonly StoredDecision[], said: readonly string[
   );
   const each = sent.map(({ at, decision }, index) => {
     const textKind = decision.textKind ?? 'standard';
-    // The stream may have lost its oldest rows, never its newest.
+    // The stream may have lost its oldest rows, but never its newest.
     const quote = said.at(index - sent.length) ?? '';
     return { at, textKind, saidDone: saidDone.includes(textKind), said: quote };
   });
@@ -190,9 +189,9 @@ function refusalsOf(decisions: readonly StoredDecision[], said: readonly string[
   };
 }
 
-/** Of each list on the page; --json has all. */
+/** The most rows of each list on the page; --json has all. */
 const listed = 50;
-/** Lines that are shown of what a failed check printed. */
+/** Lines shown of a failed check's output. */
 const mostFailedLines = 4;
 
 const text = markdownText;
@@ -202,7 +201,7 @@ const joined = (parts: readonly string[], by = ', '): string =>
 const times = (amount: number): string => (amount === 1 ? 'once' : `${amount} times`);
 const row = (...cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
 
-/** With `heads` a table; without rows nothing. */
+/** A section of the page: a table if there are `heads`, no lines if there are no rows. */
 function section(
   name: string,
   rows: readonly string[],
@@ -220,7 +219,7 @@ function section(
 const moreFiles =
   'Commands may have changed more than the file tools: `git status` shows everything.';
 
-function page(found: Report, session: State): string[] {
+function renderPage(found: Report, session: State): string[] {
   const { id, title, descriptor } = session;
   const { outcome, sentence, files, todos, checks, refusals, usage, messages } = found;
   const titles = new Map(todos.map((todo) => [todo.id, text(todo.title, 60)]));
@@ -228,13 +227,14 @@ function page(found: Report, session: State): string[] {
     ids.map((todo) => titles.get(todo) ?? text(todo, 60)).join('; ');
   const goal = found.goal === null ? 'not recorded' : text(found.goal, 500);
   const tokens = usage.inputTokens + usage.outputTokens;
-  const used = tokens === 0 ? '' : words.describeTokens({ ...usage, cachedTokens: 0 });
+  const usedTokens =
+    tokens === 0 ? '' : words.describeTokens({ ...usage, cachedTokens: 0 });
   const tooEarly =
     refusals.saidDone === 0 ? '' : `said done ${times(refusals.saidDone)} too early`;
   const never = 'nothing: it was never sent back to work';
   const sentBack =
     refusals.total === 0 ? never : `sent back to work ${times(refusals.total)}`;
-  // The name of an agent that `run` drives is the program's.
+  // The agent's name is that of the driven program, which is named already.
   const agent = text(found.model ?? (descriptor.driven ? null : found.agent) ?? '', 80);
   const who = descriptor.driven ? describeAgent(session) : hostTitle(descriptor.host);
   const by = joined([text(who, 60), agent]);
@@ -249,11 +249,12 @@ function page(found: Report, session: State): string[] {
   const fileRows = files.map(
     ({ path, isNew, added, removed, provedBy, passedSince, todos: ids }) => {
       const size = `+${added}${removed === 0 ? '' : ` −${removed}`}${isNew ? ' (new)' : ''}`;
-      const late = joined(passedSince.map(inCell));
+      const passedEarlier = joined(passedSince.map(inCell));
       const proof =
         joined(provedBy.map(inCell)) ||
-        `**nothing**${late === '' ? '' : ' on the final state'}`;
-      const before = late === '' ? '' : `; ${late} passed before later changes`;
+        `**nothing**${passedEarlier === '' ? '' : ' on the final state'}`;
+      const before =
+        passedEarlier === '' ? '' : `; ${passedEarlier} passed before later changes`;
       return row(inCell(path), size, `${proof}${before}`, titlesOf(ids) || 'no todo');
     },
   );
@@ -264,7 +265,7 @@ function page(found: Report, session: State): string[] {
     `- **Goal**: ${goal}${messages > 1 ? ` (and ${count(messages - 1, 'more message')})` : ''}`,
     `- **Plan**: ${found.plan}`,
     `- **Refused**: ${joined([tooEarly, sentBack], '; ')}`,
-    `- **Took**: ${joined([words.formatElapsed(found.milliseconds), used, words.describeCost(usage.cost)])}`,
+    `- **Took**: ${joined([words.formatElapsed(found.milliseconds), usedTokens, words.describeCost(usage.cost)])}`,
     `- **By**: ${by}; session ${markdownCode(shortId(id))}, ended ${formatTime(found.endedAt)}`,
     ...(files.length === 0 ? section('Changed files', [noFiles]) : []),
     ...section(
@@ -344,7 +345,9 @@ const doubts: Readonly<Record<string, string>> = {
   running: ', its check still runs',
 };
 
-/** Only what is not proved needs words: why it was left, or what the agent says of it. */
+/**
+ * Only an unproved todo needs words: why it was left, or what the agent says about it.
+ */
 function describeTodo({
   standing,
   dropped,
@@ -355,6 +358,6 @@ function describeTodo({
   const name = words.standingNames[standing];
   if (standing === 'checked' || standing === 'covered') return name;
   const fate = standing === 'open' && dropped ? ', dropped from the list' : '';
-  const said = reason ?? outcome;
-  return `${name}${fate}${doubts[verification] ?? ''}${said === null ? '' : `: ${said}`}`;
+  const explanation = reason ?? outcome;
+  return `${name}${fate}${doubts[verification] ?? ''}${explanation === null ? '' : `: ${explanation}`}`;
 }

@@ -1,6 +1,6 @@
-// `untildone run`: our own agent, with any model, or a program that it drives, in the
-// current directory. Everything that can be wrong with keys, models and configuration is
-// told before anything is started.
+// `untildone run`: runs our own agent, with any model, or another program that it drives,
+// in the current directory. It reports everything that is wrong with keys, models and
+// configuration before it starts anything.
 import { realpathSync } from 'node:fs';
 import { readFile, realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -35,7 +35,7 @@ import { complain, refuse, shown } from '../print.ts';
 import { settleTrust } from '../project-trust.ts';
 import { drivenAgent, drivenHosts } from '../run-with.ts';
 
-/** For whoever plays the human of a run: the demo. */
+/** How the demo plays the human of a run. */
 export type Staging = Pick<AgentSession, 'hear' | 'isKept' | 'watch'>;
 
 export const run = {
@@ -87,19 +87,19 @@ export const run = {
   },
   takesSettings: 'run',
   passesOnWith: ['with', 'resume'],
-  async run(given: Arguments, here: Io, staging?: Staging) {
+  async run(given: Arguments, callerIo: Io, staging?: Staging) {
     const resumes = given.has('resume');
-    const above = resumes ? await here.agentAbove() : null;
-    // Taking a session up lifts its human's stop, and words to it are the human's: an
-    // agent must say neither.
-    if (above !== null)
+    const agentAbove = resumes ? await callerIo.agentAbove() : null;
+    // Resuming a session lifts its human's stop, and words to it count as the human's. An
+    // agent must do neither.
+    if (agentAbove !== null)
       return refuse(
-        here,
-        `Only a human may take a session up again, and this was said beneath ${above}.`,
+        callerIo,
+        `Only a human may take a session up again, and this was said beneath ${agentAbove}.`,
       );
-    const { word, goal } = readResume(given, await readGoal(given, here));
+    const { word, goal } = readResume(given, await readGoal(given, callerIo));
     const resumed = resumes
-      ? await withSessions(here, (store) => findOwnSession(store, word, here))
+      ? await withSessions(callerIo, (store) => findOwnSession(store, word, callerIo))
       : null;
     const movedTo =
       goal === null && !given.has('plan') ? resumed?.latch?.movedTo : undefined;
@@ -111,9 +111,9 @@ export const run = {
       );
     }
     const directory =
-      resumed === null ? realpathSync(here.cwd) : await ownFolder(here, resumed);
-    // Its configuration is that of its own folder too.
-    const io: Io = { ...here, cwd: directory };
+      resumed === null ? realpathSync(callerIo.cwd) : await ownFolder(callerIo, resumed);
+    // The configuration is that of the session's own folder too.
+    const io: Io = { ...callerIo, cwd: directory };
     await settleTrust(io, given.has('trust'));
     const policy = readAgentPolicyFor(io, directory, given.settings);
     if (!policy.ok) {
@@ -135,7 +135,7 @@ export const run = {
         'Say what is to be done: untildone run "migrate the tests to vitest".',
       );
     }
-    const present: Policy = {
+    const presentPolicy: Policy = {
       ...withShellChecks(policy.policy, checkLines(given)),
       // Our own agent plans per turn: what an earlier turn left open is named, not
       // resumed (T3).
@@ -144,30 +144,31 @@ export const run = {
         scope: origins['scope'] === 'default' ? 'turn' : whole.scope,
       },
     };
-    const taken: TakenPlan =
+    const takenPlan: TakenPlan =
       planFile === null
-        ? { policy: present, message: null }
+        ? { policy: presentPolicy, message: null }
         : await (await import('../../plan-file/taken-plan.ts')).takePlanFile(
-            present,
+            presentPolicy,
             planFile,
             directory,
-            here.cwd,
+            callerIo.cwd,
           );
     const store = await openOrCreateStore(io);
     try {
       const frozen = resumed === null ? null : await frozenPolicy(store, resumed);
-      const words = {
+      const requested = {
         goal,
         plan: planFile !== null,
         checks: given.texts('check'),
         origins,
       };
-      const said = frozen === null ? taken : await takeUp(frozen, taken, words);
-      if (said.warning) complain(io, `warning: ${said.warning}`);
-      // A plan that was moved here comes without a word.
-      const handed =
+      const takenUp =
+        frozen === null ? takenPlan : await takeUp(frozen, takenPlan, requested);
+      if (takenUp.warning !== undefined) complain(io, `warning: ${takenUp.warning}`);
+      // A plan that was moved here comes without a message of the human.
+      const movedPlanMessage =
         resumed !== null && !hasSpoken(resumed) ? 'Work through the plan.' : null;
-      const message = [goal, said.message ?? handed]
+      const message = [goal, takenUp.message ?? movedPlanMessage]
         .filter((part) => part !== null)
         .join('\n\n');
       const ended = await runSession(io, store, {
@@ -178,8 +179,8 @@ export const run = {
           'driver' in agent
             ? agent
             : { ...agent, asking: await askingOf(io, store, directory, settings) },
-        policy: said.policy,
-        replacedChecks: said.replacedChecks,
+        policy: takenUp.policy,
+        replacedChecks: takenUp.replacedChecks,
         namesPlan: planFile !== null,
         directory,
         acceptClaims: given.has('accept-claims'),
@@ -203,11 +204,15 @@ async function ownAgent(
   resumed: State | null,
 ) {
   const workers = await prepareWorkers(io, settings, origins);
-  // The flag is a setting too, and read as one.
-  const named = origins['model'] === 'flag' ? settings.model : given.text('model');
-  // A session goes on with the model that it was begun with, unless another one is named.
-  const wanted = named ?? resumed?.agent.model ?? null;
-  const model = await resolveModel(wanted, { settings, origins, environment: io.env });
+  // The flag --model is a setting too and was read with the settings.
+  const namedModel = origins['model'] === 'flag' ? settings.model : given.text('model');
+  // A session keeps the model that it began with, unless another one is named.
+  const wantedModel = namedModel ?? resumed?.agent.model ?? null;
+  const model = await resolveModel(wantedModel, {
+    settings,
+    origins,
+    environment: io.env,
+  });
   if (!model.ok) throw new UntildoneError('usage', model.error);
   refuseUnpriced(settings, [model, ...workers.map((worker) => worker.model)]);
   return {
@@ -217,7 +222,10 @@ async function ownAgent(
   };
 }
 
-/** Where the session began: it goes on there, wherever the human stands. */
+/**
+ * Returns the folder in which the session began: it goes on there, wherever the human
+ * stands.
+ */
 async function ownFolder(io: Io, session: State): Promise<string> {
   const id = shortId(session.id);
   const name = nameSession(session);
@@ -233,29 +241,29 @@ async function ownFolder(io: Io, session: State): Promise<string> {
 }
 
 /**
- * `--resume "and update the docs"`: no id of a session has a space in it, so these are
- * words for the last one.
+ * Reads `--resume WORD`. A word with a space in it is no session id, as in `--resume "and
+ * update the docs"`: it is a message for the last session.
  */
-function readResume(given: Arguments, said: string | null) {
-  const goal = unlessBlank(said);
+function readResume(given: Arguments, goalText: string | null) {
+  const goal = unlessBlank(goalText);
   const word = unlessBlank(given.text('resume'));
   if (word === null) return { word: null, goal };
   return goal === null && /\s/u.test(word) ? { word: null, goal: word } : { word, goal };
 }
 
 /**
- * `run "…"`, `run -`, `run --goal-file FILE`, or what is piped in where nothing else says
- * what to do.
+ * Reads the goal from `run "…"`, `run -` or `run --goal-file FILE`; from standard input
+ * if nothing else says what to do.
  */
 async function readGoal(given: Arguments, io: Io): Promise<string | null> {
-  const said = given.positional(0);
+  const typedGoal = given.positional(0);
   const file = given.text('goal-file');
-  if (file !== null && said !== null)
+  if (file !== null && typedGoal !== null)
     throw new UntildoneError(
       'usage',
       'Say the goal, or name its file with --goal-file, not both.',
     );
-  if ((file ?? said) === '-') {
+  if ((file ?? typedGoal) === '-') {
     if (!hasPipedInput()) complain(io, 'Type the goal; Ctrl-D on an empty line ends it.');
     return readInput(true);
   }
@@ -268,16 +276,16 @@ async function readGoal(given: Arguments, io: Io): Promise<string | null> {
     });
     return asText(bytes, shown(file, 300));
   }
-  const isOpen = said === null && !given.has('plan') && !given.has('resume');
-  return isOpen && hasPipedInput() ? readInput(false) : said;
+  const isOpen = typedGoal === null && !given.has('plan') && !given.has('resume');
+  return isOpen && hasPipedInput() ? readInput(false) : typedGoal;
 }
 
-/** Blanks are no words: `run "$GOAL"` with an empty variable must not start anything. */
+/** Null for blank text: `run "$GOAL"` with an empty variable must not start anything. */
 function unlessBlank(text: string | null): string | null {
   return text === null || text.trim() === '' ? null : text;
 }
 
-/** `--check "npm test"`. */
+/** The commands of `--check`. */
 function checkLines(given: Arguments): readonly string[] {
   const lines = given.texts('check');
   if (lines.every((line) => line.trim() !== '')) return lines;

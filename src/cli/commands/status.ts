@@ -1,5 +1,5 @@
-// `untildone status`: the sessions of this directory, newest first, or one session in
-// detail (C3, C4). It only reads, and creates nothing.
+// `untildone status`: lists the sessions of this directory, newest first, or shows one
+// session in detail (C3, C4). It only reads and creates nothing.
 import { exitCodes } from '../../core/decision.ts';
 import { UntildoneError } from '../../core/error.ts';
 import type { Settings } from '../../core/settings.ts';
@@ -43,22 +43,22 @@ export const status: Command = {
     ...jsonOption,
   },
   async run(given, io) {
-    if (given.has('exit-code')) return tellOutcome(given, io);
+    if (given.has('exit-code')) return printOutcome(given, io);
     const word = given.positional(0);
     const limit = numberOf(given, 'limit') ?? defaultLimit;
     const all = given.has('all');
     const settingsOf = createSettingsReader(io);
-    const viewsIn = async (store: Store) => {
+    const readViews = async (store: Store) => {
       const states =
         word === null
-          ? await listed(store, io, limit + 1, all)
+          ? await listSessions(store, io, limit + 1, all)
           : [await readPresentState(store, await findSession(store, word, io))];
       return Promise.all(
         states.map(async (session) => {
           const workers = word === null ? undefined : await readWorkers(store, session);
           return {
             session,
-            json: await look(
+            json: await readStatus(
               store,
               session,
               await settingsOf(store, session),
@@ -70,8 +70,8 @@ export const status: Command = {
       );
     };
     const views = await (word === null
-      ? withStore(io, viewsIn)
-      : withSessions(io, viewsIn));
+      ? withStore(io, readViews)
+      : withSessions(io, readViews));
     const shownViews = views?.slice(0, limit) ?? [];
     const more = (views?.length ?? 0) > limit;
     const ids = shownViews.map(({ session }) => session.id);
@@ -85,7 +85,7 @@ export const status: Command = {
         ...(ids.length === 0 ? [`no sessions yet${elsewhere}`] : []),
         ...shownViews.flatMap(({ session, json }, index) => [
           ...(index === 0 ? [] : ['']),
-          ...block(session, json, describe.shortId(session.id, ids), io),
+          ...sessionBlock(session, json, describe.shortId(session.id, ids), io),
         ]),
         ...(more ? ['', `There are more: --limit ${limit * 2} shows them.`] : []),
       ],
@@ -93,13 +93,13 @@ export const status: Command = {
   },
 };
 
-async function tellOutcome(given: Arguments, io: Io): Promise<number> {
+async function printOutcome(given: Arguments, io: Io): Promise<number> {
   try {
     return await withSessions(io, async (store) => {
       const recorded = await findSession(store, given.positional(0), io);
       const session = await readPresentState(store, recorded);
       const settings = await createSettingsReader(io)(store, session);
-      const json = await look(
+      const json = await readStatus(
         store,
         session,
         settings,
@@ -120,25 +120,25 @@ async function tellOutcome(given: Arguments, io: Io): Promise<number> {
   } catch (error) {
     if (!(error instanceof UntildoneError) || error.code !== 'unknown-session')
       throw error;
-    // 1 would be the code of a session that failed.
+    // Exit code 1 would mean that the session failed.
     refuse(io, error.message);
     return 2;
   }
 }
 
-async function listed(
+async function listSessions(
   store: Store,
   io: Io,
   limit: number,
   all: boolean,
 ): Promise<State[]> {
-  // What waited for a host, or for the first sign of one, and was taken up there is
-  // nothing that anyone looks for.
-  const isTaken = (session: Session): boolean =>
+  // A plan that waited for a host, and an MCP session that waited for its host's first
+  // sign, are listed under the session that took them up.
+  const isTakenUp = (session: Session): boolean =>
     (describe.isWaiting(session) && session.latch !== null) ||
     (session.descriptor.host === 'mcp' && session.deleted) ||
-    (isUnasked(session) && session.closed === true);
-  const isMain = (session: Session): boolean => !isWorker(session) && !isTaken(session);
+    (isUnasked(session) && session.closed);
+  const isMain = (session: Session): boolean => !isWorker(session) && !isTakenUp(session);
   const sessions = all
     ? await newest(store, { limit }, isMain)
     : await sessionsHere(store, io, limit, isMain);
@@ -150,8 +150,8 @@ async function listed(
   );
 }
 
-/** `workers`: of one session, which is shown in detail. */
-async function look(
+/** `workers`: only for a single session, which is shown in detail. */
+async function readStatus(
   store: Store,
   session: State,
   settings: Settings,
@@ -201,11 +201,16 @@ async function look(
   };
 }
 
-type Seen = Awaited<ReturnType<typeof look>>;
+type StatusReport = Awaited<ReturnType<typeof readStatus>>;
 type Row = readonly [string, string] | null;
 
-function block(session: State, seen: Seen, short: string, io: Io): string[] {
-  const { state, limits, lastDecision, mode, inbox, workers, updatedAt } = seen;
+function sessionBlock(
+  session: State,
+  report: StatusReport,
+  short: string,
+  io: Io,
+): string[] {
+  const { state, limits, lastDecision, mode, inbox, workers, updatedAt } = report;
   const paint = createPaint(io);
   const used = limits
     .map(({ used: amount, limit, words }) => `${amount}/${limit} ${words}`)
@@ -219,24 +224,24 @@ function block(session: State, seen: Seen, short: string, io: Io): string[] {
     decision === null ? null : ['last', shown(describe.describeAnswer(decision))],
     decision === null ? null : ['because', shown(decision.sentence, 200)],
     mode === 'enforce' ? null : ['mode', mode],
-    // What a host sends after the end, such as its own end, is taken up if there is
-    // another stop.
+    // A host may send events after the end, such as its own end. They are taken up only
+    // at another stop.
     inbox === 0 || session.settled !== null ? null : ['inbox', waiting],
-    ...(workers === undefined ? [] : detail(session, seen, workers)),
+    ...(workers === undefined ? [] : detailRows(session, report, workers)),
   ];
   const title = session.title === null ? '' : `“${shown(session.title, 60)}” · `;
   const who = `${describe.describeAgent(session)} · ${formatAge(updatedAt, io.clock.now())}`;
   return [`${paint('bold', short)}  ${title}${who}`, ...fields(rows)];
 }
 
-function detail(
+function detailRows(
   session: State,
-  { next, waits, state }: Seen,
+  { next, waits, state }: StatusReport,
   workers: readonly WorkerView[],
 ): Row[] {
   const { id, descriptor, turn, leftOver } = session;
   const open = leftOver?.open ?? 0;
-  const left = `${count(open, 'todo')} of an earlier turn ${open === 1 ? 'is' : 'are'} open`;
+  const leftOverWords = `${count(open, 'todo')} of an earlier turn ${open === 1 ? 'is' : 'are'} open`;
   return [
     ['id', shown(id)],
     ['directory', shown(descriptor.directory ?? 'unknown', 200)],
@@ -244,7 +249,7 @@ function detail(
     turn === null
       ? null
       : ['turn', `${turn.number}, since ${formatTime(turn.startedAt)}`],
-    leftOver === null ? null : ['left over', left],
+    leftOver === null ? null : ['left over', leftOverWords],
     ...next.map((title): Row => ['next', shown(title)]),
     ...workers.map((worker): Row => ['worker', describe.describeWorker(worker, state)]),
     ...waits.map((wait): Row => ['waits for', shown(wait)]),

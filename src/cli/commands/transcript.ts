@@ -1,6 +1,6 @@
-// `untildone transcript`: what our own agent, or one of its workers, said and did. It
-// only reads. Everything in it is a stranger's text: it stands behind a margin, line by
-// line, without the power to act on a terminal.
+// `untildone transcript`: shows what our own agent, or one of its workers, said and did.
+// It only reads. Every text of the conversation stands behind a margin, line by line, and
+// cannot control the terminal.
 import {
   type TranscriptEntry,
   transcriptEntries,
@@ -25,7 +25,7 @@ import { callResult } from '../show/event-lines.ts';
 import { createPage, lookOf, type Page } from '../show/page.ts';
 import { tellingArgument } from '../show/words.ts';
 
-/** Of one text or output; `--json` has all of it. */
+/** The most characters shown of one text or output; `--json` has all of it. */
 const longestText = 4000;
 
 export const transcript = sessionCommand({
@@ -42,9 +42,9 @@ export const transcript = sessionCommand({
     const state = await describeCurrentState(store, session, io.clock.now());
     const { parentId, driven } = session.descriptor;
     const { name, model } = session.agent;
-    const of = parentId === null ? '' : `, worker of ${shortId(parentId)}`;
+    const parentWords = parentId === null ? '' : `, worker of ${shortId(parentId)}`;
     const agent = driven ? describeAgent(session) : shown(name ?? 'unknown agent', 40);
-    const who = `${agent}${of}, ${shown(model ?? (driven ? 'its own choice of a model' : 'unknown model'), 80)}`;
+    const who = `${agent}${parentWords}, ${shown(model ?? (driven ? 'its own choice of a model' : 'unknown model'), 80)}`;
     const page = createPage(lookOf(io));
     return {
       json: {
@@ -57,7 +57,7 @@ export const transcript = sessionCommand({
       },
       lines: [
         `Session ${nameSession(session)}: ${who}`,
-        ...(messages.length === 0 ? [nothingKept(session)] : []),
+        ...(messages.length === 0 ? [describeNothingKept(session)] : []),
         ...messages.flatMap((entry) => entryLines(entry, session, page)),
         ...(workers.length === 0 ? [] : ['', 'Workers: untildone transcript ID']),
         ...workers.map((worker) => `  ${describeWorker(worker, state)}`),
@@ -66,8 +66,11 @@ export const transcript = sessionCommand({
   },
 });
 
-/** Of a host we keep events and the plan, never what was said. */
-function nothingKept(session: Session): string {
+/**
+ * Says why there are no messages: we keep a host's events and plan, never its
+ * conversation.
+ */
+function describeNothingKept(session: Session): string {
   const { host } = session.descriptor;
   if (host === 'untildone') return 'No messages are kept of this session.';
   if (isImported(session)) return 'There is no conversation: this is an imported plan.';
@@ -98,7 +101,7 @@ function speaker(kind: MessageKind, { agent, descriptor }: Session): string {
   const { driven } = descriptor;
   const name = driven ? hostTitle(driven.host) : shown(agent.name ?? 'agent', 40);
   const names: Readonly<Record<MessageKind, string>> = {
-    // A worker's orders come from the agent that sent it.
+    // A worker gets its orders from the agent that sent it.
     human: descriptor.parentId === null ? 'you' : 'the agent that sent it',
     agent: name,
     tools: 'tools',

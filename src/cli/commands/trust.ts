@@ -1,6 +1,6 @@
-// `untildone trust`: what this project's file asks for, and a human's yes to it (V10). An
-// agent must not trust in the human's name: like `approve`, it wants a controlling
-// terminal and refuses beneath an agent. `list` and the bare look need none.
+// `untildone trust`: shows what this project's file asks for and takes a human's yes to
+// it (V10). Accepting and revoking need a terminal and refuse an agent, which must not
+// trust in the human's name. Showing and `list` need none.
 import { realpathSync } from 'node:fs';
 import { entriesOf, readTrust, revokeTrust } from '../../engine/trust.ts';
 import { stateDirectory } from '../../store/state-directory.ts';
@@ -17,7 +17,7 @@ import {
   saysYes,
 } from '../project-trust.ts';
 
-/** Something waits for a yes. */
+/** Exit code if something still waits for a yes. */
 const leftPending = 3;
 
 export const trust: Command = {
@@ -36,9 +36,9 @@ export const trust: Command = {
   },
   async run(given, io) {
     const word = given.positional(0);
-    if (word === 'list') return list(io, given.has('json'));
+    if (word === 'list') return listTrusted(io, given.has('json'));
     const { project } = readPolicyFor(io, realpathSync(io.cwd));
-    if (word === 'revoke') return revoke(io, project);
+    if (word === 'revoke') return revokeProject(io, project);
     if (given.has('json'))
       printJson(io, {
         key: project.key,
@@ -59,7 +59,7 @@ export const trust: Command = {
   },
 };
 
-function list(io: Io, asJson: boolean): number {
+function listTrusted(io: Io, asJson: boolean): number {
   const all = readTrust(stateDirectory(io.env));
   return tell(io, asJson, { accepted: all }, () => [
     ...(all.length === 0 ? ['No project’s file is trusted.'] : []),
@@ -74,7 +74,7 @@ function list(io: Io, asJson: boolean): number {
   ]);
 }
 
-async function revoke(io: Io, { key, folder }: Project): Promise<number> {
+async function revokeProject(io: Io, { key, folder }: Project): Promise<number> {
   const refusal = await io.whyNoHuman();
   if (refusal !== null) return refuse(io, refusal);
   if (

@@ -1,5 +1,5 @@
-// `untildone verify`: runs the checks now, of a session, of a plan file or of the
-// configuration here, and says what it saw (V1). It changes no plan and starts nothing
+// `untildone verify`: runs the checks of a session, of a plan file or of this directory's
+// configuration now, and says how they ended (V1). It changes no plan and starts nothing
 // that outlives it; it works without a store, as in CI.
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -34,8 +34,8 @@ import { createTimedLine } from '../timed-line.ts';
 type VerifyResult = VerifiedCheck['result'] | 'nothing' | 'interrupted';
 
 /**
- * One failed check outweighs what waits or wavers; 3 says: not failed, and not proved
- * either.
+ * One failed check outweighs checks that wait or are flaky. Code 3 means: no check
+ * failed, but the work is not proved either.
  */
 const exitCodes: Readonly<Record<VerifyResult, number>> = {
   passed: 0,
@@ -78,12 +78,12 @@ export const verify: Command = {
 };
 
 /**
- * Of a plan file, or of the configuration alone. What cannot be read is told whole,
- * before anything runs.
+ * The checks of a plan file, or of the configuration alone. If the file or the
+ * configuration is wrong, all problems are printed before any check runs.
  */
 function targetHere(io: Io, file: string | null): VerifyTarget {
   const directory = realpathSync(io.cwd);
-  const wrong = (problems: readonly string[]): UntildoneError => {
+  const configurationError = (problems: readonly string[]): UntildoneError => {
     const sentences = problems.map(
       (problem) => `${shown(file ?? '', 200)}: ${shown(problem, 300)}.`,
     );
@@ -93,7 +93,7 @@ function targetHere(io: Io, file: string | null): VerifyTarget {
     );
   };
   const parsed = file === null ? null : readPlanFile(resolve(io.cwd, file));
-  if (parsed?.ok === false) throw wrong(parsed.problems);
+  if (parsed?.ok === false) throw configurationError(parsed.problems);
   const { warnings = [], items = [], goalChecks } = parsed?.plan ?? {};
   for (const warning of warnings)
     complain(io, `warning: ${shown(file ?? '', 200)}: ${shown(warning, 300)}`);
@@ -101,7 +101,7 @@ function targetHere(io: Io, file: string | null): VerifyTarget {
   const { names = [], specs = [] } = parsed === null ? {} : planChecks(parsed.plan);
   const lines = Object.fromEntries(specs.map((spec) => [spec.id, spec]));
   const { checks } = addChecks(policy, { goalChecks: [], checks: lines });
-  // Names are compared without letter case, as all names in a configuration.
+  // Names are compared without letter case, like all names in a configuration.
   const specOf = (id: string) =>
     findCheck(checks, id) ?? findCheck(checks, id.trim().toLowerCase());
   const problems = names
@@ -111,7 +111,7 @@ function targetHere(io: Io, file: string | null): VerifyTarget {
       const sentence = `there is no check named "${name}" in the configuration of this directory; a command of one word stands in backticks`;
       return line === undefined ? sentence : inLine(line, sentence);
     });
-  if (problems.length > 0) throw wrong(problems);
+  if (problems.length > 0) throw configurationError(problems);
   const todos = items.map(({ title, checks }) => ({ id: null, title, checks }));
   return {
     ...collectChecks({ goalChecks: goalChecks ?? policy.goalChecks, todos, specOf }),
@@ -126,7 +126,7 @@ function targetHere(io: Io, file: string | null): VerifyTarget {
 }
 
 function readConfiguration(io: Io, directory: string): Policy {
-  // Whoever says `verify` means the files as they are.
+  // `verify` is the human's word: it takes the files as they are now.
   const result = readPolicyFor(io, directory, undefined, 'all');
   if (!result.ok)
     throw new UntildoneError(
@@ -150,19 +150,24 @@ async function verifyTarget(
   process.on('SIGINT', onInterrupt);
   process.on('SIGTERM', onInterrupt);
   const { wanted } = target;
-  // With --json standard output holds the document alone.
+  // With --json, standard output holds nothing but the document.
   const shownTo = json ? { ...io, isTTY: false, stdout: { write: () => {} } } : io;
   const where = `${nameOf(target)} in ${shown(target.directory, 200)}`;
   if (wanted.length > 0)
     printWrapped(shownTo, [`${count(wanted.length, 'check')} of ${where}`]);
   const progress = createProgress(shownTo, wanted.length);
   try {
-    const place = { clock: io.clock, environment: io.env, store, signal: ending.signal };
-    const results = await runWanted(target, { ...place, ...progress });
+    const runOptions = {
+      clock: io.clock,
+      environment: io.env,
+      store,
+      signal: ending.signal,
+    };
+    const results = await runWanted(target, { ...runOptions, ...progress });
     const result = overallResult(target, results);
     progress.close();
     tell(io, json, toJson(target, results, result), () =>
-      summary(target, results, result),
+      summaryLines(target, results, result),
     );
     return exitCodes[result];
   } finally {
@@ -190,14 +195,14 @@ function nameOf({ source, session, file }: VerifyTarget): string {
 }
 
 /**
- * Lines that are shown of what a failed check printed. More than `run` shows, since a log
- * of CI may be all that there is.
+ * Lines shown of a failed check's output. `run` shows fewer: in CI the log may be all
+ * that is left.
  */
 const mostFailedLines = 20;
 
 /**
- * A line while a check runs, which a terminal paints over, and then the lines that `run`
- * shows for the check.
+ * Shows a line while a check runs, which a terminal overwrites, and then the same lines
+ * as `run`.
  */
 function createProgress(io: Io, total: number) {
   const page = createPage(lookOf(io));
@@ -211,15 +216,15 @@ function createProgress(io: Io, total: number) {
     onStarted: (wanted: WantedCheck, index: number) => begin('running', wanted, index),
     onRepeated: (wanted: WantedCheck, index: number) =>
       begin('failed, running once more:', wanted, index),
-    onEnded({ wanted, result, ...seen }: VerifiedCheck) {
+    onEnded({ wanted, result, ...measured }: VerifiedCheck) {
       close();
       const { id: check } = wanted;
       const purpose = describePurpose(wanted);
-      const why = `${whyNotPassed({ check, sentence: seen.sentence })} For ${purpose}.`;
+      const why = `${whyNotPassed({ check, sentence: measured.sentence })} For ${purpose}.`;
       const sentence = result === 'passed' ? `for ${purpose}` : why;
       const isFlaky = result === 'flaky';
       const ended = {
-        ...seen,
+        ...measured,
         check,
         result: isFlaky ? 'passed' : result,
         flaky: isFlaky,
@@ -237,22 +242,22 @@ export function describePurpose({
   todos,
 }: Pick<WantedCheck, 'forGoal' | 'todos'>): string {
   const [only, second] = todos;
-  const of =
+  const todoWords =
     only &&
     (second === undefined ? `“${shown(only.title, 60)}”` : count(todos.length, 'todo'));
-  return [forGoal ? 'the goal' : '', of].filter(Boolean).join(' and ');
+  return [forGoal ? 'the goal' : '', todoWords].filter(Boolean).join(' and ');
 }
 
-function summary(
+function summaryLines(
   target: VerifyTarget,
   results: readonly VerifiedCheck[],
   overall: VerifyResult,
 ): string[] {
   const { uncovered, edited, hidden, session, source, wanted } = target;
   const all = count(wanted.length, 'check');
-  const number = (one: VerifiedCheck['result']): number =>
+  const countResults = (one: VerifiedCheck['result']): number =>
     results.filter(({ result }) => result === one).length;
-  const how =
+  const answerHint =
     session === null ? 'It is answered in a session.' : '`untildone approve` answers it.';
   const nothing =
     source === 'configuration'
@@ -266,18 +271,18 @@ function summary(
       overall === 'interrupted',
       `Interrupted: ${wanted.length - results.length} of ${all} did not end.`,
     ],
-    [number('failed'), `Failed: ${number('failed')} of ${all}.`],
+    [countResults('failed'), `Failed: ${countResults('failed')} of ${all}.`],
     [
       uncovered,
       `${count(uncovered, 'todo')} without a check: only the agent’s word covers that.`,
     ],
     [
-      number('waiting'),
-      `${count(number('waiting'), 'check')} for a human without an answer. ${how}`,
+      countResults('waiting'),
+      `${count(countResults('waiting'), 'check')} for a human without an answer. ${answerHint}`,
     ],
     [
-      number('flaky'),
-      `Flaky: ${number('flaky')} of ${all}. A check that passes only sometimes proves nothing.`,
+      countResults('flaky'),
+      `Flaky: ${countResults('flaky')} of ${all}. A check that passes only sometimes proves nothing.`,
     ],
     [
       edited.length,
@@ -305,12 +310,12 @@ function toJson(
     wanted: wanted.length,
     uncovered,
     edited,
-    checks: results.map(({ wanted: { id, spec, forGoal, todos }, ...seen }) => ({
+    checks: results.map(({ wanted: { id, spec, forGoal, todos }, ...measured }) => ({
       check: id,
       kind: spec?.kind ?? null,
       goal: forGoal,
       todos,
-      ...seen,
+      ...measured,
     })),
   };
 }

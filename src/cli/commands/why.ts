@@ -1,7 +1,7 @@
-// `untildone why`: one decision, explained from the record alone (V6): each time that the
-// agent was sent back before it in the turn, then what happened, the rule and its
-// numbers, the check that failed and the text that was sent; with --rules every rule in
-// order. It decides nothing again.
+// `untildone why`: explains one decision from the record alone (V6): each earlier time in
+// the turn that the agent was sent back, then what happened, the rule and its numbers,
+// the failed check and the text that was sent; with --rules every rule in order. It never
+// decides again.
 import { bareCheck } from '../../core/check-specs.ts';
 import type { Inputs } from '../../core/decision.ts';
 import { UntildoneError } from '../../core/error.ts';
@@ -21,11 +21,11 @@ import { findTurnDecision } from '../last-outcome.ts';
 import { createPaint, fields, shown } from '../print.ts';
 import { checkName, formatClock, whyNotPassed } from '../show/words.ts';
 
-/** Of the text that was sent; --rules and --json have all of it. */
+/** Characters shown of the text that was sent; --rules and --json have all of it. */
 const longestText = 300;
-/** Characters of the text that a refusal sent. */
+/** Characters shown of the text of an earlier refusal. */
 const longestRefusal = 120;
-/** Lines that are shown of what a failed check printed. */
+/** Lines shown of a failed check's output. */
 const mostFailedLines = 4;
 
 export const why = sessionCommand({
@@ -42,7 +42,12 @@ export const why = sessionCommand({
   },
   check: (given) => numberOf(given, 'decision'),
   async answer({ given, io, store, session }) {
-    const json = await explain(store, session, numberOf(given, 'decision'), io);
+    const json = await collectExplanation(
+      store,
+      session,
+      numberOf(given, 'decision'),
+      io,
+    );
     const rules = given.has('rules') ? ['', ...ruleLines(json, io)] : [];
     const undecided =
       json.undecided === null
@@ -59,10 +64,11 @@ export const why = sessionCommand({
   },
 });
 
-type Explained = Awaited<ReturnType<typeof explain>>;
+type Explanation = Awaited<ReturnType<typeof collectExplanation>>;
 
 /**
- * A hook that broke or found the store locked leaves no decision, but a line in its log.
+ * Describes a stop without a decision: a hook that broke or found the store locked leaves
+ * only a line in its log.
  */
 function describeUndecided(
   { at, message }: Pick<ReturnType<typeof failedStops>[number], 'at' | 'message'>,
@@ -71,13 +77,19 @@ function describeUndecided(
   return `${formatAge(at, io.clock.now())}: may stop. untildone could not decide: ${shown(message, 300)}`;
 }
 
-async function explain(store: Store, session: State, wanted: number | null, io: Io) {
+async function collectExplanation(
+  store: Store,
+  session: State,
+  wantedNumber: number | null,
+  io: Io,
+) {
   const name = `Session ${nameSession(session)}`;
   const [newest] = await store.decisions(session.id, 1);
   const latest = newest?.sequence ?? 0;
-  const number = wanted ?? (await findTurnDecision(store, session))?.sequence ?? latest;
+  const number =
+    wantedNumber ?? (await findTurnDecision(store, session))?.sequence ?? latest;
   const failed =
-    wanted === null ? (failedStops(io.env, session.id).at(-1) ?? null) : null;
+    wantedNumber === null ? (failedStops(io.env, session.id).at(-1) ?? null) : null;
   const untried =
     failed === null ? 'the agent has not tried to stop.' : describeUndecided(failed, io);
   const none = `${name} has no decision yet: ${untried}`;
@@ -98,46 +110,49 @@ async function explain(store: Store, session: State, wanted: number | null, io: 
   return {
     ...stored,
     latest,
-    /** A later stop that could not be decided, so that the agent was let go. */
+    /** A later stop that could not be decided, so that the agent was allowed to stop. */
     undecided:
       failed !== null && failed.at > stored.at
         ? { at: failed.at, message: failed.message }
         : null,
-    /** Empty: the reason is none of these rules, but one of another version. */
+    /** Empty: the reason is a rule of another version. */
     rules: isOurs
-      ? marked(rules, (rule) => rule.name === reason, 'silent', 'answered')
+      ? markItems(rules, (rule) => rule.name === reason, 'silent', 'answered')
       : [],
     /** Which text a continuation carried; empty for other answers. */
-    texts: marked(kinds, ({ kind }) => kind === textKind, 'does not apply', 'chosen'),
+    texts: markItems(kinds, ({ kind }) => kind === textKind, 'does not apply', 'chosen'),
     /**
-     * The refusals before it in the same turn, the oldest first; empty if the decision
-     * was asked for by its number.
+     * The earlier refusals in the same turn, oldest first; empty if the decision was
+     * asked for by its number.
      */
-    refusals: wanted === null ? await refusalsBefore(store, session, stored) : [],
+    refusals: wantedNumber === null ? await refusalsBefore(store, session, stored) : [],
     ...(await explainDecision(store, stored)),
   };
 }
 
-/** In the order in which they are asked. */
-function marked<Item>(
+/**
+ * Marks the items in the order in which they were asked: those before the match, the
+ * match, and those that were not asked.
+ */
+function markItems<Item>(
   items: readonly Item[],
-  isIt: (item: Item) => boolean,
-  before: string,
-  it: string,
+  isMatch: (item: Item) => boolean,
+  markBefore: string,
+  matchMark: string,
 ) {
-  const found = items.findIndex(isIt);
-  const last = found === -1 ? items.length : found;
+  const matchIndex = items.findIndex(isMatch);
+  const last = matchIndex === -1 ? items.length : matchIndex;
   const mark = (index: number): string => {
-    if (index < last) return before;
-    return index === last ? it : 'not asked';
+    if (index < last) return markBefore;
+    return index === last ? matchMark : 'not asked';
   };
   return items.map((item, index) => ({ ...item, mark: mark(index) }));
 }
 
-function fiveLines(session: State, explained: Explained, io: Io): string[] {
+function fiveLines(session: State, explained: Explanation, io: Io): string[] {
   const { decision, at, sequence, latest, rules, text, failedChecks } = explained;
   const order = sequence === latest ? '' : `, decision ${sequence} of ${latest}`;
-  // The sentence says which text it was.
+  // The sentence already says which text it was.
   const answer = createPaint(io)('bold', describeAnswer({ ...decision, textKind: null }));
   const until = decision.dueAt === null ? '' : ` Until ${formatTime(decision.dueAt)}.`;
   const answered = rules.find(({ mark }) => mark === 'answered');
@@ -163,7 +178,7 @@ function fiveLines(session: State, explained: Explained, io: Io): string[] {
   ];
 }
 
-function refusalLines(session: State, { refusals }: Explained, io: Io): string[] {
+function refusalLines(session: State, { refusals }: Explanation, io: Io): string[] {
   if (refusals.length === 0) return [];
   const times = refusals.length === 1 ? 'once' : `${refusals.length} times`;
   return [
@@ -178,7 +193,7 @@ function refusalLines(session: State, { refusals }: Explained, io: Io): string[]
   ];
 }
 
-function describeFailures(failed: Explained['failedChecks']): string {
+function describeFailures(failed: Explanation['failedChecks']): string {
   const names = failed.map(({ check }) => checkName(shown(check, 80)));
   const sameOutputs = findSameOutput(
     failed.map(({ sentence, tail }, index) => ({
@@ -207,7 +222,9 @@ function describePrinted(tail: string): string {
   return lines.length === 0 ? '' : ` It printed ${lines.join(', ')}.`;
 }
 
-/** No counter comes near this: such a number is a time, in milliseconds since 1970. */
+/**
+ * A number from here on is a time, in milliseconds since 1970: no counter gets this high.
+ */
 const leastTime = 1e12;
 
 /** `withoutProgress` 3 → `without progress 3`. */
@@ -226,16 +243,16 @@ function describeValue(value: Inputs[string]): string {
 }
 
 function ruleLines(
-  { decision, sequence, at, policyHash, latest, rules, texts, text }: Explained,
+  { decision, sequence, at, policyHash, latest, rules, texts, text }: Explanation,
   io: Io,
 ) {
   const paint = createPaint(io);
   const width = Math.max(...rules.map(({ name }) => name.length));
   const line = (head: string, mark: string, rest = ''): string => {
-    const isIt = mark === 'answered' || mark === 'chosen';
-    const said =
-      `${head}  ${(isIt ? mark.toUpperCase() : mark).padEnd(9)}${rest}`.trimEnd();
-    return paint(isIt ? 'bold' : 'dim', said);
+    const isMatch = mark === 'answered' || mark === 'chosen';
+    const rowText =
+      `${head}  ${(isMatch ? mark.toUpperCase() : mark).padEnd(9)}${rest}`.trimEnd();
+    return paint(isMatch ? 'bold' : 'dim', rowText);
   };
   const level = decision.level === null ? '' : ` (firmness ${decision.level} of 3)`;
   return [

@@ -1,5 +1,6 @@
-// Each event of a run in lines: tool calls and checks folded to one line each, of what
-// went wrong the line that says so, the plan as a bar and what changed in it. Pure.
+// Turns each event of a run into lines. A tool call or a check takes one line; if it
+// failed, the line that says why follows. The plan is a bar and the todos that changed.
+// Pure: it reads the state and never changes it.
 import displayWidth from 'fast-string-width';
 import type { EventOf, TodoView } from '../../agent/agent-event.ts';
 import { outputKey } from '../../core/failed-lines.ts';
@@ -23,17 +24,17 @@ import * as words from './words.ts';
 
 const longestName = 40;
 const longestCheck = 80;
-/** Of a todo in the plan. */
+/** The longest title of a todo in the plan. */
 const longestTitle = 120;
-/** An argument in a log, where no width limits it. */
+/** The longest argument in a log, where no width limits it. */
 const longestArgument = 160;
 /**
- * Room for the result of a call: `✗ exit 127 · 59.9 s`; where that is too much, `✗ exit
- * 127` or `✓ 59.9 s`.
+ * Columns kept for the result of a call: `✗ exit 127 · 59.9 s` on a wide page; `✗ exit
+ * 127` or `✓ 59.9 s` on a narrow one.
  */
 const resultWidth = { wide: 20, narrow: 12 };
 const isNarrow = ({ width }: Page): boolean => width !== null && width < 60;
-/** Lines that are shown of what a failed check printed; the agent is told more. */
+/** Lines shown of a failed check's output; the agent gets more. */
 const mostFailedLines = 8;
 /** A plan of 200 todos must not push everything else off the screen. */
 const shownAtFirst = 40;
@@ -43,7 +44,8 @@ const barCells = 8;
 const usageEvery = 10;
 
 /**
- * Calls of the plan's own tools show in the plan, and a worker's in the lines about it.
+ * Calls of the plan's own tools show in the plan, and the call that starts a worker in
+ * the lines about the worker.
  */
 export function isPlanTool(tool: string): boolean {
   return /^(?:(?:create|list|complete|update)_todo|todo_(?:write|read|pause|verify)|delegate)$/u.test(
@@ -52,13 +54,17 @@ export function isPlanTool(tool: string): boolean {
 }
 
 /**
- * One that failed is told in people's words, not by the name that the machine has for it.
+ * A failed call of a plan tool is named `plan` or `worker`, not by the tool's own name.
  */
 export function toolName(tool: string): string {
   if (!isPlanTool(tool)) return tool;
   return tool === 'delegate' ? 'worker' : 'plan';
 }
 
+/**
+ * Finds the call that a `tool-ended` event ends. If its start was never reported, the
+ * input is null.
+ */
 export function knownCall(
   { calls }: ViewState,
   { callId, tool, sessionId }: EventOf<'tool-ended'>,
@@ -83,8 +89,8 @@ export function callLine(
 }
 
 /**
- * The result of a call: `✓ 12 ms`, `✓ +12 −3 · 6 ms`, `✗ exit 1 · 279 ms`; a failed
- * command is a failed one.
+ * The result of a call: `✓ 12 ms`, `✓ +12 −3 · 6 ms`, `✗ exit 1 · 279 ms`. A command that
+ * exited with an error is a failed call.
  */
 export function callResult(
   page: Page,
@@ -100,7 +106,7 @@ export function callResult(
   const [, exit] = /^Exit code (\d+)\./u.exec(output) ?? [];
   const status = ok || exit === undefined ? '' : `exit ${exit}`;
   const about = changes.length > 0 ? changeSize(page, changes) : status;
-  // Of a call whose start nobody told it is not known how long it took.
+  // The duration of a call is unknown if its start was never reported.
   const took =
     isKnown || milliseconds > 0 ? paint('dim', words.formatShort(milliseconds)) : '';
   const parts = isNarrow(page) && about !== '' ? [about] : [about, took];
@@ -119,8 +125,8 @@ function toolEndedLines(
   const call = knownCall(state, event);
   const line = `${callLine(page, call)} ${callResult(page, event, call.changes, 'at' in call)}`;
   const output = event.ok ? '' : cleanLines(event.output.slice(0, 4000), page.unicode);
-  // The first line that says what went wrong; the exit code stands beside the call
-  // already.
+  // The first line that says what went wrong. The exit code already stands beside the
+  // call.
   const complaint = output
     .split('\n')
     .find(
@@ -134,8 +140,8 @@ function toolEndedLines(
 type EndedCheck = Omit<EventOf<'check-ended'>, 'type' | 'at' | 'sessionId' | 'todoId'>;
 
 /**
- * `results`: how each check ended last. An output that was shown for one of them is not
- * shown again.
+ * The lines of a check that ended. `results`: how each check ended last; an output that
+ * was already shown for one of them is not shown again.
  */
 export function checkLines(
   page: Page,
@@ -145,35 +151,36 @@ export function checkLines(
 ): string[] {
   const { check, result, flaky, milliseconds, tail } = event;
   const { signs, unicode } = page;
-  const looks = {
+  const appearances = {
     passed: ['passed', signs.ok, flaky ? 'yellow' : 'green'],
     failed: ['failed', signs.failed, 'red'],
     waiting: ['waits', signs.waiting, 'yellow'],
     'cannot-start': ['cannot start', signs.failed, 'yellow'],
   } as const satisfies Record<typeof result, readonly [string, string, Style]>;
-  const [said, mark, markStyle] = looks[result];
-  const same = findSameFailure(event, results);
-  const failsAsBefore = same?.check === check;
-  const printsSameAs = same === null || failsAsBefore ? null : same.check;
-  const ended = failsAsBefore ? 'fails as before' : said;
-  const how = flaky ? 'passed only when run again (flaky)' : ended;
+  const [verb, mark, markStyle] = appearances[result];
+  const sameFailure = findSameFailure(event, results);
+  const failsAsBefore = sameFailure?.check === check;
+  const printsSameAs = sameFailure === null || failsAsBefore ? null : sameFailure.check;
+  const ended = failsAsBefore ? 'fails as before' : verb;
+  const ending = flaky ? 'passed only when run again (flaky)' : ended;
   const took = result === 'waiting' ? '' : ` (${words.formatShort(milliseconds)})`;
   const why = failsAsBefore ? '' : words.whyNotPassed(event);
   const printed =
     printsSameAs === null
       ? ''
       : ` It printed the same as ${nameCheck(page, printsSameAs)}.`;
-  const text = `${nameCheck(page, check)} ${how}${took}${why === '' ? '' : `: ${why}`}${printed}`;
-  const isShown = (result === 'failed' || result === 'cannot-start') && same === null;
+  const text = `${nameCheck(page, check)} ${ending}${took}${why === '' ? '' : `: ${why}`}${printed}`;
+  const isShown =
+    (result === 'failed' || result === 'cannot-start') && sameFailure === null;
   return [
-    // In ASCII the marks are words, and the words stand here already.
+    // In ASCII the marks are words, and the text already has these words.
     ...page.entry({ mark: unicode ? mark : signs.notice, markStyle, text }),
     ...(isShown ? failedLinesOf(page, tail, most) : []),
   ];
 }
 
 /**
- * How this check or another one failed before with the same output; null: the output is
+ * Finds how this or another check failed before with the same output. Null: the output is
  * new, or there is none.
  */
 function findSameFailure(
@@ -199,8 +206,8 @@ const nameCheck = (page: Page, check: string): string =>
   words.checkName(check, (name) => page.clip(name, longestCheck));
 
 /**
- * Everything the first time, afterwards a bar and what changed; nothing when nothing
- * changed.
+ * The first time the whole plan; afterwards the bar and the todos that changed. No lines
+ * if nothing changed.
  */
 export function planLines(
   page: Page,
@@ -218,39 +225,42 @@ export function planLines(
   if (first === undefined) return before.length === todos.length ? [] : head;
   if (changed.length > 2 || isNarrow(page))
     return [...head, ...upTo(page, changed, shownAfterwards, draw)];
-  // One line for a todo that was finished, and one for the next.
+  // A todo that was finished and the next one take one line each.
   const lead = barAndCount(page, todos);
   const line = todoLine(page, first, displayWidth(lead) + 1);
   return [`${lead} ${line.trimStart()}`, ...others.map(draw)];
 }
 
-/** What came of them; a todo that was begun or planned stands in the living part. */
+/**
+ * The todos that ended. A todo that was begun or planned already stands in the living
+ * part.
+ */
 function todoOutcomes(
   page: Page,
   before: readonly TodoView[],
   todos: readonly TodoView[],
 ): string[] {
-  const isTold = ({ status, verification, dropped }: TodoView): boolean =>
+  const hasOutcome = ({ status, verification, dropped }: TodoView): boolean =>
     dropped ||
     verification === 'failed' ||
     !(status === 'pending' || status === 'in_progress');
-  const told = before.length === 0 ? [] : changedTodos(before, todos).filter(isTold);
-  return told.map((todo) => todoLine(page, todo));
+  const ended = before.length === 0 ? [] : changedTodos(before, todos).filter(hasOutcome);
+  return ended.map((todo) => todoLine(page, todo));
 }
 
 function changedTodos(
   before: readonly TodoView[],
   todos: readonly TodoView[],
 ): TodoView[] {
-  const seen = ({ title, status, verification, dropped }: TodoView): string =>
+  const visibleParts = ({ title, status, verification, dropped }: TodoView): string =>
     JSON.stringify([title.slice(0, longestTitle * 2), status, verification, dropped]);
-  const known = new Map(before.map((todo) => [todo.id, seen(todo)]));
-  return todos.filter((todo) => known.get(todo.id) !== seen(todo));
+  const partsBefore = new Map(before.map((todo) => [todo.id, visibleParts(todo)]));
+  return todos.filter((todo) => partsBefore.get(todo.id) !== visibleParts(todo));
 }
 
 /**
- * The bar, and how far the plan is: what is checked and what is only claimed are told
- * apart.
+ * The bar and how far the plan is. Todos that are only claimed are counted apart from
+ * checked ones.
  */
 export function planHead(page: Page, todos: readonly TodoView[]): string {
   const amount = (standing: words.Standing): number =>
@@ -263,8 +273,8 @@ export function planHead(page: Page, todos: readonly TodoView[]): string {
 }
 
 /**
- * The bar is full only when everything is completed, empty only when nothing is; one cell
- * for whatever there is.
+ * The bar is full only if all todos are completed, and empty only if none is: even one
+ * completed todo fills a cell.
  */
 function barAndCount({ signs, paint }: Page, todos: readonly TodoView[]): string {
   const done = todos.filter(({ status }) => status === 'completed');
@@ -289,7 +299,8 @@ function barAndCount({ signs, paint }: Page, todos: readonly TodoView[]): string
 }
 
 /**
- * One line: the title gives way, the remark stays. `taken`: columns that stand before it.
+ * A todo on one line: a long title is cut, the remark is kept. `taken`: columns used
+ * before it.
  */
 export function todoLine(page: Page, todo: TodoView, taken = 2): string {
   const [mark, markStyle] = words.todoMarks[todo.status];
@@ -313,7 +324,7 @@ type Lines = {
   ) => string[];
 };
 
-function told(
+function markedEntry(
   page: Page,
   sign: keyof Page['signs'],
   markStyle: Style,
@@ -326,20 +337,26 @@ function told(
 const lines: Lines = {
   'run-started': (page, { goal, resumed, model, directory, permissions, sessionId }) => {
     const session = `session ${shortId(sessionId)}`;
-    const what = goal ?? (resumed ? session : 'the plan as given');
-    const about = `${what === session ? '' : `${session}, `}model ${model}, permissions ${permissions}`;
+    const subject = goal ?? (resumed ? session : 'the plan as given');
+    const about = `${subject === session ? '' : `${session}, `}model ${model}, permissions ${permissions}`;
     return [
-      ...told(page, 'start', 'green', `${resumed ? 'resumed' : 'goal'}: ${what}`, {
-        style: 'bold',
-      }),
+      ...markedEntry(
+        page,
+        'start',
+        'green',
+        `${resumed ? 'resumed' : 'goal'}: ${subject}`,
+        {
+          style: 'bold',
+        },
+      ),
       ...page.entry({ indent: 2, text: about }),
       ...page.entry({ indent: 2, text: `folder ${directory}` }),
     ];
   },
-  // A pause may have been lifted elsewhere.
+  // A pause may have been lifted in another terminal.
   'step-started': (page, _event, { wait }) =>
     wait?.reason === 'paused-by-human'
-      ? told(page, 'notice', 'yellow', 'Resumed by you.')
+      ? markedEntry(page, 'notice', 'yellow', 'Resumed by you.')
       : [],
   'tool-ended': (page, event, state) => toolEndedLines(page, state, event),
   'plan-changed': (page, { todos }, state) => planLines(page, state.todos, todos),
@@ -349,59 +366,76 @@ const lines: Lines = {
     const then = next === null ? '' : ` ${page.signs.arrow} next: ${page.clip(next, 60)}`;
     const style = event.level >= words.lastLevel ? 'red' : 'yellow';
     const mark = isRefused ? page.signs.refused : page.signs.continuation;
-    // The line that must not be overlooked: bold, in colour, mark and text.
+    // This line must not be overlooked: mark and text are bold and coloured.
     const entry = page.entry({ mark, text: sentence + then, style });
     return entry.map((line) =>
       page.paint('bold', line.replace(mark, page.paint(style, mark))),
     );
   },
   waiting: (page, { at, reason, sentence, until }, { wait }) => {
-    // An error that is tried again has said so.
+    // The error line has already said that it is tried again.
     if (until !== null && wait?.until === until) return [];
-    // Background work ends when it ends; what is known is how long it may take at most.
+    // Nobody knows when background work ends, only how long it may take at most.
     const most = reason === 'subagent-at-work' ? ', at most' : '';
-    const end = until === null ? '' : `${most} until ${moment(until, at)}`;
-    return told(page, 'waiting', 'yellow', `waiting${end}: ${sentence}`);
+    const end = until === null ? '' : `${most} until ${describeMoment(until, at)}`;
+    return markedEntry(page, 'waiting', 'yellow', `waiting${end}: ${sentence}`);
   },
   error: (page, { at, sentence, retryAt }) => {
-    const again = retryAt === null ? '' : ` It is tried again at ${moment(retryAt, at)}.`;
-    return told(page, 'error', 'red', `${sentence}${again}`);
+    const again =
+      retryAt === null ? '' : ` It is tried again at ${describeMoment(retryAt, at)}.`;
+    return markedEntry(page, 'error', 'red', `${sentence}${again}`);
   },
-  notice: (page, { sentence }) => told(page, 'notice', 'yellow', sentence),
+  notice: (page, { sentence }) => markedEntry(page, 'notice', 'yellow', sentence),
   'worker-started': (page, { agentType, title }) =>
-    told(page, 'arrow', 'green', `worker ${page.clip(agentType, longestName)}: ${title}`),
+    markedEntry(
+      page,
+      'arrow',
+      'green',
+      `worker ${page.clip(agentType, longestName)}: ${title}`,
+    ),
   'worker-ended': (page, { agentType, result, sentence, milliseconds }) => {
     const who = `worker ${page.clip(agentType, longestName)}`;
     const took = words.formatShort(milliseconds);
-    // What it reports is its word: no tick.
+    // A worker's report is only its claim, so it gets no tick.
     if (result === 'done')
-      return told(page, 'notice', 'yellow', `${who} reported after ${took}`);
-    return told(page, 'failed', 'red', `${who}: ${result} after ${took}. ${sentence}`);
+      return markedEntry(page, 'notice', 'yellow', `${who} reported after ${took}`);
+    return markedEntry(
+      page,
+      'failed',
+      'red',
+      `${who}: ${result} after ${took}. ${sentence}`,
+    );
   },
   'permission-asked': (page, event) => wantedLines(page, event),
   'permission-answered': (page, { granted, remembered, by }) => {
     const where = by === 'elsewhere' ? ' (answered elsewhere)' : '';
     return granted
-      ? told(page, 'ok', 'green', `allowed ${permissionAnswers[remembered][1]}${where}`)
-      : told(page, 'failed', 'red', `not allowed${where}`);
+      ? markedEntry(
+          page,
+          'ok',
+          'green',
+          `allowed ${permissionAnswers[remembered][1]}${where}`,
+        )
+      : markedEntry(page, 'failed', 'red', `not allowed${where}`);
   },
   'human-message': (page, { text, state }) => {
-    const when = state === 'queued' ? 'you, after this step' : 'you';
-    return told(page, 'start', 'green', `${when}: ${text}`, { cut: true });
+    const speaker = state === 'queued' ? 'you, after this step' : 'you';
+    return markedEntry(page, 'start', 'green', `${speaker}: ${text}`, { cut: true });
   },
   'check-ended': (page, event, { results }) => checkLines(page, event, results),
   baseline: (page, { check, result, sentence }) => {
     const why = words.whyNotPassed({ check, sentence });
-    const said = {
+    const resultWords = {
       passed: 'passes already',
       failed: 'fails',
       'cannot-start': `cannot start: ${why} If it still cannot at the end, the run ends as blocked.`,
     };
-    const text = `before the work: ${nameCheck(page, check)} ${said[result]}`;
-    // A warning, not an error: the agent may have to write it (P44).
+    const text = `before the work: ${nameCheck(page, check)} ${resultWords[result]}`;
+    // A warning, not an error: the agent may have to write the check's command first
+    // (P44).
     return result === 'cannot-start'
-      ? told(page, 'failed', 'yellow', text)
-      : told(page, 'notice', 'dim', text);
+      ? markedEntry(page, 'failed', 'yellow', text)
+      : markedEntry(page, 'notice', 'dim', text);
   },
   usage: (page, { total }, { counted }) => {
     if ((counted + 1) % usageEvery !== 0) return [];
@@ -412,25 +446,25 @@ const lines: Lines = {
   },
   compacted: (page, { messagesBefore, messagesAfter }) => {
     const sentence = `history summarised: ${messagesBefore} ${page.signs.arrow} ${messagesAfter} messages`;
-    return told(page, 'notice', 'yellow', sentence);
+    return markedEntry(page, 'notice', 'yellow', sentence);
   },
   'run-ended': (page, event, state) => summaryLines(page, event, state),
   'permission-withdrawn': (page) =>
-    told(
+    markedEntry(
       page,
       'notice',
       'yellow',
       'The permission is no longer asked for; nobody answered.',
     ),
   'session-state': (page, event, { session }) => {
-    const describe = (seen: SessionStateSeen): string =>
-      [`${nameSeen(seen, 60)}: ${seen.words}`, ...seen.waits].join('; ');
+    const describe = (reported: SessionStateSeen): string =>
+      [`${nameSeen(reported, 60)}: ${reported.words}`, ...reported.waits].join('; ');
     const isKnown = session !== null && describe(session) === describe(event);
-    return isKnown ? [] : told(page, 'notice', 'yellow', describe(event));
+    return isKnown ? [] : markedEntry(page, 'notice', 'yellow', describe(event));
   },
 };
 
-/** Of a session that runs elsewhere: whose it is, and which (V11). */
+/** Names a session that runs elsewhere by its host, id and title (V11). */
 export function nameSeen(
   { host, sessionId, title }: SessionStateSeen,
   longest: number,
@@ -439,8 +473,8 @@ export function nameSeen(
 }
 
 /**
- * `state`: before the event. `forView`: above a living part that shows the plan, what
- * runs and what is asked.
+ * The lines of one event. `state`: as it was before the event. `forView`: the lines stand
+ * above a living part that shows the plan, what runs and what is asked.
  */
 export function eventLines(
   page: Page,
@@ -455,16 +489,15 @@ export function eventLines(
     | undefined;
   if (draw === undefined) return [];
   if (!forView) return draw(page, event, state);
-  if (
+  const isShownBelow =
     event.type === 'usage' ||
     event.type === 'session-state' ||
-    event.type === 'permission-withdrawn'
-  )
-    return [];
+    event.type === 'permission-withdrawn';
+  if (isShownBelow) return [];
   if (event.type === 'plan-changed') return todoOutcomes(page, state.todos, event.todos);
-  // While it is asked, the question stands in the living part; here it stands with its
-  // answer. One that does not fit there is told at once: what is allowed must be shown
-  // whole.
+  // While a question is open, it stands in the living part; its lines come with the
+  // answer. A question too long for the living part is printed at once, because a human
+  // must see all of what they allow.
   if (event.type === 'permission-asked' && isShort(event.subject)) return [];
   const isSettled = (requestId: string): boolean =>
     event.type === 'run-ended' ||
@@ -473,13 +506,13 @@ export function eventLines(
     (each) => isShort(each.subject) && isSettled(each.requestId),
   );
   const questions = settled.flatMap((each) => wantedLines(page, each));
-  // The living part says which key goes on here; the hint is for those who have none.
+  // The living part already says which key goes on, so the line leaves out its hint.
   if (event.type === 'waiting' && event.reason === 'paused-by-human')
     return draw(page, { ...event, sentence: 'Paused by you.' }, state);
   return [...questions, ...draw(page, event, state)];
 }
 
-function moment(at: number, now: number): string {
+function describeMoment(at: number, now: number): string {
   const clock = words.formatClock(at, now);
   return at > now ? `${clock} (${formatAge(at, now)})` : clock;
 }

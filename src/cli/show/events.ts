@@ -1,51 +1,54 @@
-// The one stream of events that everything on a screen is made of: what a run tells
-// (agent-event.ts), and what only `attach` and the view itself can tell. Here too: the
-// stream as NDJSON (docs/run-events.md).
+// The one stream of events that every screen is made of: the events of a run
+// (agent-event.ts), and the events that only `attach` and the view itself produce. It
+// also prints the stream as NDJSON (docs/run-events.md).
 import { formatVersion } from '../../agent/agent-event.ts';
 import type { RecordedEvent } from '../../agent/event-stream.ts';
 import { escapeJsonLine } from '../../core/safe-text.ts';
 import type { StateName } from '../describe-session.ts';
 
-type Seen<Type extends string, Body> = Readonly<
+type TimedEvent<Type extends string, Body> = Readonly<
   { type: Type; at: number; sessionId: string } & Body
 >;
 
-/** How a session stands in the store; told whenever that changed (`attach`). */
-export type SessionStateSeen = Seen<
+/** The state of a session in the store; reported whenever it changes (`attach`). */
+export type SessionStateSeen = TimedEvent<
   'session-state',
   {
     host: string;
     agent: string | null;
     model: string | null;
     directory: string | null;
-    /** The first words of the human; null: none are known. */
+    /** The human's first words; null: unknown. */
     title: string | null;
     state: StateName;
     /** The state as one sentence. */
     words: string;
-    /** Everything that holds the session up. */
+    /** Everything that the session waits for. */
     waits: readonly string[];
-    /** When the countdown or the wait ends by itself; null: nothing counts. */
+    /** When the countdown or the wait ends by itself; null: nothing counts down. */
     until: number | null;
-    /** When the running turn began; null: none runs. */
+    /** When the running turn began; null: no turn runs. */
     turnSince: number | null;
   }
 >;
-/** What was asked for is no longer: the agent was stopped. Nobody said no (`attach`). */
-type PermissionWithdrawn = Seen<'permission-withdrawn', { requestId: string }>;
+/**
+ * A permission that is no longer asked for, because the agent was stopped. Nobody said no
+ * (`attach`).
+ */
+type PermissionWithdrawn = TimedEvent<'permission-withdrawn', { requestId: string }>;
 
 export type SessionEvent = RecordedEvent | SessionStateSeen | PermissionWithdrawn;
 
-/** The human's Ctrl-C, as it was understood. */
+/** What the human's Ctrl-C asks for. */
 export type StopAsked = Readonly<{ type: 'stop-asked'; how: 'after-step' | 'now' }>;
 
-/** What happens to the view itself. */
+/** Everything that changes what the view shows. */
 export type ViewEvent =
   | SessionEvent
   | Readonly<{ type: 'tick'; at: number }>
   | Readonly<{ type: 'resized'; columns: number; rows: number }>
   | StopAsked
-  /** A check that only a human can answer; null: it was answered or given up. */
+  /** A check that only a human can answer. Null: it was answered or given up. */
   | Readonly<{ type: 'check-question'; question: string | null }>;
 
 export type ViewEventOf<Type extends ViewEvent['type']> = Extract<
@@ -54,8 +57,8 @@ export type ViewEventOf<Type extends ViewEvent['type']> = Extract<
 >;
 
 /**
- * One event a line, exactly its fields and the version of the format: nothing is left
- * out, cut or reworded.
+ * Prints one event a line, with exactly its fields and the version of the format: nothing
+ * is left out, cut or reworded.
  */
 export function createJsonPrinter(
   write: (text: string) => unknown,
@@ -67,7 +70,7 @@ export function createJsonPrinter(
 }
 
 /**
- * JSON has no undefined: a call without an input says null instead of losing the field.
+ * JSON has no `undefined`: a call without an input says `null`, so that the field stays.
  */
 function keepField(name: string, value: unknown): unknown {
   return name === 'input' && value === undefined ? null : value;

@@ -1,35 +1,38 @@
-// What a key means in the live view: (state, key) → state and acts. Pure; the acts are
-// carried out by whoever owns the session. Letters belong to the human's line in a run,
-// and are commands where nothing can be written (`attach`).
+// Says what a key means in the live view: (state, key) → state and acts. Pure: the owner
+// of the session performs the acts. In a run, letters belong to the human's line; in
+// `attach`, where nobody can write, they are commands.
 import type { Key } from 'ink';
 import type { PermissionChoice } from '../../agent/agent-event.ts';
 import { isNearAnswer, readPermission } from '../ask-at-terminal.ts';
 import { emptyInput, type InputView, planWindow, type ViewState } from './state.ts';
 
-/** By the names that Ink has for them. */
+/** The names are Ink's. */
 export const namedKeys = [
-  ...([
-    'return',
-    'escape',
-    'backspace',
-    'delete',
-    'tab',
-    'upArrow',
-    'downArrow',
-  ] as const),
-  ...(['leftArrow', 'rightArrow', 'pageUp', 'pageDown', 'home', 'end'] as const),
-] satisfies readonly (keyof Key)[];
+  'return',
+  'escape',
+  'backspace',
+  'delete',
+  'tab',
+  'upArrow',
+  'downArrow',
+  'leftArrow',
+  'rightArrow',
+  'pageUp',
+  'pageDown',
+  'home',
+  'end',
+] as const satisfies readonly (keyof Key)[];
 
-/** One key, or a piece of text that was pasted or arrived at once. */
+/** One key, or a text that was pasted or whose letters arrived together. */
 export interface KeyPress {
   readonly name: 'text' | (typeof namedKeys)[number];
-  /** What was typed; for control keys the letter. */
+  /** The typed text; for control keys the letter. */
   readonly text: string;
   readonly isControl: boolean;
 }
 
 export type ViewAct =
-  /** Ctrl-C: ends the run, or only the look at one that runs elsewhere. */
+  /** Ctrl-C: ends the run; in `attach` it only stops watching. */
   | { readonly act: 'interrupt' }
   | { readonly act: 'say'; readonly text: string }
   | {
@@ -37,13 +40,13 @@ export type ViewAct =
       readonly requestId: string;
       readonly remembered: PermissionChoice;
     }
-  /** The answer to a check that only a human can answer. */
+  /** The human's answer to a check. */
   | { readonly act: 'reply'; readonly text: string }
   | { readonly act: 'pause' | 'resume' | 'stop' };
 
 /**
- * Carries acts out; what is not in it is not for this session. A sentence that comes back
- * is told: it says why not.
+ * Performs acts. An act that is missing is not possible in this session. A returned
+ * sentence says why an act was refused, and the human sees it.
  */
 export type Hand = { readonly [Act in ViewAct as Act['act']]?: (act: Act) => unknown };
 
@@ -53,102 +56,108 @@ export function perform(hand: Hand, act: ViewAct): unknown {
   return (hand[act.act] as ((act: ViewAct) => unknown) | undefined)?.(act);
 }
 
-type Pressed = Readonly<{ state: ViewState; acts: readonly ViewAct[] }>;
-const pressed = (state: ViewState, ...acts: readonly ViewAct[]): Pressed => ({
+type KeyResult = Readonly<{ state: ViewState; acts: readonly ViewAct[] }>;
+const keyResult = (state: ViewState, ...acts: readonly ViewAct[]): KeyResult => ({
   state,
   acts,
 });
 
 /**
- * A question takes no answer before it was seen for this long: what was meant for an
- * older one must grant nothing.
+ * How long a question must be on the screen before it takes an answer: an answer to the
+ * question before must not grant anything.
  */
-const seenMs = 700;
+const minimumShownMs = 700;
 
-export function pressKey(state: ViewState, key: KeyPress, now: number): Pressed {
-  if (key.isControl && key.text === 'c') return pressed(state, { act: 'interrupt' });
+/** Returns the state after a key and the acts that it asks for. */
+export function pressKey(state: ViewState, key: KeyPress, now: number): KeyResult {
+  if (key.isControl && key.text === 'c') return keyResult(state, { act: 'interrupt' });
   if (key.isControl && key.text === 'o')
-    return pressed({ ...state, isExpanded: !state.isExpanded });
-  const scrolled = scroll(state, key);
-  if (scrolled !== null) return pressed(scrolled);
+    return keyResult({ ...state, isExpanded: !state.isExpanded });
+  const scrolled = scrollPlan(state, key);
+  if (scrolled !== null) return keyResult(scrolled);
   return state.kind === 'attach'
     ? pressAttached(state, key, now)
     : pressRunning(state, key, now);
 }
 
-/** Counts down to something that happens by itself. */
+/** Whether a countdown runs to something that happens by itself. */
 export function isCountingDown({ wait, now, stopping }: ViewState): boolean {
   return wait !== null && wait.until !== null && wait.until > now && stopping === 'no';
 }
 
+/** Whether a human has paused the session. */
 export function isPaused({ wait, session }: ViewState): boolean {
   return wait?.reason === 'paused-by-human' || session?.state === 'paused';
 }
 
-/** Whether the question takes an answer. */
+/** Whether the first question takes an answer yet. */
 export function isArmed({ permissions: [first] }: ViewState, now: number): boolean {
-  return first !== undefined && now - first.at >= seenMs;
+  return first !== undefined && now - first.at >= minimumShownMs;
 }
 
 function pressAttached(
   state: ViewState,
   { name, text, isControl }: KeyPress,
   now: number,
-): Pressed {
+): KeyResult {
   const letter = name === 'text' && !isControl ? text : '';
-  // Not `s`: that grants something where a permission is asked for.
+  // `s` is not used: it grants something if a permission is asked for.
   const acts = { p: 'pause', r: 'resume', x: 'stop', q: 'interrupt' } as const;
   const act = name === 'escape' ? 'interrupt' : acts[letter as keyof typeof acts];
-  if (act !== undefined) return pressed(state, { act });
-  const answer = letter.length === 1 ? answerOf(state, letter, now) : null;
-  if (answer !== null) return pressed(state, answer);
+  if (act !== undefined) return keyResult(state, { act });
+  const answer = letter.length === 1 ? findAnswer(state, letter, now) : null;
+  if (answer !== null) return keyResult(state, answer);
   return isCountingDown({ ...state, now })
-    ? pressed(state, { act: 'stop' })
-    : pressed(state);
+    ? keyResult(state, { act: 'stop' })
+    : keyResult(state);
 }
 
-function pressRunning(state: ViewState, key: KeyPress, now: number): Pressed {
-  if (key.name === 'return') return enter(state, now);
+function pressRunning(state: ViewState, key: KeyPress, now: number): KeyResult {
+  if (key.name === 'return') return pressEnter(state, now);
   const input = editLine(state.input, key);
   const next = input === state.input ? state : { ...state, input };
-  const holds = isCountingDown({ ...state, now }) && !isPaused(state);
-  return holds ? pressed(next, { act: 'pause' }) : pressed(next);
+  const pausesCountdown = isCountingDown({ ...state, now }) && !isPaused(state);
+  return pausesCountdown ? keyResult(next, { act: 'pause' }) : keyResult(next);
 }
 
 /**
- * A letter alone answers nothing: "stop" and "always ask me" begin with letters that
- * would grant something (S7).
+ * What Enter does with the line. A permission takes only a whole answer: "stop" and
+ * "always ask me" begin with letters that would grant something (S7).
  */
-function enter(state: ViewState, now: number): Pressed {
+function pressEnter(state: ViewState, now: number): KeyResult {
   const text = state.input.text.trim();
   const emptied = { ...state, input: emptyInput };
-  if (state.checkQuestion !== null) return pressed(emptied, { act: 'reply', text });
-  const answer = answerOf(state, text, now);
-  if (answer !== null) return pressed(emptied, answer);
-  // Meant as an answer, so it is no message to the agent: it stays in the line.
-  const isMeant = readPermission(text) !== null || isNearAnswer(text);
-  if (state.permissions.length > 0 && isMeant) return pressed(state);
-  const said: readonly ViewAct[] = text === '' ? [] : [{ act: 'say', text }];
-  return pressed(
+  if (state.checkQuestion !== null) return keyResult(emptied, { act: 'reply', text });
+  const answer = findAnswer(state, text, now);
+  if (answer !== null) return keyResult(emptied, answer);
+  // The text was meant as an answer, so it is not sent to the agent: it stays in the
+  // line.
+  const isMeantAsAnswer = readPermission(text) !== null || isNearAnswer(text);
+  if (state.permissions.length > 0 && isMeantAsAnswer) return keyResult(state);
+  const messages: readonly ViewAct[] = text === '' ? [] : [{ act: 'say', text }];
+  return keyResult(
     emptied,
-    ...said,
+    ...messages,
     ...(isPaused(state) ? [{ act: 'resume' } as const] : []),
   );
 }
 
-/** What answers the first question; null: this does not, or it takes no answer yet. */
-function answerOf(state: ViewState, said: string, now: number): ViewAct | null {
-  const [asked] = state.permissions;
-  const remembered = readPermission(said);
-  if (asked === undefined || remembered === null || !isArmed(state, now)) return null;
-  return asked.choices.includes(remembered)
-    ? { act: 'answer', requestId: asked.requestId, remembered }
+/**
+ * The act that answers the first question. Null: the text is no answer, or the question
+ * takes none yet.
+ */
+function findAnswer(state: ViewState, text: string, now: number): ViewAct | null {
+  const [question] = state.permissions;
+  const remembered = readPermission(text);
+  if (question === undefined || remembered === null || !isArmed(state, now)) return null;
+  return question.choices.includes(remembered)
+    ? { act: 'answer', requestId: question.requestId, remembered }
     : null;
 }
 
-/** The keys that move the plan; null: another key. */
-function scroll(state: ViewState, { name }: KeyPress): ViewState | null {
-  // Back to the current todo.
+/** Scrolls the plan. Null: the key does not scroll. */
+function scrollPlan(state: ViewState, { name }: KeyPress): ViewState | null {
+  // Goes back to the current todo.
   if (name === 'tab') return { ...state, scroll: null };
   const { first, shown, last } = planWindow(state);
   const isWriting = state.input.text !== '';
@@ -165,13 +174,13 @@ function scroll(state: ViewState, { name }: KeyPress): ViewState | null {
     : { ...state, scroll: Math.min(last, Math.max(0, row)) };
 }
 
-/** A pasted file is not a message; what is longer is cut. */
+/** Longer texts are cut: a pasted file is not a message. */
 const longestLine = 10_000;
 const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' });
 
 /**
- * Letters in, cursor moved, words taken away; by whole characters: an emoji of several
- * code points is one step.
+ * Edits the human's line by whole characters: an emoji of several code points is one
+ * step.
  */
 function editLine(input: InputView, { name, text, isControl }: KeyPress): InputView {
   const { text: line, cursor } = input;
@@ -181,7 +190,7 @@ function editLine(input: InputView, { name, text, isControl }: KeyPress): InputV
     cursor === 0 ? 0 : (graphemes.segment(line).containing(cursor - 1)?.index ?? 0);
   const ahead =
     cursor + (graphemes.segment(line).containing(cursor)?.segment.length ?? 0);
-  const kept = before.replace(/\S+\s*$/u, '');
+  const withoutWord = before.replace(/\S+\s*$/u, '');
   const added =
     name === 'text' ? text.slice(0, Math.max(0, longestLine - line.length)) : '';
   const edits: Readonly<Record<string, readonly [line: string, cursor: number]>> =
@@ -192,7 +201,7 @@ function editLine(input: InputView, { name, text, isControl }: KeyPress): InputV
           e: [line, line.length],
           u: [after, 0],
           k: [before, cursor],
-          w: [kept + after, kept.length],
+          w: [withoutWord + after, withoutWord.length],
         }
       : {
           text: [before + added + after, cursor + added.length],

@@ -1,6 +1,6 @@
-// The live view on a terminal: events in, the screen drawn by Ink, keys out as acts (C3).
-// It never decides anything, and a failure of its own ends the view and nothing else:
-// whoever opened it goes on with plain lines.
+// The live view on a terminal: takes events, draws the screen with Ink, and turns keys
+// into acts (C3). It decides nothing. If it breaks, only the view ends, and its owner
+// goes on with plain lines.
 import displayWidth from 'fast-string-width';
 import {
   Box,
@@ -38,21 +38,22 @@ interface LiveViewOptions {
   readonly kind: ViewState['kind'];
   readonly io: Pick<Io, 'clock' | 'env'>;
   readonly hand: Hand;
-  /** The view broke and is gone; the terminal is as it was. */
+  /** The view broke and is closed; the terminal is as it was before. */
   readonly onFailure: (error: unknown) => void;
   /** For tests of what happens when drawing fails. */
   readonly draw?: typeof drawLiving;
 }
 
 /**
- * Between two drawings: more often than ten times a second shows nothing more and costs a
- * core.
+ * Time between two drawings. Drawing more often than ten times a second shows nothing
+ * more and costs a core.
  */
 const frameMs = 100;
-/** Where nothing moves only the clock does. */
+/** The same while only the clock moves. */
 const idleMs = 1000;
 /**
- * Whoever looks at another's session shall not be felt: a slower spinner is enough there.
+ * The same in `attach`: watching must not slow the other session down, and a slower
+ * spinner is enough.
  */
 const attachedMs = 480;
 
@@ -65,32 +66,32 @@ export function openLiveView({
 }: LiveViewOptions) {
   const { stdin, stdout } = process;
   const { clock } = io;
-  const look = lookOf({ isTTY: true, env: io.env });
-  const page = createPage(look, 1);
-  /** Printed, and not on the screen yet. */
-  const told: string[] = [];
-  const taken = (): string => told.splice(0).join('');
-  const write = (text: string): unknown => told.push(text);
+  const terminalLook = lookOf({ isTTY: true, env: io.env });
+  const page = createPage(terminalLook, 1);
+  /** Text that was printed but is not on the screen yet. */
+  const printedTexts: string[] = [];
+  const takePrinted = (): string => printedTexts.splice(0).join('');
+  const write = (text: string): unknown => printedTexts.push(text);
   const printer = createLinePrinter({
-    look,
+    look: terminalLook,
     forView: true,
     render: renderMarkdown,
     write,
   });
-  let state = sized(createState(kind, clock.now()));
-  let drawn: ViewState | null = null;
-  /** Finished lines, several in one text; only ever added to. */
+  let state = withTerminalSize(createState(kind, clock.now()));
+  let drawnState: ViewState | null = null;
+  /** Finished lines, several in one text. Lines are only added, never changed. */
   let finished: string[] = [];
-  let shown: ReactNode = null;
+  let shownPart: ReactNode = null;
   let isOver = false;
-  let leaving: Promise<void> | null = null;
+  let closing: Promise<void> | null = null;
   /**
-   * The end of a run is printed below what the view showed, as it is: its lines are there
-   * to be copied.
+   * The end of a run. It is printed below the view without Ink, because people copy its
+   * lines.
    */
-  let afterwards = '';
+  let endText = '';
 
-  function sized(before: ViewState): ViewState {
+  function withTerminalSize(before: ViewState): ViewState {
     return reduce(before, {
       type: 'resized',
       columns: stdout.columns ?? 80,
@@ -98,36 +99,36 @@ export function openLiveView({
     });
   }
 
-  const living = (): ReactNode => draw(page, state, printer.speech());
+  const drawLivingPart = (): ReactNode => draw(page, state, printer.speech());
 
-  /** Draws what changed since the last one. */
-  function frame(): void {
+  /** Draws again if something changed since the last drawing. */
+  function drawFrame(): void {
     const at = clock.now();
     const movingMs = kind === 'attach' ? attachedMs : frameMs;
     const every = isMoving(state) ? movingMs : idleMs;
     if (at - state.now >= every) state = reduce(state, { type: 'tick', at });
-    if (state === drawn && told.length === 0) return;
-    drawn = state;
-    // Drawn first, because it may fail: lines that were taken and not shown would be
+    if (state === drawnState && printedTexts.length === 0) return;
+    drawnState = state;
+    // Draws before it takes the lines: if drawing fails, lines that were taken would be
     // lost.
-    show(living());
+    renderScreen(drawLivingPart());
   }
 
-  function show(part: ReactNode): void {
-    const lines = taken();
-    // What was printed is not needed again: only its place in the list is. Ink leaves out
-    // a text without letters, and with it the empty line.
+  function renderScreen(part: ReactNode): void {
+    const lines = takePrinted();
+    // Ink needs only the position of a text that it has printed, so the text is dropped.
+    // Ink also leaves out a text without letters, so an empty line gets a space.
     const text = lines.slice(0, -1).replace(/^$/gmu, ' ');
     if (lines !== '') finished = [...finished.map(() => ''), text];
-    shown = part;
+    shownPart = part;
     instance.rerender(h(InkScreen, { finished, living: part, onKey }));
   }
 
   /**
-   * Whatever goes wrong in here is told to the owner once, and the run goes on without
-   * the view.
+   * If the view's own code fails, the owner is told once, and the run goes on without the
+   * view.
    */
-  function guarded(work: () => void): void {
+  function runGuarded(work: () => void): void {
     if (isOver) return;
     try {
       work();
@@ -138,67 +139,69 @@ export function openLiveView({
   }
 
   function fail(error: unknown): void {
-    leaving ??= leave().then(() => onFailure(error));
+    closing ??= closeView().then(() => onFailure(error));
   }
 
-  /** Takes the living part away and prints what was told and not shown yet. */
-  async function leave(): Promise<void> {
+  /** Removes the living part and prints every line that is not on the screen yet. */
+  async function closeView(): Promise<void> {
     isOver = true;
     clearInterval(frames);
     stdout.off('resize', onResize);
     try {
-      show(null);
+      renderScreen(null);
       await instance.waitUntilRenderFlush();
       instance.unmount();
       await instance.waitUntilExit();
     } catch {
-      // Safe: Ink has failed and left by itself; what follows stands below what it drew.
+      // Safe: Ink has failed and closed itself; the text below goes under what Ink drew.
     }
-    const rest = taken();
-    // Ink leaves an empty line where its frame was; the summary brings one of its own.
-    stdout.write(rest + (rest === '' ? afterwards.replace(/^\n/u, '') : afterwards));
+    const rest = takePrinted();
+    // Ink leaves an empty line where its frame was, and the summary begins with one.
+    stdout.write(rest + (rest === '' ? endText.replace(/^\n/u, '') : endText));
   }
 
   /**
-   * What a human asked for and did not get is told, and asked for again by whoever wants
-   * it.
+   * Performs an act of the human. If it is refused or fails, the human sees why and can
+   * try again.
    */
   async function carryOut(act: ViewAct): Promise<void> {
     try {
       const refusal = await perform(hand, act);
       if (typeof refusal === 'string') notice(refusal);
     } catch (error) {
-      // Safe: nothing was done.
+      // Safe: the act did nothing.
       notice(`That could not be done: ${messageOf(error)}`);
     }
   }
 
-  /** A sentence of the view's own, among what is told. */
+  /** Shows a sentence of the view itself among the run's lines. */
   function notice(sentence: string): void {
     emit({ type: 'notice', at: clock.now(), sessionId: state.sessionId ?? '', sentence });
   }
 
   function onKey(key: KeyPress): void {
-    guarded(() => {
+    runGuarded(() => {
       const { state: next, acts } = pressKey(state, key, clock.now());
       state = next;
       for (const act of acts) void carryOut(act);
     });
   }
 
-  /** Comes before Ink's own: what it would leave standing is erased first. */
+  /**
+   * Must run before Ink's own handler: it erases the rows that Ink would leave behind.
+   */
   function onResize(): void {
-    guarded(() => {
+    runGuarded(() => {
       const columns = stdout.columns ?? 80;
       if (columns < state.columns && breaksLines(io.env)) {
-        const before = renderToString(h(Fragment, null, shown), {
+        const before = renderToString(h(Fragment, null, shownPart), {
           columns: state.columns,
         });
         stdout.write(
           '\u001b[2K\u001b[1A'.repeat(surplusRows(before.split('\n'), columns)),
         );
       }
-      state = sized(state);
+      state = withTerminalSize(state);
     });
   }
 
@@ -207,25 +210,26 @@ export function openLiveView({
     stdin,
     stdout,
     exitOnCtrlC: false,
-    // A package that writes to the console writes above the living part, not into it.
+    // If a package writes to the console, the text goes above the living part, not into
+    // it.
     patchConsole: true,
     interactive: true,
     incrementalRendering: true,
   });
   instance.waitUntilExit().catch(fail);
-  const frames = setInterval(() => guarded(frame), frameMs);
-  guarded(frame);
+  const frames = setInterval(() => runGuarded(drawFrame), frameMs);
+  runGuarded(drawFrame);
 
   function emit(event: ViewEvent): void {
-    // While it leaves, what is told is still printed.
+    // Events that arrive while the view closes are still printed.
     if (isOver) printer.print(event);
-    guarded(() => {
+    runGuarded(() => {
       if (event.type === 'run-ended' && kind === 'run') {
-        // Whatever came before stands above, where the view was.
+        // Shows the lines before the end where the view was.
         printer.endSpeech();
-        show(shown);
+        renderScreen(shownPart);
         printer.print(event);
-        afterwards = taken();
+        endText = takePrinted();
       } else printer.print(event);
       state = reduce(state, event);
     });
@@ -234,23 +238,25 @@ export function openLiveView({
   return {
     emit,
     notice,
-    /** Leaves the terminal clean, with all that was told in its scrollback. */
+    /**
+     * Closes the view; every line that was printed stays in the terminal's scrollback.
+     */
     close(): Promise<void> {
-      leaving ??= leave();
-      return leaving;
+      closing ??= closeView();
+      return closing;
     },
   };
 }
 
-/** Something turns or counts. */
+/** Whether a spinner turns. */
 function isMoving({ session, wait, outcome, stopping }: ViewState): boolean {
   if (session !== null) return session.state === 'running';
   return outcome === null && wait === null && stopping === 'no';
 }
 
 /**
- * Rows that drawn lines take beyond one each, once the terminal has broken them at
- * `columns`; Ink knows nothing of it.
+ * Counts the rows that drawn lines take beyond one each after the terminal has broken
+ * them at `columns`. Ink does not know about these rows.
  */
 export function surplusRows(lines: readonly string[], columns: number): number {
   const rows = (line: string): number =>
@@ -259,8 +265,8 @@ export function surplusRows(lines: readonly string[], columns: number): number {
 }
 
 /**
- * xterm itself and screen cut lines off instead; there is no surplus then, and erasing
- * would eat what was said.
+ * Whether the terminal breaks lines that are too long. xterm and screen cut them off
+ * instead: there are no surplus rows, and erasing would remove the agent's text.
  */
 export function breaksLines(
   environment: Readonly<Record<string, string | undefined>>,
@@ -288,7 +294,10 @@ function InkScreen({ finished, living, onKey }: Screen): ReactElement {
   return h(Fragment, null, above, h(Box, { flexDirection: 'column' }, living));
 }
 
-/** Letters that arrive at once are one text, and an Enter among them is an Enter. */
+/**
+ * One press for each key. Letters that arrive together are one text; an Enter among them
+ * is a press of its own.
+ */
 export function keyPresses(input: string, key: Key): KeyPress[] {
   if (key.eventType === 'release') return [];
   const name = namedKeys.find((each) => key[each]);
@@ -306,8 +315,8 @@ export function keyPresses(input: string, key: Key): KeyPress[] {
 }
 
 /**
- * The view of a run of this process: if it breaks, the run goes on and prints lines.
- * `open` is replaced by tests of that.
+ * Opens the view of a run in this process. If the view breaks, the run goes on and prints
+ * lines. Tests replace `open`.
  */
 export function openRunView(io: Io, hand: Hand, open = openLiveView): RunOutput {
   let lines: RunOutput | null = null;
@@ -329,7 +338,7 @@ export function openRunView(io: Io, hand: Hand, open = openLiveView): RunOutput 
   return {
     emit(event) {
       (lines ?? view).emit(event);
-      // A question must not hold up the end.
+      // An open question must not delay the stop.
       if (event.type === 'stop-asked') answerCheck(null);
     },
     async ask(question) {

@@ -1,6 +1,6 @@
-// What the agent says, which is Markdown, as lines for a terminal: over the tokens of the
-// parser that plan files are read with. The text was cleaned before; entities are decoded
-// here, so that what they stand for is cleaned again.
+// Lays out what the agent says, which is Markdown, as lines for a terminal, with the
+// parser that also reads plan files. The text was cleaned before; the parser decodes
+// entities, so the result is cleaned again.
 import displayWidth from 'fast-string-width';
 import MarkdownIt, { type Token } from 'markdown-it';
 import { stripTerminalControls } from '../../core/safe-text.ts';
@@ -11,24 +11,31 @@ const parser = new MarkdownIt();
 /** A rule across the page says no more than a short one. */
 const widestRule = 40;
 
-/** What is nested deeper than the parser goes is shown as it was said. */
+/**
+ * Renders Markdown. If the parser finds nothing that it can lay out, the text stays as it
+ * is.
+ */
 export const renderMarkdown: RenderSpeech = (text, page, width) => {
-  const lines = blocks(parser.parse(text, {}), page, width);
+  const lines = drawBlocks(parser.parse(text, {}), page, width);
   return lines.length === 0 ? plainSpeech(text, page, width) : lines;
 };
 
-function blocks(tokens: readonly Token[], page: Page, width: number | null): string[] {
+function drawBlocks(
+  tokens: readonly Token[],
+  page: Page,
+  width: number | null,
+): string[] {
   const lines: string[] = [];
   let end = -1;
   for (const [index, token] of tokens.entries()) {
     if (index <= end) continue;
     end = token.nesting === 1 ? closingOf(tokens, token, index) : index;
-    lines.push(...block(token, tokens.slice(index + 1, end), page, width));
+    lines.push(...drawBlock(token, tokens.slice(index + 1, end), page, width));
   }
   return lines;
 }
 
-function block(
+function drawBlock(
   token: Token,
   inner: readonly Token[],
   page: Page,
@@ -37,25 +44,29 @@ function block(
   const { signs, paint, color } = page;
   switch (token.type) {
     case 'heading_open': {
-      const text = inline(inner[0], page);
+      const text = drawInline(inner[0], page);
       return wrap(color ? paint('bold', text) : `${token.markup} ${text}`, width);
     }
     case 'paragraph_open':
-      return wrap(inline(inner[0], page), width);
+      return wrap(drawInline(inner[0], page), width);
     case 'fence':
     case 'code_block':
-      return inset(token.content.replace(/\n$/u, '').split('\n'), '  ', width);
+      return indentLines(token.content.replace(/\n$/u, '').split('\n'), '  ', width);
     case 'blockquote_open':
-      return inset(blocks(inner, page, less(width, 2)), paint('dim', '> '), null);
+      return indentLines(
+        drawBlocks(inner, page, narrowBy(width, 2)),
+        paint('dim', '> '),
+        null,
+      );
     case 'bullet_list_open':
     case 'ordered_list_open':
-      return list(token, inner, page, width);
+      return drawList(token, inner, page, width);
     case 'hr':
       return [paint('dim', signs.rule.repeat(Math.min(width ?? widestRule, widestRule)))];
     case 'table_open':
-      return table(inner, page, width);
+      return drawTable(inner, page, width);
     default:
-      return token.content === '' ? [] : wrap(clean(token.content, page), width);
+      return token.content === '' ? [] : wrap(cleanText(token.content, page), width);
   }
 }
 
@@ -66,19 +77,23 @@ function closingOf(tokens: readonly Token[], { level }: Token, open: number): nu
   return close === -1 ? tokens.length : close;
 }
 
-function less(width: number | null, by: number): number | null {
+function narrowBy(width: number | null, by: number): number | null {
   return width === null ? null : Math.max(8, width - by);
 }
 
-/** `width` null: the lines fit already. */
-function inset(lines: readonly string[], lead: string, width: number | null): string[] {
-  const room = less(width, 2);
+/** Indents lines by `lead`. `width` null: the lines already fit. */
+function indentLines(
+  lines: readonly string[],
+  lead: string,
+  width: number | null,
+): string[] {
+  const room = narrowBy(width, 2);
   return lines
     .flatMap((line) => (room === null ? [line] : wrapCode(line, room)))
     .map((line) => lead + line);
 }
 
-/** Code keeps its spaces. */
+/** Wraps a line of code and keeps its indentation. */
 function wrapCode(line: string, room: number): string[] {
   const indent = /^ */u.exec(line)?.[0] ?? '';
   return displayWidth(line) <= room
@@ -86,7 +101,7 @@ function wrapCode(line: string, room: number): string[] {
     : wrap(line, Math.max(8, room - indent.length)).map((part) => indent + part);
 }
 
-function list(
+function drawList(
   token: Token,
   inner: readonly Token[],
   page: Page,
@@ -100,10 +115,10 @@ function list(
     number += 1;
     const mark =
       token.type === 'ordered_list_open' ? `${number}. ` : `${page.unicode ? '•' : '*'} `;
-    const drawn = blocks(
+    const drawn = drawBlocks(
       inner.slice(index + 1, closingOf(inner, item, index)),
       page,
-      less(width, mark.length),
+      narrowBy(width, mark.length),
     );
     const lead = ' '.repeat(mark.length);
     lines.push(
@@ -116,18 +131,18 @@ function list(
 }
 
 /**
- * Columns as wide as they need to be; where that is too wide, the widest give way and
- * their cells are wrapped.
+ * Columns as wide as their cells. If the page is too narrow, the widest columns shrink
+ * and their cells are wrapped.
  */
-function table(inner: readonly Token[], page: Page, width: number | null): string[] {
+function drawTable(inner: readonly Token[], page: Page, width: number | null): string[] {
   const { paint, signs } = page;
   const rows: string[][] = [];
   for (const token of inner) {
     if (token.type === 'tr_open') rows.push([]);
-    if (token.type === 'inline') rows.at(-1)?.push(inline(token, page));
+    if (token.type === 'inline') rows.at(-1)?.push(drawInline(token, page));
   }
   const columns = Math.max(...rows.map((row) => row.length));
-  // No room for columns: a row is a line.
+  // Too narrow for columns: each row is one line.
   if (width !== null && columns * 7 > width)
     return rows.flatMap((row) => wrap(row.join(' | '), width));
   const widths = Array.from({ length: columns }, (_, at) =>
@@ -149,7 +164,7 @@ function table(inner: readonly Token[], page: Page, width: number | null): strin
       { length: Math.max(...cells.map((cell) => cell.length)) },
       (_, line) =>
         widths
-          .map((each, column) => padded(cells[column]?.[line] ?? '', each))
+          .map((each, column) => padText(cells[column]?.[line] ?? '', each))
           .join(between)
           .trimEnd(),
     );
@@ -158,31 +173,31 @@ function table(inner: readonly Token[], page: Page, width: number | null): strin
   return [...head.map((line) => paint('bold', line)), rule, ...body.flat()];
 }
 
-function padded(text: string, width: number): string {
+function padText(text: string, width: number): string {
   return text + ' '.repeat(Math.max(0, width - displayWidth(text)));
 }
 
-function clean(text: string, { unicode }: Page): string {
+function cleanText(text: string, { unicode }: Page): string {
   const stripped = stripTerminalControls(text).replaceAll('\t', ' ');
   return unicode ? stripped : toAscii(stripped);
 }
 
 /**
- * Words with their weight. What has no look of its own here keeps its words and loses its
- * marks.
+ * Draws words with their weight. Markup that has no form here loses its marks and keeps
+ * its words.
  */
-function inline(token: Token | undefined, page: Page): string {
+function drawInline(token: Token | undefined, page: Page): string {
   const { paint, color } = page;
   const links: string[] = [];
   const depth = { strong: 0, s: 0 };
   const parts = (token?.children ?? []).map((child): string => {
-    const text = clean(child.content, page);
+    const text = cleanText(child.content, page);
     const [, weight] = /^(strong|s)_(?:open|close)$/u.exec(child.type) ?? [];
     if (weight !== undefined) depth[weight as keyof typeof depth] += child.nesting;
     if (child.type === 'softbreak' || child.type === 'hardbreak') return '\n';
     if (child.type === 'code_inline') return color ? paint('bold', text) : `\`${text}\``;
     if (child.type === 'link_open')
-      links.push(clean(String(child.attrGet('href') ?? ''), page));
+      links.push(cleanText(String(child.attrGet('href') ?? ''), page));
     if (child.type === 'link_close') {
       const target = links.pop() ?? '';
       return target === '' || (token?.content ?? '').startsWith('<')

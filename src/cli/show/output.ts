@@ -1,5 +1,5 @@
-// Where a run shows itself, as one value: the live view implements it; NDJSON, lines, and
-// lines on a terminal where somebody sits stand here.
+// Where a run shows itself, as one value. The live view implements it too; here are
+// NDJSON, plain lines, and plain lines on a terminal that a human types into.
 import { createInterface } from 'node:readline';
 import type { AgentEvent } from '../../agent/agent-event.ts';
 import type { HumanAnswer } from '../../checks/checker.ts';
@@ -19,24 +19,25 @@ import { createJsonPrinter, type SessionEvent, type StopAsked } from './events.t
 import { type Hand, perform } from './keys.ts';
 
 export interface RunOutput {
-  /** What the run tells, and that the human asked it to stop. */
+  /** Takes an event of the run, or the human's request to stop. */
   emit(event: AgentEvent | StopAsked): void;
-  /**
-   * Asks the human who looks at it and can answer what the run asks; null: nobody does.
-   */
+  /** Asks the human at this terminal a question of the run. Null: no human can answer. */
   readonly ask: ((question: string) => Promise<HumanAnswer | null>) | null;
-  /** Where warnings go meanwhile. */
+  /** Where warnings go while the run shows itself. */
   readonly complaints: Output;
   close(): Promise<void>;
 }
 
 export interface OutputChoice {
   readonly json: boolean;
-  /** Lines, although a view could be drawn. */
+  /** Lines even where a view could be drawn. */
   readonly plain: boolean;
 }
 
-/** Drawing needs a terminal that can move its cursor, and one to read keys from. */
+/**
+ * Whether a view can be drawn: it needs a terminal that can move its cursor, and one to
+ * read keys from.
+ */
 export function drawsView(io: Io, { json, plain }: OutputChoice): boolean {
   return (
     io.isTTY &&
@@ -48,8 +49,8 @@ export function drawsView(io: Io, { json, plain }: OutputChoice): boolean {
 }
 
 /**
- * Markdown is laid out on a terminal; a log and another program get it as it was said.
- * Only what is used is loaded.
+ * Creates the printer of a run. Markdown is laid out on a terminal; a log and another
+ * program get the text as it is. Loads only what it uses.
  */
 export async function createPrinter(
   io: Io,
@@ -63,6 +64,7 @@ export async function createPrinter(
   );
 }
 
+/** A run that is only printed: it takes no input. */
 export function printedOutput(io: Io, print: (event: AgentEvent) => void): RunOutput {
   return {
     emit(event) {
@@ -85,9 +87,9 @@ type Question =
     };
 
 /**
- * What is typed is the answer to the question that is open, or a message to the agent,
- * which takes it up after the running step. It reads whole lines and changes no mode of
- * the terminal, so that Ctrl-C works as ever.
+ * Takes typed lines: each is the answer to the open question, or a message to the agent,
+ * which reads it after the running step. It reads whole lines and leaves the terminal's
+ * mode alone, so that Ctrl-C works as ever.
  */
 export function plainTerminalOutput(
   io: Io,
@@ -95,36 +97,36 @@ export function plainTerminalOutput(
   hand: Hand,
   input: NodeJS.ReadableStream = process.stdin,
 ): RunOutput {
-  /** The first of them is the one on the screen. */
+  /** The first question is the one on the screen. */
   const questions: Question[] = [];
   const lines = createInterface({ input, terminal: false });
   const printed = printedOutput(io, print);
 
-  function prompt(): void {
+  function showPrompt(): void {
     const [question] = questions;
     if (question === undefined) return;
     if (question.requestId === null) io.stderr.write(`\n${question.text}\n`);
-    const asks = question.requestId === null ? approvalPrompt : permissionPrompt;
-    io.stderr.write(wrapPrompt(asks, terminalWidth(io)));
+    const promptText = question.requestId === null ? approvalPrompt : permissionPrompt;
+    io.stderr.write(wrapPrompt(promptText, terminalWidth(io)));
   }
 
-  function add(question: Question): void {
+  function addQuestion(question: Question): void {
     questions.push(question);
-    if (questions.length === 1) prompt();
+    if (questions.length === 1) showPrompt();
   }
 
-  function end(question: Question): void {
+  function endQuestion(question: Question): void {
     const index = questions.indexOf(question);
     if (index !== -1) questions.splice(index, 1);
-    if (index === 0) prompt();
+    if (index === 0) showPrompt();
   }
 
-  /** A sentence that comes back is for the human. */
-  async function hear(line: string): Promise<unknown> {
+  /** Handles one typed line. A returned sentence is for the human. */
+  async function handleLine(line: string): Promise<unknown> {
     const [question] = questions;
     if (question?.requestId === null) {
       question.answer(readApproval(line));
-      return end(question);
+      return endQuestion(question);
     }
     const remembered = question === undefined ? null : readPermission(line);
     if (question !== undefined && remembered !== null)
@@ -134,17 +136,17 @@ export function plainTerminalOutput(
     if (question === undefined || !isNearAnswer(line))
       return perform(hand, { act: 'say', text: line });
     io.stderr.write(`${notUnderstood(line)} It was not sent to the agent.\n`);
-    return prompt();
+    return showPrompt();
   }
 
   lines.on('line', async (line) => {
-    // The run goes on without what was typed; whoever typed it must know.
-    const failed = (error: unknown) =>
+    // Safe: the run goes on without the line, and the human sees that it was not taken.
+    const describeFailure = (error: unknown) =>
       `untildone: That was not taken: ${oneLine(messageOf(error), 200)}`;
-    const sentence = await hear(line).catch(failed);
+    const sentence = await handleLine(line).catch(describeFailure);
     if (typeof sentence === 'string') io.stderr.write(`${sentence}\n`);
   });
-  // Nobody is there any more: what waits for this terminal is left open.
+  // No human is there any more, so the open questions stay unanswered.
   lines.on('close', () => {
     for (const question of questions.splice(0))
       if (question.requestId === null) question.answer(null);
@@ -153,24 +155,24 @@ export function plainTerminalOutput(
   return {
     ...printed,
     emit(event) {
-      const about = event.type === 'permission-answered' ? event : null;
+      const answer = event.type === 'permission-answered' ? event : null;
       const answered = questions.find(
-        ({ requestId }) => requestId !== null && requestId === about?.requestId,
+        ({ requestId }) => requestId !== null && requestId === answer?.requestId,
       );
-      // Nobody pressed Enter behind the prompt.
+      // The prompt's line is still open, because nobody pressed Enter.
       if (
         answered !== undefined &&
         answered === questions[0] &&
-        about?.by === 'elsewhere'
+        answer?.by === 'elsewhere'
       )
         io.stderr.write('\n');
       printed.emit(event);
-      if (answered !== undefined) end(answered);
-      if (event.type === 'permission-asked') add({ requestId: event.requestId });
+      if (answered !== undefined) endQuestion(answered);
+      if (event.type === 'permission-asked') addQuestion({ requestId: event.requestId });
     },
     ask: (text) =>
       new Promise((answer) =>
-        add({
+        addQuestion({
           requestId: null,
           text: oneLine(visibleLines(text).join(' '), 500),
           answer,
@@ -178,7 +180,7 @@ export function plainTerminalOutput(
       ),
     async close() {
       lines.close();
-      // A terminal that is still read would keep the process alive.
+      // The process would not end while the terminal is still read.
       input.pause();
     },
   };

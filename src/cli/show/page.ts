@@ -1,6 +1,6 @@
-// What is shown is drawn on a page: its width, its colours, its signs. Every way to put a
-// stranger's text on it cleans the text first (core/safe-text.ts says of what), so that
-// no caller can forget to.
+// A page is where text is drawn: its width, its colours, its signs. Every way to put a
+// text of the model, a tool or a host on it cleans the text first (core/safe-text.ts says
+// how), so that no caller can forget it.
 import truncatedWidth from 'fast-string-truncated-width';
 import displayWidth from 'fast-string-width';
 import { wrapAnsi } from 'fast-wrap-ansi';
@@ -9,7 +9,7 @@ import { oneLine, stripTerminalControls } from '../../core/safe-text.ts';
 import type { Io } from '../io.ts';
 import { createPaint, hasColor, type Style } from '../print.ts';
 
-/** The text itself, or its start and the ellipsis, in at most `width` columns. */
+/** Returns the text, or its start with the ellipsis, in at most `width` columns. */
 export function cutToWidth(text: string, width: number, ellipsis: string): string {
   const mark = displayWidth(ellipsis) < width ? ellipsis : '';
   const { index, truncated } = truncatedWidth(text, {
@@ -17,28 +17,28 @@ export function cutToWidth(text: string, width: number, ellipsis: string): strin
     ellipsis: mark,
   });
   if (!truncated) return text;
-  // Never half a character.
+  // Never cuts a character in half.
   const end = /[\ud800-\udbff]/.test(text.charAt(index - 1)) ? index - 1 : index;
   return `${text.slice(0, end).trimEnd()}${mark}`;
 }
 
 /**
- * How much of a text is looked at for each letter that may be shown: the rest can be
- * escape sequences.
+ * How many letters of a text are read for each letter shown: the rest can be escape
+ * sequences.
  */
-const lookedAt = 16;
+const readPerShownLetter = 16;
 
 /**
- * A stranger's text on one line; in ASCII where the terminal reads nothing else. Of a
- * very long text only the start is looked at: a title of a megabyte must not hold up a
- * run.
+ * Cleans a foreign text and puts it on one line; in ASCII if the terminal reads nothing
+ * else. Only the start of a very long text is read: a title of a megabyte must not hold
+ * up a run.
  */
 export function cleanLine(text: string, maxLength: number, unicode: boolean): string {
-  const line = oneLine(text.slice(0, maxLength * lookedAt), maxLength);
+  const line = oneLine(text.slice(0, maxLength * readPerShownLetter), maxLength);
   return unicode ? line : toAscii(line);
 }
 
-/** A stranger's text in its lines. */
+/** Cleans a foreign text and keeps its lines. */
 export function cleanLines(text: string, unicode: boolean): string {
   const broken = text
     .replace(/\r\n?|[\v\f\u0085\u2028\u2029]/gu, '\n')
@@ -47,7 +47,7 @@ export function cleanLines(text: string, unicode: boolean): string {
   return unicode ? clean : toAscii(clean);
 }
 
-/** The last lines of an output that say something. */
+/** The last lines of an output that are not blank. */
 export function lastLines(text: string, most: number, unicode: boolean): string[] {
   const lines = cleanLines(text.slice(-most * 1000), unicode).split('\n');
   return lines.filter((line) => line.trim() !== '').slice(-most);
@@ -78,8 +78,8 @@ const spellings: Readonly<Record<string, string>> = {
 };
 
 /**
- * Every other letter is shown without its accents or as `?`: a byte above 127 may be a
- * command to the terminal.
+ * Spells a text in ASCII: a letter without its accents, or `?`. A terminal that does not
+ * read UTF-8 may take a byte above 127 for a command.
  */
 export function toAscii(text: string): string {
   return text
@@ -89,8 +89,8 @@ export function toAscii(text: string): string {
 }
 
 /**
- * All but the hand, which is to be seen, are one column wide: terminals disagree about
- * the width of emoji.
+ * All signs but the hand, which must catch the eye, are one column wide: terminals
+ * disagree about the width of emoji.
  */
 const unicodeSigns = {
   start: '»',
@@ -142,13 +142,15 @@ const asciiSigns: typeof unicodeSigns = {
 
 /** How a terminal looks. */
 export interface Look {
-  /** Null: none is known, and lines are not wrapped. */
+  /** Null: the width is unknown, and lines are not wrapped. */
   readonly columns: number | null;
   readonly color: boolean;
   readonly unicode: boolean;
 }
 
-/** Of this process; the width is that of the moment. */
+/**
+ * The look of this process's terminal; `columns` is its width at the moment of reading.
+ */
 export function lookOf({ isTTY, env }: Pick<Io, 'isTTY' | 'env'>): Look {
   return {
     get columns() {
@@ -160,9 +162,9 @@ export function lookOf({ isTTY, env }: Pick<Io, 'isTTY' | 'env'>): Look {
 }
 
 /**
- * A locale that names another encoding (or plain `C`) is believed: to a Latin-1 terminal
- * some bytes of UTF-8 are control characters. Where nothing is said at all (containers,
- * Windows) UTF-8 is by far the likelier.
+ * Whether the locale reads UTF-8. A locale that names another encoding (or plain `C`) is
+ * believed: a Latin-1 terminal takes some bytes of UTF-8 for control characters. If no
+ * locale is set (containers, Windows), UTF-8 is by far the likelier.
  */
 export function isUnicodeLocale(
   env: Readonly<Record<string, string | undefined>>,
@@ -172,38 +174,38 @@ export function isUnicodeLocale(
 }
 
 export interface Entry {
-  /** Absent: none. */
+  /** Absent: no mark. */
   readonly mark?: string;
   readonly markStyle?: Style;
   readonly text: string;
   readonly style?: Style;
   readonly indent?: number;
-  /** How much further in the second and later lines start. */
+  /** How much further to the right the second and later lines start. */
   readonly hang?: number;
-  /** Cut to one line instead of being wrapped. */
+  /** Cut to one line instead of wrapped. */
   readonly cut?: boolean;
 }
 
 export type Page = ReturnType<typeof createPage>;
 
 /**
- * Narrower than this nothing can be laid out; the terminal then breaks the lines itself.
+ * Nothing can be laid out on a narrower page; the terminal then breaks the lines itself.
  */
-const narrowest = 20;
+const narrowestPage = 20;
 /** Long enough for any honest sentence or title with its reason. */
 const longestEntry = 600;
-/** A cut line where no width is known: a log is read by eyes too. */
+/** Where a line is cut if the width is unknown: people read logs too. */
 const cutWithoutWidth = 160;
 
 /**
- * Its width is that of the look at each moment, `less` columns less: a terminal can be
- * resized.
+ * Opens a page on a terminal. Its width follows the terminal, which can be resized, and
+ * is `less` columns smaller.
  */
 export function createPage(look: Look, less = 0) {
   const { color, unicode } = look;
   const signs = unicode ? unicodeSigns : asciiSigns;
   const paint = createPaint(color);
-  /** A stranger's text on one line, cut to a width. */
+  /** Cleans a foreign text and cuts it to a width on one line. */
   const clip = (text: string, room: number): string =>
     cutToWidth(
       cleanLine(text, Math.max(longestEntry, room * 2), unicode),
@@ -211,19 +213,19 @@ export function createPage(look: Look, less = 0) {
       signs.ellipsis,
     );
   const page = {
-    /** Null: not wrapped. */
+    /** Null: lines are not wrapped. */
     get width(): number | null {
       const { columns } = look;
       return columns === null || columns < 1
         ? null
-        : Math.max(narrowest, Math.floor(columns) - less);
+        : Math.max(narrowestPage, Math.floor(columns) - less);
     },
     unicode,
     color,
     signs,
     paint,
     clip,
-    /** A mark, and beside it a text in as many lines as it needs. */
+    /** A mark and a text beside it, in as many lines as the text needs. */
     entry({
       mark = '',
       markStyle,
@@ -250,12 +252,15 @@ export function createPage(look: Look, less = 0) {
   return page;
 }
 
-/** `width` null: the lines that it has. A word that is too long is broken. */
+/**
+ * Breaks a text into lines, and a word that is too long as well. `width` null: only at
+ * its own line breaks.
+ */
 export function wrap(text: string, width: number | null): string[] {
   return (width === null ? text : wrapAnsi(text, width, { hard: true })).split('\n');
 }
 
-/** `+12 −3` lines, in colour. */
+/** `+12 −3` lines, coloured. */
 export function changeSize(
   { paint, signs }: Page,
   changes: readonly { readonly added: number; readonly removed: number }[],
@@ -269,7 +274,7 @@ export function changeSize(
   return parts.filter((part) => part !== '').join(' ');
 }
 
-/** The first `most` of them, and how many more there are. */
+/** Draws the first `most` items and says how many more there are. */
 export function upTo<T>(
   page: Page,
   items: readonly T[],
@@ -282,7 +287,7 @@ export function upTo<T>(
   return [...items.slice(0, most).flatMap(draw), ...more];
 }
 
-/** The lines of a failed check's output that say what failed, behind a margin. */
+/** The lines of a check's output that say what failed, behind a margin. */
 export function failedLinesOf(page: Page, output: string, most: number): string[] {
   return pickFailedLines(output, most).flatMap((text) =>
     page.entry({

@@ -1,7 +1,7 @@
-// Everything that is known of a run from its events: (state, event) → state. The one
-// reducer: lines and view read the same state. Plain data, replaced and never mutated;
-// bounded, however long a run is. It keeps texts as they came, because whoever draws them
-// makes them safe.
+// Collects what is known of a run from its events: (state, event) → state. The only
+// reducer: lines and view read the same state. The state is plain data, is replaced and
+// never mutated, and stays bounded however long the run is. Texts are kept as they came:
+// the code that draws them must clean them.
 import type { EventOf, TodoView, UsageView } from '../../agent/agent-event.ts';
 import type { Outcome } from '../../core/decision.ts';
 import type { ViewEventOf as Of, SessionStateSeen, ViewEvent } from './events.ts';
@@ -9,25 +9,25 @@ import type { ViewEventOf as Of, SessionStateSeen, ViewEvent } from './events.ts
 type Started = EventOf<'tool-started'>;
 export type FileChange = EventOf<'file-changed'>;
 export type CallView = Readonly<Pick<Started, 'callId' | 'tool' | 'input' | 'at'>> & {
-  /** null: a call of the run's own agent. */
+  /** Null: a call of the run's own agent. */
   readonly workerId: string | null;
   readonly changes: readonly FileChange[];
-  /** null: it runs. */
+  /** Null: the call is still running. */
   readonly ended: EventOf<'tool-ended'> | null;
 };
 export type WorkerView = EventOf<'worker-started'> & { readonly step: number };
 /** The lines of all changes of a file together. */
 export type FileView = Pick<FileChange, 'path' | 'isNew' | 'added' | 'removed'>;
 /**
- * The line that the human writes; the cursor in UTF-16 units, at the boundary of a
- * character.
+ * The line that the human writes. The cursor counts UTF-16 units and stands at the
+ * boundary of a character.
  */
 export type InputView = Readonly<{ text: string; cursor: number }>;
 
 export const emptyInput: InputView = { text: '', cursor: 0 };
 
-const nothing = {
-  /** Of the terminal. */
+const initialState = {
+  /** The terminal's size. */
   columns: 80,
   rows: 24,
   sessionId: null as string | null,
@@ -37,14 +37,14 @@ const nothing = {
   todos: [] as readonly TodoView[],
   /** The first todo shown; null: the view follows the current one. */
   scroll: null as number | null,
-  /** The start of what the agent said last: what is refused, if it is. */
+  /** The start of the agent's last text; a refusal quotes it. */
   said: '',
-  /** Text that is held while the decision is out; its end, if it is long. */
+  /** Text that is held until the decision; only its end if it is long. */
   held: '',
   /** The last calls, oldest first. */
   calls: [] as readonly CallView[],
   isExpanded: false,
-  /** Those that run. */
+  /** The running checks. */
   checks: [] as readonly EventOf<'check-started'>[],
   /** How each check ended last. */
   results: new Map() as ReadonlyMap<string, EventOf<'check-ended'>>,
@@ -52,10 +52,10 @@ const nothing = {
   files: new Map() as ReadonlyMap<string, FileView>,
   workers: [] as readonly WorkerView[],
   wait: null as Pick<EventOf<'waiting'>, 'reason' | 'sentence' | 'until'> | null,
-  /** What went wrong last with the model. */
+  /** The model's last error. */
   error: null as string | null,
   continuations: 0,
-  /** Calls to the model. */
+  /** How many calls to the model have reported their usage. */
   counted: 0,
   usage: null as UsageView | null,
   permissions: [] as readonly EventOf<'permission-asked'>[],
@@ -64,12 +64,13 @@ const nothing = {
   /** Messages of the human that have not joined the turn yet. */
   queued: 0,
   stopping: 'no' as 'no' | 'after-step' | 'now',
-  /** `attach`: how the session stands. */
+  /** In `attach`: the state of the session. */
   session: null as SessionStateSeen | null,
   outcome: null as Outcome | null,
 };
 
-export type ViewState = Readonly<typeof nothing> & {
+/** The state of a view: everything that lines and view draw from. */
+export type ViewState = Readonly<typeof initialState> & {
   /**
    * `run`: this process runs the agent; `attach`: it looks at a session that runs
    * elsewhere.
@@ -79,29 +80,29 @@ export type ViewState = Readonly<typeof nothing> & {
 };
 
 export const createState = (kind: ViewState['kind'], now: number): ViewState => ({
-  ...nothing,
+  ...initialState,
   kind,
   now,
 });
 
-/** Enough to look back over a step or two; their outputs are cut already. */
+/** Enough to look back over a step or two. Their outputs are already cut. */
 const rememberedCalls = 20;
-/** Of held text only the end is shown, in a few lines. */
+/** Only the last few lines of held text are shown. */
 const longestHeld = 4000;
-/** Of what was said only the first words are quoted. */
+/** Only the first words of the agent's text are quoted. */
 const longestSaid = 400;
-/** Files that are named at the end, and checks that are remembered. */
+/** How many files are named at the end, and how many checks are remembered. */
 const mostKept = 500;
 
-/** `workerId`: whose event it is; null: that of the run's own agent. */
+/** `workerId`: the worker that the event belongs to; null: the run's own agent. */
 type Change<Type extends ViewEvent['type']> = (
   state: ViewState,
   event: Of<Type>,
   workerId: string | null,
 ) => Partial<ViewState>;
 
-/** The agent moves: nothing is waited for, and nothing is held. */
-const moves = { wait: null, held: '' };
+/** The agent acts, so no wait and no held text is left. */
+const agentActs = { wait: null, held: '' };
 
 type Check = Pick<Of<'check-started'>, 'check' | 'todoId'>;
 const withoutCheck = ({ checks }: ViewState, { check, todoId }: Check) => ({
@@ -125,10 +126,7 @@ const withFile = ({ files }: ViewState, { path, isNew, added, removed }: FileCha
   };
 };
 
-/**
- * What each event changes; one that is not here changes nothing that is shown for longer
- * than a line.
- */
+/** What each event changes. An event that is missing here leaves the state as it is. */
 const changes: { readonly [Type in ViewEvent['type']]?: Change<Type> } = {
   'run-started': ({ startedAt }, { at, sessionId, model }) => ({
     sessionId,
@@ -141,7 +139,7 @@ const changes: { readonly [Type in ViewEvent['type']]?: Change<Type> } = {
   'step-started': ({ calls, workers }, { step }, workerId) =>
     workerId === null
       ? {
-          ...moves,
+          ...agentActs,
           step,
           said: '',
           calls: calls.filter((call) => call.ended !== null || call.workerId !== null),
@@ -152,7 +150,7 @@ const changes: { readonly [Type in ViewEvent['type']]?: Change<Type> } = {
           ),
         },
   text: ({ said }, { text }) => ({
-    ...moves,
+    ...agentActs,
     said: (said + text.slice(0, longestSaid)).slice(0, longestSaid),
   }),
   'text-held': ({ held }, { text }) => ({
@@ -161,7 +159,7 @@ const changes: { readonly [Type in ViewEvent['type']]?: Change<Type> } = {
   }),
   'text-held-back': (_, { text }) => ({ held: '', said: text.slice(0, longestSaid) }),
   'tool-started': (state, event, workerId) => ({
-    ...(workerId === null ? moves : {}),
+    ...(workerId === null ? agentActs : {}),
     calls: withCall(state, event, workerId),
   }),
   'tool-ended': (state, event, workerId) => ({ calls: withCall(state, event, workerId) }),
@@ -170,7 +168,7 @@ const changes: { readonly [Type in ViewEvent['type']]?: Change<Type> } = {
     calls: withCall(state, event, workerId),
   }),
   'plan-changed': (_, { todos }) => ({ todos }),
-  continuation: (_, { number }) => ({ ...moves, said: '', continuations: number }),
+  continuation: (_, { number }) => ({ ...agentActs, said: '', continuations: number }),
   waiting: (_, { reason, sentence, until }) => ({ wait: { reason, sentence, until } }),
   error: (_, { kind, sentence, retryAt }) => ({
     held: '',
@@ -190,7 +188,7 @@ const changes: { readonly [Type in ViewEvent['type']]?: Change<Type> } = {
   'check-cancelled': withoutCheck,
   usage: ({ counted }, { total }) => ({ usage: total, counted: counted + 1 }),
   'worker-started': ({ workers }, event) => ({
-    ...moves,
+    ...agentActs,
     workers: [...workers, { ...event, step: 0 }],
   }),
   'worker-ended': ({ workers, calls }, { workerId }) => ({
@@ -206,7 +204,7 @@ const changes: { readonly [Type in ViewEvent['type']]?: Change<Type> } = {
     queued: Math.max(0, queued + (state === 'queued' ? 1 : -1)),
   }),
   'run-ended': (_, { outcome, todos, usage }) => ({
-    ...moves,
+    ...agentActs,
     outcome,
     todos,
     usage,
@@ -240,16 +238,16 @@ function withCall(
   workerId: string | null,
 ): readonly CallView[] {
   const { callId, tool, at } = event;
-  const known = calls.find(
+  const knownCall = calls.find(
     (call) => call.callId === callId && call.workerId === workerId,
   );
   const unknown = { callId, workerId, tool, input: null, at, changes: [], ended: null };
-  const call = event.type === 'tool-started' ? unknown : (known ?? unknown);
-  const next = followCall(call, event);
-  return [...calls.filter((other) => other !== known), next].slice(-rememberedCalls);
+  const call = event.type === 'tool-started' ? unknown : (knownCall ?? unknown);
+  const next = updateCall(call, event);
+  return [...calls.filter((other) => other !== knownCall), next].slice(-rememberedCalls);
 }
 
-function followCall(
+function updateCall(
   call: CallView,
   event: Started | Of<'tool-ended'> | FileChange,
 ): CallView {
@@ -259,49 +257,47 @@ function followCall(
 }
 
 /**
- * What happens inside a worker is the worker's, never the run's own text; these the run
- * shows as well.
+ * The events of a worker that the run shows. A worker's other events, its text above all,
+ * are never shown as the run's own.
  */
-const ofWorkers =
+const workerEventTypes =
   /^(?:step-started|tool-.*|file-changed|usage|worker-ended|permission-(?:asked|answered)|waiting|error)$/u;
 
+/** The state after an event. A worker's events change only what belongs to the worker. */
 export function reduce(state: ViewState, event: ViewEvent): ViewState {
   const timed =
     'at' in event && event.at > state.now ? { ...state, now: event.at } : state;
   const sessionId = 'sessionId' in event ? event.sessionId : null;
   const workerId =
     timed.workers.find((worker) => worker.workerId === sessionId)?.workerId ?? null;
-  if (workerId !== null && !ofWorkers.test(event.type)) return timed;
+  if (workerId !== null && !workerEventTypes.test(event.type)) return timed;
   // The table pairs each type with the change of exactly that type; the compiler cannot
   // follow the pairing.
   const change = changes[event.type] as Change<ViewEvent['type']> | undefined;
   return change === undefined ? timed : { ...timed, ...change(timed, event, workerId) };
 }
 
-/**
- * A third of the terminal is for the plan; on a tall one that is more than anyone
- * follows.
- */
+/** The plan gets a third of the terminal, but never more rows than a human can follow. */
 const fewestRows = 2;
 const mostRows = 16;
 
 /**
- * Which todos are shown: from `first`, which can be scrolled to `last`; around the
- * current one unless scrolled.
+ * Which todos are shown: `shown` of them from `first`; `last` is the highest `first`.
+ * Unless the human scrolled, the window stands around the current todo.
  */
 export function planWindow({ todos, scroll, rows }: ViewState) {
   const room = Math.min(mostRows, Math.max(fewestRows, Math.floor(rows / 3)));
   const shown = Math.min(room, todos.length);
   const last = todos.length - shown;
-  const wanted = scroll ?? around(todos, shown);
-  return { first: Math.min(last, Math.max(0, wanted)), shown, last };
+  const wantedFirst = scroll ?? currentWindowStart(todos, shown);
+  return { first: Math.min(last, Math.max(0, wantedFirst)), shown, last };
 }
 
 /**
- * The current todo with what was done before it: two thirds of the window are for what
- * comes.
+ * The first row of a window around the current todo: one third of it shows todos before
+ * the current one.
  */
-function around(todos: ViewState['todos'], shown: number): number {
+function currentWindowStart(todos: ViewState['todos'], shown: number): number {
   const running = todos.findIndex(({ status }) => status === 'in_progress');
   const next =
     running === -1 ? todos.findIndex(({ status }) => status === 'pending') : running;

@@ -1,6 +1,6 @@
-// The end of a run in words: the outcome and what led to it, each todo with its evidence
-// or the lack of it, the files that changed and what proves them, what it took, and ONE
-// command to go on with (V8, S8).
+// The end of a run in words: the outcome and its reason, each todo with its evidence or
+// the lack of it, the changed files and what proves them, the effort, and ONE command to
+// go on with (V8, S8).
 import type { RunEnded, TodoView } from '../../agent/agent-event.ts';
 import { bareCheck } from '../../core/check-specs.ts';
 import type { Outcome } from '../../core/decision.ts';
@@ -11,10 +11,10 @@ import { changeSize, failedLinesOf, type Page, upTo } from './page.ts';
 import type { ViewState } from './state.ts';
 import * as words from './words.ts';
 
-/** Todos that are listed; of a longer plan those that a human must look at come first. */
+/** Todos that are listed. In a longer plan those that a human must look at come first. */
 const listedTodos = 40;
 const listedOthers = 10;
-/** Lines that are shown of what a failed check printed. */
+/** Lines shown of a failed check's output. */
 const mostFailedLines = 3;
 const longestTitle = 160;
 const longestWhy = 240;
@@ -27,17 +27,17 @@ const styles: Readonly<Record<Outcome, Style>> = {
   failed: 'red',
   paused: 'yellow',
   aborted: 'yellow',
-  // No alarm: an honest answer may be all that was wanted.
+  // No alarm: the human may have wanted nothing but an answer.
   claimed: 'bold',
 };
 
-/** `state`: as it was before the end. */
+/** The lines at the end of a run. `state`: as it was before the run ended. */
 export function summaryLines(page: Page, event: RunEnded, state: ViewState): string[] {
   const { outcome } = event;
   const plain = (text: string): string[] =>
     text === '' ? [] : page.entry({ hang: 2, text });
   const sentence = sentenceOf(event, state);
-  // The decision's own sentence names the checks that failed before the work began too.
+  // The decision's own sentence also names the checks that failed before the work began.
   const namesFailedBefore = sentence === event.sentence;
   return [
     '',
@@ -48,14 +48,14 @@ export function summaryLines(page: Page, event: RunEnded, state: ViewState): str
     ...fileLines(page, event, state),
     ...leftOverLines(page, event.leftOver),
     ...plain(describeEffort(event)),
-    // In one piece, however narrow the terminal is: it is there to be copied.
+    // Stays on one line, however narrow the terminal is, because people copy it.
     ...nextLines(page, event),
   ];
 }
 
 /**
- * One sentence. What was said a moment ago, and what the last line says, is not said
- * again.
+ * Says in one sentence why the run ended, without repeating what stands above or in the
+ * last line.
  */
 function sentenceOf(
   { outcome, reason, sentence }: RunEnded,
@@ -72,13 +72,13 @@ function sentenceOf(
 
 function todoLines(page: Page, { todos, outcome, reason }: RunEnded): string[] {
   if (todos.length === 0) return [];
-  // Only so does the rule let go with `done` while some todos have no check of their own.
+  // Only with this reason does `done` allow todos that have no check of their own.
   const goalPassed = outcome === 'done' && reason === 'nothing-open';
   const standing = (todo: TodoView): words.Standing => words.standingOf(todo, goalPassed);
   const rank = (todo: TodoView): number => words.standings.indexOf(standing(todo));
   const tally = (some: readonly TodoView[]): string =>
     words.tally(some.map(standing), page.signs.separator);
-  // What is proved is counted; named is what a human may have to look at.
+  // Proved todos are only counted. Todos that a human may have to look at are listed.
   const unproved = todos.filter(
     (todo) => rank(todo) < words.standings.indexOf('covered'),
   );
@@ -86,11 +86,11 @@ function todoLines(page: Page, { todos, outcome, reason }: RunEnded): string[] {
     unproved.toSorted((one, other) => rank(one) - rank(other)).slice(0, listedTodos),
   );
   const hidden = unproved.filter((todo) => !listed.has(todo));
-  // The sentence above has said it.
-  const isSaid =
+  // The sentence above has already said so.
+  const isAlreadySaid =
     outcome === 'claimed' && todos.every((todo) => standing(todo) === 'claimed');
   return [
-    ...(isSaid
+    ...(isAlreadySaid
       ? []
       : page.entry({ hang: 2, text: `${count(todos.length, 'todo')}: ${tally(todos)}` })),
     ...todos.filter((todo) => listed.has(todo)).flatMap((todo) => todoEntry(page, todo)),
@@ -100,23 +100,24 @@ function todoLines(page: Page, { todos, outcome, reason }: RunEnded): string[] {
   ];
 }
 
-/** With the reason, or with the agent's own word where there is nothing better. */
+/** A todo with its reason, or with the agent's own outcome if there is no reason. */
 function todoEntry(page: Page, todo: TodoView): string[] {
   const { status, reason, outcome } = todo;
   const [mark, markStyle] = words.todoMarks[status];
   const isGivenUp = status === 'blocked' || status === 'cancelled';
   const done = status === 'completed' ? (outcome ?? '') : '';
   const why = isGivenUp ? (reason ?? 'no reason given') : done;
-  const told = why === '' ? '' : ` ${page.signs.arrow} ${page.clip(why, longestWhy)}`;
-  const text = `${page.clip(todo.title, longestTitle)}${words.remarkOf(todo)}${told}`;
+  const explanation =
+    why === '' ? '' : ` ${page.signs.arrow} ${page.clip(why, longestWhy)}`;
+  const text = `${page.clip(todo.title, longestTitle)}${words.remarkOf(todo)}${explanation}`;
   return page.entry({ mark, markStyle, indent: 2, text });
 }
 
 /**
- * The output of a check that ran on this screen stands above; that of another check is
- * shown once.
- * @param namesFailedBefore the sentence above names the checks that failed before the
- * work began too
+ * The failed checks. The output of a check that ran on this screen stands above; an
+ * output that several checks share is shown once.
+ * @param namesFailedBefore the sentence above already names the checks that failed before
+ * the work began
  */
 function failedCheckLines(
   page: Page,
@@ -151,8 +152,8 @@ function failedCheckLines(
 }
 
 /**
- * What the file tools changed. Commands may have changed more: nobody looks over their
- * shoulder.
+ * The files that the file tools changed. Commands may have changed more; those changes
+ * are not counted.
  */
 function fileLines(
   page: Page,
@@ -166,9 +167,11 @@ function fileLines(
   const names = passed
     .slice(0, 3)
     .map(({ check }) => `"${page.clip(bareCheck(check), 60)}"`);
-  const how = outcome === 'done' ? 'proved by' : 'passed so far:';
+  const proofWords = outcome === 'done' ? 'proved by' : 'passed so far:';
   const proof =
-    names.length === 0 ? 'no check passed in this run' : `${how} ${names.join(', ')}`;
+    names.length === 0
+      ? 'no check passed in this run'
+      : `${proofWords} ${names.join(', ')}`;
   return [
     ...page.entry({ hang: 2, text: `${count(files.size, 'changed file')}; ${proof}` }),
     ...upTo(page, [...files.values()], listedOthers, (change) => {
@@ -191,7 +194,7 @@ function leftOverLines(page: Page, leftOver: readonly string[]): string[] {
   ];
 }
 
-/** Where no answer ever came there is nothing to count. */
+/** Empty if no model ever answered: there is nothing to count. */
 function describeEffort({
   steps,
   toolCalls,
@@ -216,13 +219,13 @@ function describeEffort({
 }
 
 /**
- * The one command to go on with, by reason or outcome; only a message of the human starts
- * a session afresh that gave up.
+ * The one command to go on with, by reason or outcome. After a session gave up, only a
+ * message of the human starts it again.
  */
 const commands: Readonly<Record<string, readonly [command: string, note?: string]>> = {
   done: ['untildone why ID'],
   'permission-pending': ['untildone approve ID && RESUME'],
-  // Every check passed before the work as well: one more such check would prove as
+  // Every check already passed before the work: one more such check would prove just as
   // little.
   'no-change': [
     'RESUME --check "a check that fails before the work"',
@@ -246,10 +249,11 @@ function nextLines(
   if (resumeCommand === '') return [];
   const id = shortId(sessionId);
   const resume = page.clip(resumeCommand.replace(sessionId, id), 500);
-  const known = (outcome === 'done' ? undefined : commands[reason]) ?? commands[outcome];
-  const [form, note = ''] = known ?? ['RESUME'];
+  const nextCommand =
+    (outcome === 'done' ? undefined : commands[reason]) ?? commands[outcome];
+  const [form, note = ''] = nextCommand ?? ['RESUME'];
   const command = form.replace('ID', id).replace('RESUME', () => resume);
-  // The command must not be torn, and a remark beside it only helps where it fits.
+  // The command must stay on one line, and the remark is shown only if it fits beside it.
   const isFitting = command.length + note.length + 11 <= (page.width ?? 200);
   const remark = note !== '' && isFitting ? `   # ${note}` : '';
   return [`next: ${page.paint('bold', command)}${page.paint('dim', remark)}`];

@@ -1,7 +1,7 @@
-// The living part of the view, from the state alone: what happens right now, the plan,
-// what is asked, the human's line, the keys. Ink lays it out; only what can be seen is in
-// it. What matters most stands lowest and is cut last. Every text of a stranger is
-// cleaned on its way in.
+// Draws the living part of the view from the state alone: what happens now, the plan,
+// open questions, the human's line, the keys. Ink lays it out. The most important part
+// stands lowest and is cut last. Every text of the model, a tool or a host is cleaned
+// before it is drawn.
 import { Box, Text } from 'ink';
 import { createElement as h, type ReactNode } from 'react';
 import { bareCheck } from '../../core/check-specs.ts';
@@ -24,7 +24,7 @@ import * as words from './words.ts';
 
 type Piece = string | readonly [text: string, style: Style];
 
-/** Of a text that is still written, and of one that is held: its end. */
+/** Lines shown of the end of a text that is being written, and of a text that is held. */
 const speechLines = 8;
 const longestSpeech = 1200;
 const heldLines = 3;
@@ -32,19 +32,19 @@ const unfoldedCalls = 3;
 const unfoldedLines = 14;
 /** Long enough for the widest terminal. */
 const longestPiece = 500;
-/** Nobody is asked about more than this. */
+/** Questions are never longer than this. */
 const longestPattern = 2000;
 
 /**
- * `page`: one column narrower than the terminal. `speech`: what the agent is saying and
- * has not finished.
+ * `page`: one column narrower than the terminal. `speech`: the text that the agent has
+ * begun and not finished.
  */
 export function drawLiving(page: Page, state: ViewState, speech: string): ReactNode {
-  // A frame as tall as the terminal makes it scroll with every change; some wrap when the
-  // last column is written to.
+  // A frame as tall as the terminal scrolls it with every change, and some terminals wrap
+  // when the last column is written to.
   const size = { paddingRight: 1, maxHeight: Math.max(1, state.rows - 1) };
   const activity = [
-    ...drawSaid(page, state, speech),
+    ...drawSpeech(page, state, speech),
     ...state.workers.map((worker) => drawWorker(page, state, worker)),
     ...drawCalls(page, state),
     ...drawChecks(page, state),
@@ -74,8 +74,8 @@ function column(style: Parameters<typeof Box>[0], rows: readonly ReactNode[]): R
 }
 
 /**
- * Pieces side by side, cleaned and painted; those that are empty are left out. Cut where
- * the terminal ends.
+ * Draws the pieces side by side on one row, cleaned and painted. Empty pieces are left
+ * out; the row is cut at the terminal's edge.
  */
 function row(page: Page, pieces: readonly Piece[], indent = 0): ReactNode {
   const parts = pieces.flatMap((piece) => {
@@ -86,7 +86,7 @@ function row(page: Page, pieces: readonly Piece[], indent = 0): ReactNode {
   return cut(page, `${' '.repeat(indent)}${parts.join(' ')}`);
 }
 
-/** Clean and painted text on one row. Ink's own mark for what was cut is no ASCII. */
+/** Draws clean and painted text on one row. Ink's own mark for cut text is not ASCII. */
 function cut(page: Page, text: string): ReactNode {
   const shown = page.unicode
     ? text
@@ -94,7 +94,10 @@ function cut(page: Page, text: string): ReactNode {
   return h(Text, { wrap: 'truncate' }, shown || ' ');
 }
 
-/** Wrapped, not cut: what is to be allowed must be seen whole. The text is clean. */
+/**
+ * Draws text that is wrapped, not cut: a human must see all of what they allow. The text
+ * must be clean.
+ */
 function wrapped(page: Page, text: string, style: Style | null, indent = 2): ReactNode {
   const shown = style === null ? text : page.paint(style, text);
   return h(Box, { paddingLeft: indent }, h(Text, null, shown || ' '));
@@ -116,25 +119,25 @@ function drawRule({ unicode, color }: Page): ReactNode {
 
 const unicodeFrames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const asciiFrames = ['|', '/', '-', '\\'];
-/** Slow enough to cost nothing, quick enough to look alive. */
+/** Slow enough to cost nothing, fast enough to look alive. */
 const spinnerMs = 100;
 
-/** It depends on the time alone, so that all of them move together. */
+/** Depends on the time alone, so that all spinners move together. */
 function spinner({ unicode }: Page, now: number): string {
   const frames = unicode ? unicodeFrames : asciiFrames;
   return frames[Math.floor(now / spinnerMs) % frames.length] ?? '';
 }
 
-/** What is held is dimmed: it is not known yet whether it is an answer (I1). */
-function drawSaid(page: Page, { held }: ViewState, speech: string): ReactNode[] {
+/** Held text is dimmed: nobody knows yet whether it is an answer (I1). */
+function drawSpeech(page: Page, { held }: ViewState, speech: string): ReactNode[] {
   const { signs, paint, unicode } = page;
   const text = cleanLines(speech.slice(-longestSpeech), unicode).trim();
-  const said =
+  const spokenLines =
     text === ''
       ? []
       : renderMarkdown(text, page, (page.width ?? 80) - 2).slice(-speechLines);
   return [
-    ...said.map((line) => `${paint('dim', signs.margin)} ${line}`),
+    ...spokenLines.map((line) => `${paint('dim', signs.margin)} ${line}`),
     ...lastLines(held, heldLines, unicode).map((line) =>
       paint('dim', `${signs.margin} ${line}`),
     ),
@@ -183,9 +186,9 @@ function drawCall(page: Page, { now, workers }: ViewState, call: CallView): Reac
   ]);
 }
 
-/** What it changed as a diff; of any other call what went in and what came out. */
+/** A diff if the call changed files; otherwise the call's input and output. */
 function drawBody(page: Page, { input, ended, changes }: CallView): ReactNode[] {
-  const given =
+  const inputLines =
     input === null || input === undefined
       ? []
       : [`in: ${JSON.stringify(input).slice(0, 2000)}`];
@@ -196,7 +199,9 @@ function drawBody(page: Page, { input, ended, changes }: CallView): ReactNode[] 
     cleanLines(text, page.unicode).split('\n'),
   );
   const lines =
-    diff.length > 0 ? diff : [...given, ...output].filter((line) => line.trim() !== '');
+    diff.length > 0
+      ? diff
+      : [...inputLines, ...output].filter((line) => line.trim() !== '');
   const shown = lines.slice(0, unfoldedLines).map((line) => {
     const style = diff.length === 0 ? 'dim' : (diffStyles[line.charAt(0)] ?? null);
     const text = `    ${diff.length === 0 ? cleanLine(line, longestPiece, page.unicode) : line.slice(0, longestPiece)}`;
@@ -212,7 +217,7 @@ const diffStyles: Readonly<Record<string, Style>> = {
   '@': 'dim',
 };
 
-/** Those that run; what came of the others stands above. */
+/** The running checks; ended ones stand in the lines above. */
 function drawChecks(page: Page, { checks, now }: ViewState): ReactNode[] {
   return checks.map(({ check, at }) =>
     row(page, [
@@ -231,14 +236,15 @@ function drawPlan(page: Page, state: ViewState): ReactNode[] {
   const hidden = todos.length - shown;
   const range =
     hidden === 0 ? '' : ` todos ${first + 1}-${first + shown} of ${todos.length}`;
-  const place = state.scroll === null || hidden === 0 ? range : `${range}, Tab goes back`;
+  const position =
+    state.scroll === null || hidden === 0 ? range : `${range}, Tab goes back`;
   return [
-    cut(page, `${planHead(page, todos)}${page.paint('dim', place)}`),
+    cut(page, `${planHead(page, todos)}${page.paint('dim', position)}`),
     ...todos.slice(first, first + shown).map((todo) => cut(page, todoLine(page, todo))),
   ];
 }
 
-/** What it does or waits for, in one or two lines. */
+/** One or two lines on what the agent does or waits for. */
 function drawDoing(page: Page, state: ViewState): ReactNode[] {
   const { signs } = page;
   const { wait, now, session, kind } = state;
@@ -253,18 +259,20 @@ function drawDoing(page: Page, state: ViewState): ReactNode[] {
   if (state.permissions.length > 0 || state.checkQuestion !== null) return [];
   const mark: Piece = [signs.waiting, 'yellow'];
   if (isPaused(state)) {
-    const how = kind === 'attach' ? 'r resumes' : 'Enter goes on, Ctrl-C ends the run';
+    const keyHint =
+      kind === 'attach' ? 'r resumes' : 'Enter goes on, Ctrl-C ends the run';
     return [
-      row(page, [mark, [session?.words ?? 'paused by you', 'yellow'], [how, 'dim']]),
+      row(page, [mark, [session?.words ?? 'paused by you', 'yellow'], [keyHint, 'dim']]),
     ];
   }
   if (wait !== null && isCountingDown(state)) {
-    const left = words.formatElapsed(
+    const timeLeft = words.formatElapsed(
       Math.ceil(((wait.until ?? now) - now) / 1000) * 1000,
     );
-    const key = kind === 'attach' ? 'press any key to stop' : 'press any key to pause';
+    const keyHint =
+      kind === 'attach' ? 'press any key to stop' : 'press any key to pause';
     return [
-      row(page, [mark, [left, 'bold'], [key, 'yellow']]),
+      row(page, [mark, [timeLeft, 'bold'], [keyHint, 'yellow']]),
       row(page, [[wait.sentence, 'dim']], 2),
     ];
   }
@@ -284,16 +292,20 @@ function drawDoing(page: Page, state: ViewState): ReactNode[] {
   return [row(page, [spinner(page, now), [isBusy ? 'working' : thought, 'dim']])];
 }
 
-/** A permission as the lines tell it, and what each key grants. */
+/** An open permission as the printed lines show it, and what each key grants. */
 function drawPermission(page: Page, state: ViewState): ReactNode[] {
-  const [asked] = state.permissions;
-  if (asked === undefined) return [];
-  // A long one was printed above, whole.
-  const lines = wantedLines(page, asked, isShort(asked.subject) ? undefined : 2);
+  const [permission] = state.permissions;
+  if (permission === undefined) return [];
+  // A long one was already printed above in full.
+  const lines = wantedLines(
+    page,
+    permission,
+    isShort(permission.subject) ? undefined : 2,
+  );
   const others = state.permissions.length - 1;
-  const offers = asked.choices.map((choice) => permissionAnswers[choice]);
+  const offers = permission.choices.map((choice) => permissionAnswers[choice]);
   const keys = offers.map(([letter, means]) => `[${letter}] ${means}`);
-  const then = state.kind === 'run' ? ['then Enter'] : [];
+  const enterHint = state.kind === 'run' ? ['then Enter'] : [];
   const style = isArmed(state, state.now) ? 'bold' : 'dim';
   return [
     ...lines.map((line) => cut(page, line)),
@@ -303,7 +315,7 @@ function drawPermission(page: Page, state: ViewState): ReactNode[] {
     h(
       Box,
       { flexWrap: 'wrap' },
-      ...[...keys, ...then].map((text) => wrapped(page, text, style)),
+      ...[...keys, ...enterHint].map((text) => wrapped(page, text, style)),
     ),
   ];
 }
@@ -314,16 +326,20 @@ function drawCheckQuestion(page: Page, { checkQuestion }: ViewState): ReactNode[
     page,
     checkQuestion.slice(0, longestPattern).replaceAll('\n', ' '),
   );
-  const asked = wrapped(page, `${page.paint('yellow', '?')} ${question}`, 'bold', 0);
+  const drawnQuestion = wrapped(
+    page,
+    `${page.paint('yellow', '?')} ${question}`,
+    'bold',
+    0,
+  );
   return [
-    h(Box, { maxHeight: 4, overflow: 'hidden' }, asked),
+    h(Box, { maxHeight: 4, overflow: 'hidden' }, drawnQuestion),
     row(page, [['y, n, or say what is wrong; Enter alone leaves it open', 'dim']], 2),
   ];
 }
 
 /**
- * The line that the human writes: as many rows as it needs, the last ones where they are
- * too many.
+ * The line that the human writes. It takes up to three rows; a longer text shows its end.
  */
 function drawInput(page: Page, { kind, input, queued }: ViewState): ReactNode[] {
   if (kind === 'attach') return [];
@@ -340,8 +356,11 @@ function drawInput(page: Page, { kind, input, queued }: ViewState): ReactNode[] 
       ),
     ];
   }
-  const before = typed(page, input.text.slice(0, input.cursor).slice(-longestPattern));
-  const after = typed(page, input.text.slice(input.cursor).slice(0, longestPiece));
+  const before = cleanTyped(
+    page,
+    input.text.slice(0, input.cursor).slice(-longestPattern),
+  );
+  const after = cleanTyped(page, input.text.slice(input.cursor).slice(0, longestPiece));
   const line = `${page.paint('bold', prompt)} ${before}${page.paint('bold', cursor)}${after}`;
   const end = {
     overflow: 'hidden',
@@ -351,8 +370,8 @@ function drawInput(page: Page, { kind, input, queued }: ViewState): ReactNode[] 
   return [h(Box, { maxHeight: 3, ...end }, h(Text, null, line))];
 }
 
-/** Spaces at the edges count here: the cursor stands behind them. */
-function typed(page: Page, text: string): string {
+/** Spaces at the edges are kept, because the cursor stands behind them. */
+function cleanTyped(page: Page, text: string): string {
   const start = /^\s/u.test(text) ? ' ' : '';
   const end = /\S\s+$/u.test(text) ? ' ' : '';
   return `${start}${cleanLine(text, longestPattern, page.unicode)}${end}`;

@@ -1,6 +1,6 @@
-// Looks at a session in the store and tells what is new since the last look, as the
-// events of a run: those that our own agent wrote, or those that a host's record is
-// translated to. It only reads, and what has not changed costs a few indexed rows.
+// Reads a session in the store and reports what is new since the last look, as events of
+// a run: the events that our own agent wrote, or those that a host's record translates
+// to. It only reads. A look that finds no change reads a few indexed rows.
 import { planView } from '../../agent/agent-event.ts';
 import { createStreamReader, type StreamReader } from '../../agent/event-stream.ts';
 import { createHostReader } from '../../agent/host-record.ts';
@@ -17,7 +17,7 @@ import {
 import { describeCurrentState } from '../session-process.ts';
 import type { SessionEvent, SessionStateSeen } from './events.ts';
 
-/** How much of the past is told at the first look. */
+/** How many past events the first look reports. */
 const pastEvents = 30;
 /**
  * Time between two looks at a process that was alive: without /proc, each look starts
@@ -25,30 +25,33 @@ const pastEvents = 30;
  */
 const processLookMs = 2000;
 
+/** Watches one session; `look` reports what is new. */
 export function createSessionWatch(store: Store, sessionId: string, clock: Clock) {
   let reader: StreamReader | null = null;
-  let shownPlan = '';
-  let shownState = '';
+  let lastPlanKey = '';
+  let lastStateKey = '';
   let aliveUntil = 0;
-  const asked = new Set<string>();
+  const openQuestions = new Set<string>();
 
   /**
-   * Told where the run told it, with the plan of now; or at the end, where nobody told
-   * it.
+   * Keeps one `plan-changed`, where the run reported it, with the plan as it is now. If
+   * nobody reported the change, the event is added at the end.
    */
-  function withPlan(
+  function keepOnePlanChange(
     events: readonly SessionEvent[],
     { plan, id, updatedAt }: State,
   ): SessionEvent[] {
     const view = planView(plan);
-    const shown = JSON.stringify(view);
-    const isNew = shown !== shownPlan && (plan.length > 0 || shownPlan !== '');
-    shownPlan = shown;
-    const told = isNew ? events.find(({ type }) => type === 'plan-changed') : undefined;
+    const planKey = JSON.stringify(view);
+    const isNew = planKey !== lastPlanKey && (plan.length > 0 || lastPlanKey !== '');
+    lastPlanKey = planKey;
+    const planChange = isNew
+      ? events.find(({ type }) => type === 'plan-changed')
+      : undefined;
     const kept = events.filter(
-      (event) => event === told || event.type !== 'plan-changed',
+      (event) => event === planChange || event.type !== 'plan-changed',
     );
-    if (!isNew || told !== undefined) return kept;
+    if (!isNew || planChange !== undefined) return kept;
     return [...kept, { type: 'plan-changed', at: updatedAt, sessionId: id, ...view }];
   }
 
@@ -56,21 +59,24 @@ export function createSessionWatch(store: Store, sessionId: string, clock: Clock
     const now = clock.now();
     const recorded = describeState(session, now);
     if (isAtWork(recorded) && now < aliveUntil) return recorded;
-    const found = await describeCurrentState(store, session, now);
-    if (isAtWork(found)) aliveUntil = now + processLookMs;
-    return found;
+    const currentState = await describeCurrentState(store, session, now);
+    if (isAtWork(currentState)) aliveUntil = now + processLookMs;
+    return currentState;
   }
 
-  /** A run that ended leaves its questions behind: nobody said no. */
-  function withdrawn(events: readonly SessionEvent[], isOver: boolean): SessionEvent[] {
+  /** A run that ended withdraws its open questions: nobody said no. */
+  function withdrawQuestions(
+    events: readonly SessionEvent[],
+    isOver: boolean,
+  ): SessionEvent[] {
     for (const event of events) {
-      if (event.type === 'permission-asked') asked.add(event.requestId);
-      if (event.type === 'permission-answered') asked.delete(event.requestId);
+      if (event.type === 'permission-asked') openQuestions.add(event.requestId);
+      if (event.type === 'permission-answered') openQuestions.delete(event.requestId);
     }
     if (!isOver) return [];
-    const left = [...asked];
-    asked.clear();
-    return left.map((requestId) => ({
+    const withdrawals = [...openQuestions];
+    openQuestions.clear();
+    return withdrawals.map((requestId) => ({
       type: 'permission-withdrawn',
       at: clock.now(),
       sessionId,
@@ -80,8 +86,8 @@ export function createSessionWatch(store: Store, sessionId: string, clock: Clock
 
   return {
     /**
-     * What is new, in order of time, the state of the session last. Null: the session is
-     * gone.
+     * The new events in order of time; the session's state comes last. Null: the session
+     * was deleted.
      */
     async look(): Promise<readonly SessionEvent[] | null> {
       const recorded = await store.state(sessionId);
@@ -90,21 +96,23 @@ export function createSessionWatch(store: Store, sessionId: string, clock: Clock
       const isFirst = reader === null;
       const isOurs = state.descriptor.host === 'untildone';
       reader ??= isOurs ? createStreamReader(state) : createHostReader(sessionId, clock);
-      const found = withPlan(await reader.look(store, state), state);
-      // What our own agent wrote is in order; of a host several lists are one now.
-      if (!isOurs) found.sort((one, other) => one.at - other.at);
-      const seen = stateEvent(state, await readStateNow(state), clock.now());
-      const told = isFirst ? present(found, state) : found;
-      const left = withdrawn(told, isOver(seen));
-      const shown = JSON.stringify({ ...seen, at: 0 });
-      const isSame = shown === shownState && told.length + left.length === 0;
-      shownState = shown;
-      return [...told, ...left, ...(isSame ? [] : [seen])];
+      const newEvents = keepOnePlanChange(await reader.look(store, state), state);
+      // Our own agent writes its events in order; those of a host come from several
+      // lists.
+      if (!isOurs) newEvents.sort((one, other) => one.at - other.at);
+      const stateNow = stateEvent(state, await readStateNow(state), clock.now());
+      const reported = isFirst ? pickPresent(newEvents, state) : newEvents;
+      const withdrawals = withdrawQuestions(reported, isOver(stateNow));
+      const stateKey = JSON.stringify({ ...stateNow, at: 0 });
+      const isSame =
+        stateKey === lastStateKey && reported.length + withdrawals.length === 0;
+      lastStateKey = stateKey;
+      return [...reported, ...withdrawals, ...(isSame ? [] : [stateNow])];
     },
   };
 }
 
-/** The turn is over: a script that looks on may end. */
+/** Whether the turn is over, so that a script that watches may end. */
 export function isOver({ state }: SessionStateSeen): boolean {
   return state === 'settled' || state === 'deleted' || state === 'latched';
 }
@@ -125,7 +133,7 @@ function stateEvent(
     directory: descriptor.directory,
     title: session.title,
     state: name,
-    // How long is left is counted down by whoever shows it.
+    // The view counts down the remaining time itself.
     words: timer === null ? words : words.replace(/, (?:in \d+ \w+|overdue)$/u, ''),
     waits: describeWaits(session, now),
     until: timer?.dueAt ?? null,
@@ -133,49 +141,50 @@ function stateEvent(
   };
 }
 
-/** What ends what was begun: the past is told without both. */
-const ends: Readonly<Partial<Record<SessionEvent['type'], SessionEvent['type']>>> = {
-  'tool-ended': 'tool-started',
-  'check-ended': 'check-started',
-  'check-cancelled': 'check-started',
-  'worker-ended': 'worker-started',
-  'permission-answered': 'permission-asked',
-};
+/** Which event ends which. If both lie in the past, neither is reported. */
+const startsByEnd: Readonly<Partial<Record<SessionEvent['type'], SessionEvent['type']>>> =
+  {
+    'tool-ended': 'tool-started',
+    'check-ended': 'check-started',
+    'check-cancelled': 'check-started',
+    'worker-ended': 'worker-started',
+    'permission-answered': 'permission-asked',
+  };
 
 function keyOf(event: SessionEvent): string {
-  const of = event as Partial<
+  const subject = event as Partial<
     Record<'callId' | 'check' | 'todoId' | 'workerId' | 'requestId', string>
   >;
   return JSON.stringify([
     event.sessionId,
-    of.callId,
-    of.check,
-    of.todoId,
-    of.workerId,
-    of.requestId,
+    subject.callId,
+    subject.check,
+    subject.todoId,
+    subject.workerId,
+    subject.requestId,
   ]);
 }
 
 /**
- * Of the past, what belongs to the present: how it stands, what is open, and the last of
- * what was said and done.
+ * Picks the past events that still matter: the state, what is open, and the last few
+ * events of the turn.
  */
-function present(events: readonly SessionEvent[], { turn }: Session): SessionEvent[] {
+function pickPresent(events: readonly SessionEvent[], { turn }: Session): SessionEvent[] {
   const open = new Map<string, SessionEvent>();
   for (const event of events) {
-    const begun = ends[event.type];
+    const begun = startsByEnd[event.type];
     if (begun !== undefined) open.delete(begun + keyOf(event));
-    else if (Object.values(ends).includes(event.type))
+    else if (Object.values(startsByEnd).includes(event.type))
       open.set(event.type + keyOf(event), event);
     if (event.type === 'run-ended') open.clear();
   }
   const latest = ['plan-changed', 'usage', 'step-started', 'run-started'].map((type) =>
     events.findLast((event) => event.type === type),
   );
-  const kept = new Set([...open.values(), ...latest]);
+  const presentEvents = new Set([...open.values(), ...latest]);
   const since = turn?.startedAt ?? 0;
   const passing = events
-    .filter((event) => event.at >= since && !kept.has(event))
+    .filter((event) => event.at >= since && !presentEvents.has(event))
     .slice(-pastEvents);
-  return events.filter((event) => kept.has(event) || passing.includes(event));
+  return events.filter((event) => presentEvents.has(event) || passing.includes(event));
 }

@@ -1,5 +1,6 @@
-// What a run shows, in words: amounts, todos and how far they are proved, why an answer
-// was refused. Pure; what comes out still holds strangers' text, which the page cleans.
+// What a run shows in words: amounts, todos and how far they are proved, why an answer
+// was refused. Pure. The words still hold texts of the model and of tools; the page
+// cleans them.
 import type { EventOf, TodoView, UsageView } from '../../agent/agent-event.ts';
 import { bareCheck } from '../../core/check-specs.ts';
 import type { TextKind } from '../../core/texts.ts';
@@ -8,12 +9,10 @@ import { formatTime } from '../describe-time.ts';
 import { count, type Style } from '../print.ts';
 import type { ViewState } from './state.ts';
 
-/**
- * `12 ms`, `2.1 s`, `5 min`: at most six letters, so that it fits at the end of a line.
- */
+/** `12 ms`, `2.1 s`, `5 min`: at most six letters, which fit at the end of a line. */
 export function formatShort(milliseconds: number): string {
   if (milliseconds < 999.5) return `${Math.max(0, Math.round(milliseconds))} ms`;
-  // 59.95 s would be rounded up to 60.0 s.
+  // 59.95 s would otherwise round up to 60.0 s.
   if (milliseconds < 59_950) return `${(milliseconds / 1000).toFixed(1)} s`;
   const minutes = Math.round(milliseconds / 60_000);
   return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h`;
@@ -28,7 +27,7 @@ export function formatElapsed(milliseconds: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** Local time of the day; the date too where it is another day. */
+/** Local time of day, with the date if it is not today's. */
 export function formatClock(at: number, now: number): string {
   const [day, time = ''] = formatTime(at).split(' ');
   if (Number.isNaN(at)) return 'an unknown time';
@@ -43,7 +42,10 @@ export function formatTokens(tokens: number): string {
   return `${value < 99.95 ? value.toFixed(1).replace(/\.0$/, '') : value.toFixed(0)}${unit}`;
 }
 
-/** Prices are in US dollars, those of the configuration too. Unknown: not a word. */
+/**
+ * Prices are in US dollars, like those in the configuration. Empty if the price is
+ * unknown.
+ */
 export function describeCost(cost: number | null): string {
   return cost === null ? '' : `$${cost.toFixed(cost < 1 ? 4 : 2)}`;
 }
@@ -57,11 +59,13 @@ export function describeTokens({
   return `${formatTokens(inputTokens)} tokens in${cached}, ${formatTokens(outputTokens)} out`;
 }
 
-/** Why, each time, stood above when it happened. */
+/**
+ * How often the agent was sent back. The reasons already stood above, each at its time.
+ */
 export const sentBack = (times: number): string =>
   `sent back ${times === 1 ? 'once' : `${times} times`}`;
 
-/** In the order in which a human wants to see them when not all can be shown. */
+/** In the order in which a human wants to see them if not all can be shown. */
 export const standings = [
   'open',
   'blocked',
@@ -81,7 +85,7 @@ export const standingNames: Readonly<Record<Standing, string>> = {
   checked: 'checked',
 };
 
-/** `5 checked · 2 claimed, not checked · 1 open`, best first. */
+/** `5 checked · 2 claimed, not checked · 1 open`, best standing first. */
 export function tally(found: readonly Standing[], separator: string): string {
   const counted = standings.toReversed().flatMap((standing) => {
     const amount = found.filter((each) => each === standing).length;
@@ -90,7 +94,7 @@ export function tally(found: readonly Standing[], separator: string): string {
   return counted.join(` ${separator} `);
 }
 
-/** The marks of `plan show`. */
+/** The same marks as in `plan show`. */
 export const todoMarks: Readonly<
   Record<TodoStatus, readonly [mark: string, style: Style]>
 > = {
@@ -102,8 +106,8 @@ export const todoMarks: Readonly<
 };
 
 /**
- * Never calls a claim checked. `goalPassed`: a passed goal check covers todos that have
- * no check of their own.
+ * How far a todo is proved. A claim is never called checked. `goalPassed`: a passed goal
+ * check also covers todos without a check of their own.
  */
 export function standingOf(
   { status, verification }: Pick<TodoView, 'status' | 'verification'>,
@@ -115,7 +119,7 @@ export function standingOf(
   return goalPassed && verification !== 'failed' ? 'covered' : 'claimed';
 }
 
-/** What the system knows of a todo, in brackets; empty: nothing worth a word. */
+/** What we know of a todo, in brackets; empty if nothing is worth saying. */
 export function remarkOf({ status, verification, dropped }: TodoView): string {
   if (dropped && !isEnded({ status })) return ' (dropped)';
   if (verification === 'failed') return ' (check failed)';
@@ -124,19 +128,22 @@ export function remarkOf({ status, verification, dropped }: TodoView): string {
   return verification === 'passed' ? ' (checked)' : ' (claimed)';
 }
 
-/** Reminders are as firm as their level; after the third comes no other. */
+/** Reminders get firmer with each level; there is none after the third. */
 export const lastLevel = 3;
 
-/** In a few words what the agent was sent back with. */
+/** Names in a few words why the agent was sent back. */
 export function continuationName(kind: TextKind): string {
-  const odd: Partial<Record<TextKind, string>> = {
+  const specialNames: Partial<Record<TextKind, string>> = {
     standard: 'todos open',
     'text-question': 'question in the text',
   };
-  return odd[kind] ?? kind.replaceAll('-', ' ');
+  return specialNames[kind] ?? kind.replaceAll('-', ' ');
 }
 
-/** It did not want to stop: it was cut off, or it only has to be told where it was. */
+/**
+ * After these the agent did not want to stop: it was cut off, or it only has to hear
+ * where it was.
+ */
 const notRefused: readonly TextKind[] = [
   'output-limit',
   'iteration-budget',
@@ -144,53 +151,52 @@ const notRefused: readonly TextKind[] = [
   'loop',
 ];
 
-type Known = Pick<ViewState, 'todos' | 'said' | 'results'>;
+type ViewFacts = Pick<ViewState, 'todos' | 'said' | 'results'>;
 
-/**
- * What happened at a stop attempt, as one human sentence: `"All done!" refused: 3 of 4
- * todos open`.
- */
+/** Describes a stop attempt in one sentence: `"All done!" refused: 3 of 4 todos open`. */
 export function describeContinuation(
-  { textKind, level, ...told }: EventOf<'continuation'>,
-  known: Known,
+  { textKind, level, ...reported }: EventOf<'continuation'>,
+  known: ViewFacts,
   quote: (text: string) => string,
 ) {
   const isRefused = !notRefused.includes(textKind);
-  const asked =
+  const question =
     textKind === 'text-question' ? /[^.!?\n]*\?/u.exec(known.said)?.[0] : undefined;
-  const said = quote(asked ?? firstSentence(known.said));
-  const head = isRefused ? `${said === '' ? 'Stop' : `"${said}"`} refused` : 'Sent on';
+  const quoted = quote(question ?? firstSentence(known.said));
+  const head = isRefused
+    ? `${quoted === '' ? 'Stop' : `"${quoted}"`} refused`
+    : 'Sent on';
   const again = level > 1 ? ` (reminder ${level} of ${lastLevel})` : '';
-  const next = told.next ?? known.todos.find(isOpen)?.title ?? null;
-  const open = told.open ?? known.todos.filter(isOpen).length;
-  const left = formatOpenTodos(open, told.total ?? known.todos.length);
+  const next = reported.next ?? known.todos.find(isOpen)?.title ?? null;
+  const open = reported.open ?? known.todos.filter(isOpen).length;
+  const openTodos = formatOpenTodos(open, reported.total ?? known.todos.length);
   return {
     isRefused,
-    sentence: `${head}: ${reasonOf(textKind, open, left, known, quote)}${again}`,
+    sentence: `${head}: ${reasonOf(textKind, open, openTodos, known, quote)}${again}`,
     next,
   };
 }
 
-/** `2 of 3 todos open`; a plan that is not known has no total. */
+/** `2 of 3 todos open`; an unknown plan has no total. */
 function formatOpenTodos(open: number, total: number): string {
   return total < open
     ? `${count(open, 'todo')} open`
     : `${open} of ${count(total, 'todo')} open`;
 }
 
-/** What it said first is what it wanted to be believed. */
+/** The first sentence of the agent's text, which is usually its claim. */
 function firstSentence(text: string): string {
   const lines = text.split('\n').filter((line) => /[\p{L}\p{N}]/u.test(line));
   // A heading says less than the words below it.
-  const told = lines.find((line) => !/^\s*#/u.test(line)) ?? lines[0] ?? '';
-  const line = told.replace(/^[\s#>*_-]+/u, '').replaceAll('**', '');
+  const spokenLine = lines.find((line) => !/^\s*#/u.test(line)) ?? lines[0] ?? '';
+  const line = spokenLine.replace(/^[\s#>*_-]+/u, '').replaceAll('**', '');
   return /^.*?[.!?](?=\s|$)/u.exec(line)?.[0] ?? line;
 }
 
 const isOpen = ({ status }: TodoView): boolean =>
   status === 'pending' || status === 'in_progress';
 
-/** Those that need no figure. */
+/** The reasons that need no figure. */
 const reasons = {
   'bulk-claim': 'it called several todos finished at once; it has to show each',
   'checks-running': 'its checks still run',
@@ -206,7 +212,7 @@ function reasonOf(
   textKind: TextKind,
   open: number,
   left: string,
-  { todos, results }: Known,
+  { todos, results }: ViewFacts,
   quote: (text: string) => string,
 ): string {
   switch (textKind) {
@@ -216,11 +222,11 @@ function reasonOf(
       const dropped = todos
         .filter((todo) => todo.dropped && isOpen(todo))
         .map(({ title }) => title);
-      const named =
+      const droppedNames =
         dropped.length === 1
           ? `"${quote(dropped[0] ?? '')}"`
           : count(dropped.length, 'todo');
-      return `it left ${dropped.length === 0 ? 'todos' : named} out of the plan`;
+      return `it left ${dropped.length === 0 ? 'todos' : droppedNames} out of the plan`;
     }
     case 'failed-check': {
       const failed = [...results.values()].filter(({ result }) => result !== 'passed');
@@ -238,7 +244,7 @@ function reasonOf(
   }
 }
 
-/** A name of several words needs quotes to be read as one; a command is its own name. */
+/** A check by its name. The quotes show where a name of several words ends. */
 export function checkName(
   check: string,
   shorten = (name: string): string => name,
@@ -246,7 +252,7 @@ export function checkName(
   return `check "${shorten(bareCheck(check))}"`;
 }
 
-/** `exited with 1 instead of 0`: without the name and the time that stand beside it. */
+/** `exited with 1 instead of 0`: without the name and the time, which stand beside it. */
 export function whyNotPassed({
   check,
   sentence,
@@ -259,10 +265,10 @@ export function whyNotPassed({
 }
 
 /**
- * What to show of the tools that we know, in order; other tools are searched for a name
- * of `usual`.
+ * Which arguments to show of the tools that we know, in order. Of other tools the first
+ * argument that `usualArguments` names is shown.
  */
-const telling: Readonly<Record<string, readonly string[]>> = {
+const tellingArguments: Readonly<Record<string, readonly string[]>> = {
   grep: ['pattern', 'path'],
   glob: ['pattern', 'path'],
   complete_todo: ['outcome'],
@@ -270,7 +276,7 @@ const telling: Readonly<Record<string, readonly string[]>> = {
   list_todo: ['status'],
   delegate: ['instructions'],
 };
-const usual = [
+const usualArguments = [
   'command',
   'path',
   'file',
@@ -284,20 +290,22 @@ const usual = [
 ];
 
 /**
- * The one argument of a call that tells people what it does; of a tool that nobody knows
+ * The one argument of a call that tells people what it does. Of an unknown tool this is
  * its first text.
  */
 export function tellingArgument(tool: string, input: unknown): string {
   if (typeof input === 'string') return input;
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return '';
-  const given = new Map(Object.entries(input));
+  const argumentsByName = new Map(Object.entries(input));
   const texts = (names: readonly string[]): string[] =>
     names
-      .map((name) => given.get(name))
+      .map((name) => argumentsByName.get(name))
       .filter((value) => typeof value === 'string' && value.trim() !== '');
-  const parts = texts(Object.hasOwn(telling, tool) ? (telling[tool] ?? []) : []);
+  const parts = texts(
+    Object.hasOwn(tellingArguments, tool) ? (tellingArguments[tool] ?? []) : [],
+  );
   if (parts.length > 0) return parts.join(' ');
-  const list = given.get('todos') ?? given.get('items');
+  const list = argumentsByName.get('todos') ?? argumentsByName.get('items');
   if (Array.isArray(list)) return count(list.length, 'todo');
-  return texts([...usual, ...given.keys()])[0] ?? '';
+  return texts([...usualArguments, ...argumentsByName.keys()])[0] ?? '';
 }
