@@ -170,7 +170,7 @@ function createView(options: OpenedOptions, known: State | null) {
    */
   let last: Decision | null | undefined;
   let isOpening = true;
-  /** Of the texts, which are asked for within a transaction: told when it is over. */
+  /** Remarks on texts, which are made within a transaction: told when it is over. */
   const notices: string[] = [];
   const watch: GoalSessionOptions['watch'] = (now, events, decisions) => {
     state = now;

@@ -41,7 +41,7 @@ export type GoalSessionOptions = OpenOptions &
     directory: string;
     /** What a message of the human freezes. */
     policy: () => Policy;
-    /** Whose settings hold; null: those of no agent by name. */
+    /** The agent whose settings hold; null: the session names none. */
     agentName: string | null;
     /** Takes the fingerprint of the workspace. Default: that of its files. */
     look?: Parts['checker']['look'];

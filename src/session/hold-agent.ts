@@ -83,8 +83,8 @@ export function createHold(
   }
 
   /**
-   * Whoever forgot to pass the tools on sees only an agent that never plans. Work that is
-   * `done` needed none.
+   * A program that forgot to pass the tools on sees only an agent that never plans. Work
+   * that is `done` needed none.
    */
   async function tellUnused() {
     if (isUnusedTold || !['claimed', 'exhausted', 'stagnant'].includes(outcome() ?? ''))

@@ -22,7 +22,7 @@ import { type AnyRun, ownAgentName, type Run } from './run.ts';
 /** For our own agent, each of its workers and every program that we drive. */
 export const ownPlace = (directory: string) => describePlace('untildone', directory);
 
-/** Who does the work of a run: our own agent, or a program that we drive. */
+/** The agent of a run: our own, or a program that we drive. */
 export type RunAgent = Readonly<{
   descriptor: SessionDescriptor;
   model: string | null;
@@ -30,7 +30,10 @@ export type RunAgent = Readonly<{
   shownModel: string;
   /** null: it asks nobody through us. */
   gate: Run['gate'] | null;
-  /** The session is open; the human's words, if any, did not join it yet. */
+  /**
+   * The session is open. `saysMore`: words of the human are about to join a conversation
+   * that is taken up.
+   */
   prepare(saysMore: boolean): Promise<unknown>;
   /** Resolves with what the last failed call said. */
   work(): Promise<string | null>;
