@@ -31,13 +31,13 @@ export const checkReducers = byEvent({
   /** The first result of each check counts, because later ones see the agent's work. */
   'baseline-seen'(state, { fingerprint, checks }) {
     const absorbed = absorbFingerprint(state, fingerprint);
-    const known = absorbed.baseline ?? { fingerprint, writes: state.work.writes };
+    const first = absorbed.baseline ?? { fingerprint, writes: state.work.writes };
     const results = Object.fromEntries(
       checks.map(({ check, result }) => [check, result]),
     );
     return {
       ...absorbed,
-      baseline: { ...known, checks: { ...results, ...state.baseline?.checks } },
+      baseline: { ...first, checks: { ...results, ...state.baseline?.checks } },
     };
   },
   /**
@@ -49,12 +49,12 @@ export const checkReducers = byEvent({
     const { plan, goal } = state;
     const one = todoId === null ? null : findTodo(plan, todoId);
     const completed = one?.status === 'completed' ? [one] : [];
-    const wanted = todoId === null ? plan.filter(isUnverified) : completed;
+    const todos = todoId === null ? plan.filter(isUnverified) : completed;
     const running = Object.keys(goal).filter(
       (check) => todoId === null && goal[check]?.state === 'running',
     );
     const checks = [
-      ...wanted.flatMap(checksOf),
+      ...todos.flatMap(checksOf),
       ...running.map((check) => ({ todoId: null, check })),
     ];
     return step(

@@ -184,10 +184,10 @@ export function checksForTitle(
   settings: CheckSettings,
   title: string,
 ): readonly string[] {
-  const wanted = title.trim().toLowerCase();
+  const lowerTitle = title.trim().toLowerCase();
   const fitting = settings.todoChecks.filter(({ title: pattern = '' }) =>
     expandBraces(pattern.trim().toLowerCase())?.some((one) =>
-      matchesNames(compileNames([one]), [wanted]),
+      matchesNames(compileNames([one]), [lowerTitle]),
     ),
   );
   return [...new Set(fitting.flatMap(({ checks }) => (checks ?? []).map(checkId)))];
@@ -247,9 +247,9 @@ function readCheck(id: string, setting: CheckSetting, path: string, report: Repo
     report(path, 'must have exactly one of command, file, http, human');
     return null;
   }
-  const known: readonly string[] = [...fieldsByKind[kind], 'timeoutSeconds', 'files'];
+  const fields: readonly string[] = [...fieldsByKind[kind], 'timeoutSeconds', 'files'];
   for (const field of Object.keys(setting)) {
-    if (!known.includes(field))
+    if (!fields.includes(field))
       report(joinPath(path, field), `has no meaning for a check of kind ${kind}`);
   }
   const {

@@ -238,13 +238,13 @@ export function parseEnvironment(
   const problems = collectProblems();
   const warnings = collectProblems();
   const config: RawConfig = {};
-  const found: [SettingTarget, unknown][] = [];
+  const entries: [SettingTarget, unknown][] = [];
   for (const [variable, text] of Object.entries(environment)) {
     if (!variable.startsWith(prefix) || text === undefined || text.trim() === '')
       continue;
     const target = targetByVariable.get(variable);
     if (target !== undefined) {
-      found.push([target, readTarget(target, text, variable, problems.report)]);
+      entries.push([target, readTarget(target, text, variable, problems.report)]);
     } else if (!otherVariables.includes(variable)) {
       const shown = /^\w{1,100}$/.test(variable) ? variable : quoted(variable, 100);
       warnings.report(shown, () => unknownVariable(variable));
@@ -252,8 +252,8 @@ export function parseEnvironment(
   }
   // The environment has no order, so a field counts more than its section as a whole.
   const weight = ({ field }: SettingTarget) => (field === null ? 0 : 1);
-  found.sort(([one], [other]) => weight(one) - weight(other));
-  for (const [target, value] of found) setValue(config, target, value);
+  entries.sort(([one], [other]) => weight(one) - weight(other));
+  for (const [target, value] of entries) setValue(config, target, value);
   return { ...resultOf(config, problems.problems()), warnings: warnings.problems() };
 }
 
@@ -288,9 +288,9 @@ export function parseFlags(argv: readonly string[]): FlagsResult {
   const { report, problems } = collectProblems();
   const config: RawConfig = {};
   const rest: string[] = [];
-  const left = [...argv];
-  while (left.length > 0 && left[0] !== '--') {
-    const argument = left.shift() ?? '';
+  const remaining = [...argv];
+  while (remaining.length > 0 && remaining[0] !== '--') {
+    const argument = remaining.shift() ?? '';
     const flag = recogniseFlag(argument);
     if (flag === null) {
       rest.push(argument);
@@ -298,7 +298,8 @@ export function parseFlags(argv: readonly string[]): FlagsResult {
     }
     const { name, target } = flag;
     const text =
-      flag.text ?? (left[0]?.startsWith('--') === false ? left.shift() : undefined);
+      flag.text ??
+      (remaining[0]?.startsWith('--') === false ? remaining.shift() : undefined);
     if (text === undefined || text.trim() === '')
       report(name, `needs a value: ${name}=VALUE`);
     else {
@@ -306,7 +307,7 @@ export function parseFlags(argv: readonly string[]): FlagsResult {
       setValue(config, target, addUp(target, config[target.setting], value));
     }
   }
-  rest.push(...left);
+  rest.push(...remaining);
   return { ...resultOf(config, problems()), rest };
 }
 
@@ -399,8 +400,8 @@ type LayerValue = Readonly<{ origin: Origin; value: unknown }>;
  */
 export function mergeSettings(layers: Layers): { settings: Settings; origins: Origins } {
   const found: [string, Origin][] = [];
-  const given = { default: defaultSettings, ...layers };
-  const values = origins.map((origin) => ({ origin, value: given[origin] ?? {} }));
+  const sources = { default: defaultSettings, ...layers };
+  const values = origins.map((origin) => ({ origin, value: sources[origin] ?? {} }));
   const settings = mergeValues(configKind, '', values, found) as Settings;
   return { settings, origins: Object.fromEntries(found) };
 }

@@ -69,10 +69,10 @@ export function momentToTell(
   events: readonly Event[],
   decisions: readonly Decision[],
 ): Moment | null {
-  const ended = decisions.findLast(
+  const ending = decisions.findLast(
     ({ outcome, observed }) => outcome !== null && !observed,
   );
-  if (ended !== undefined) return kind === 'subagent' ? null : ended;
+  if (ending !== undefined) return kind === 'subagent' ? null : ending;
   const isApproval = events.some(
     (event) => event.type === 'check-finished' && event.result === 'waiting',
   );

@@ -15,8 +15,8 @@ export function parseJsonText(text: string): { ok: true; value: unknown } | Refu
     const fault = findFault(bare);
     if (fault === null) return refuse('is not valid JSON');
     const before = plain.slice(0, fault.offset).split('\n');
-    const place = `line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
-    return refuse(`is not valid JSON: ${place}: ${fault.reason}`);
+    const position = `line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
+    return refuse(`is not valid JSON: ${position}: ${fault.reason}`);
   }
 }
 

@@ -105,20 +105,23 @@ export function verifyLedger(
   for (const entry of entries) {
     sequence += 1;
     if (entry.sequence !== sequence)
-      return broken(
+      return reportBreak(
         sequence,
         `entry ${sequence} is missing; found ${entry.sequence} instead`,
       );
     if (entry.previousHash !== head)
-      return broken(sequence, `entry ${sequence} does not follow from the one before it`);
+      return reportBreak(
+        sequence,
+        `entry ${sequence} does not follow from the one before it`,
+      );
     if (hash(canonicalEntry(entry, sequence, head)) !== entry.hash)
-      return broken(sequence, `entry ${sequence} was changed after it was written`);
+      return reportBreak(sequence, `entry ${sequence} was changed after it was written`);
     head = entry.hash;
   }
   return { intact: true, length: sequence, head };
 }
 
-function broken(brokenAt: number, sentence: string): LedgerReport {
+function reportBreak(brokenAt: number, sentence: string): LedgerReport {
   return { intact: false, brokenAt, sentence };
 }
 

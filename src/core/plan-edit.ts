@@ -240,9 +240,9 @@ function joinTwin(draft: PlanDraft, item: NewTodo, twin: Todo) {
     return draft.notice(
       `"${title}" is in the plan already, as ${twin.id}; it was not added again.`,
     );
-  const known = draft.put(twin, { ...twin, hostKey }, 'edited', { hostKey });
+  const joined = draft.put(twin, { ...twin, hostKey }, 'edited', { hostKey });
   const wanted = wantedStatus(item);
-  if (wanted.status !== 'pending') draft.setStatus(known, wanted);
+  if (wanted.status !== 'pending') draft.setStatus(joined, wanted);
 }
 
 /** Notes that another todo is in progress too (T7). `added`: one of several new ones. */

@@ -22,17 +22,17 @@ export function collectProblems(most = 100) {
   let more = 0;
   const report: Report = (path, message) => {
     if (kept.length >= most) more += 1;
-    else kept.push({ path: worded(path), message: worded(message) });
+    else kept.push({ path: toWords(path), message: toWords(message) });
   };
-  const rest = () => ({
+  const remainder = () => ({
     path: '',
     message: `${more} more ${more === 1 ? 'problem' : 'problems'}`,
   });
-  const problems = (): readonly Problem[] => (more === 0 ? kept : [...kept, rest()]);
+  const problems = (): readonly Problem[] => (more === 0 ? kept : [...kept, remainder()]);
   return { report, problems };
 }
 
-function worded(words: string | (() => string)): string {
+function toWords(words: string | (() => string)): string {
   return typeof words === 'string' ? words : words();
 }
 

@@ -55,13 +55,13 @@ export function writeList(
     (item, index) => !draft.refuseItem({ ...item, title: item.content }, index, settings),
   );
   const orders = placeWritten(rowOf, plan);
-  const known = new Set(plan.map(({ id }) => id));
+  const planIds = new Set(plan.map(({ id }) => id));
   const applied = items.filter((item, index) => {
     const { freshId: id, content: title, id: hostKey, status, priority, reason } = item;
     const todo = rowOf[index] ?? null;
     if (!isGood[index]) return false;
     if (todo !== null) updateTodo(draft, todo, item, orders[index] ?? 0);
-    else if (!known.has(id))
+    else if (!planIds.has(id))
       draft.add(
         { id, title, hostKey, status, priority, reason },
         settings,
@@ -163,8 +163,8 @@ export function placeWritten(
     const amount = end - orders.length;
     const low = Math.max(orders.at(-1) ?? 0, end === rowOf.length ? last : 0);
     const high = rowOf[end]?.order ?? low + orderGap * (amount + 1);
-    for (let place = 1; place <= amount; place += 1)
-      orders.push(low + ((high - low) / (amount + 1)) * place);
+    for (let step = 1; step <= amount; step += 1)
+      orders.push(low + ((high - low) / (amount + 1)) * step);
   }
   return orders;
 }
@@ -282,10 +282,10 @@ function pairGap<Row extends Matchable>(
   rows: readonly Row[],
 ): void {
   const pairs: { index: number; row: Row; overlap: number }[] = [];
-  const known = new Map<string, Bigrams>();
+  const bigramsById = new Map<string, Bigrams>();
   const bigramsOf = (row: Row): Bigrams => {
-    const found = known.get(row.id) ?? bigrams(row.titleKey);
-    known.set(row.id, found);
+    const found = bigramsById.get(row.id) ?? bigrams(row.titleKey);
+    bigramsById.set(row.id, found);
     return found;
   };
   const reach = Math.max(
@@ -372,11 +372,16 @@ export function hostListChanges(
   const changes = listed.flatMap((todo) =>
     keyedChanges(before.get(todo.key), todo, idOf),
   );
-  const shown = new Set(listed.map(({ key }) => key));
+  const listedKeys = new Set(listed.map(({ key }) => key));
   for (const { key, status } of before.values()) {
     // A finished todo leaves a host's list silently; an open one that leaves was deleted
     // (T2).
-    if (key === null || shown.has(key) || status === 'completed' || status === 'gone')
+    if (
+      key === null ||
+      listedKeys.has(key) ||
+      status === 'completed' ||
+      status === 'gone'
+    )
       continue;
     changes.push({ type: 'todo-updated', todoId: key, changes: { status: 'cancelled' } });
   }
@@ -389,16 +394,16 @@ function keyedChanges(
   idOf: (key: string) => string,
 ): ListChange[] {
   if (key === null) return [];
-  const known = statusFromWord(word);
+  const knownStatus = statusFromWord(word);
   // A todo with an unknown word counts as open (T6). Only told hosts read the reply of
   // the plan, which says so.
-  const status = known ?? 'pending';
+  const status = knownStatus ?? 'pending';
   if (before === undefined) {
     const item = {
       id: idOf(key),
       title,
       hostKey: key,
-      status: known ?? word,
+      status: knownStatus ?? word,
       context: context ?? undefined,
     };
     return [{ type: 'todos-created', items: [item] }];

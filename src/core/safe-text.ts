@@ -132,7 +132,7 @@ export function hasHidden(text: string): boolean {
  * is `\u202e`.
  */
 export function visibleLine(text: string): string {
-  return text.replace(hidden, escaped);
+  return text.replace(hidden, escapeCharacter);
 }
 
 /** The lines of a text, each with its hidden characters shown. */
@@ -145,10 +145,10 @@ export function visibleLines(text: string): string[] {
  * command.
  */
 export function asciiOnly(text: string): string {
-  return text.replace(/[^\p{ASCII}]/gu, escaped);
+  return text.replace(/[^\p{ASCII}]/gu, escapeCharacter);
 }
 
-function escaped(character: string): string {
+function escapeCharacter(character: string): string {
   const name = names[character];
   if (name !== undefined) return name;
   const code = character.codePointAt(0) ?? 0;

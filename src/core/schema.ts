@@ -262,11 +262,11 @@ function readKind(kind: Kind, value: unknown, position: ReadPosition): unknown {
     case 'either': {
       const isMeant = ({ type }: Kind): boolean =>
         type === 'list' ? Array.isArray(value) : typeof value === 'string';
-      const meant = kind.of.find(isMeant);
-      if (meant === undefined) break;
-      const found = readKind(meant, value, position);
+      const fitting = kind.of.find(isMeant);
+      if (fitting === undefined) break;
+      const found = readKind(fitting, value, position);
       const wrong = kind.refuses?.(value) ?? null;
-      if (wrong !== null) report(position, wrong);
+      if (wrong !== null) reportAt(position, wrong);
       return found;
     }
     case 'list':
@@ -303,8 +303,8 @@ function readKind(kind: Kind, value: unknown, position: ReadPosition): unknown {
     default:
       if (fits(kind, value)) return value;
   }
-  report(position, () => {
-    const sentence = `must be ${expectation(kind)}, got ${excerpt(value)}`;
+  reportAt(position, () => {
+    const sentence = `must be ${describeKind(kind)}, got ${excerpt(value)}`;
     const { values = [] } = (kind.type === 'nullable' ? kind.of : kind) as {
       values?: readonly string[];
     };
@@ -325,7 +325,7 @@ function readAt(
   return found;
 }
 
-function report(
+function reportAt(
   position: ReadPosition,
   message: string | (() => string),
   key?: string,
@@ -370,7 +370,7 @@ function readSection(
     const where =
       position.path === '' && position.keys.length === 0 ? '' : ' that can be given here';
     if (kind === undefined)
-      report(
+      reportAt(
         position,
         () => didYouMean(`is not a setting${where}`, key, Object.keys(fields)),
         key,
@@ -395,11 +395,11 @@ function readNamed(
   for (const [name, inner] of Object.entries(value)) {
     const key = name.toLowerCase();
     const earlier = spellings.get(key);
-    if (reservedNames.includes(key)) report(position, 'cannot be used as a name', name);
+    if (reservedNames.includes(key)) reportAt(position, 'cannot be used as a name', name);
     else if (!fits(nameKind, name))
-      report(position, `the name must be ${expectation(nameKind)}`, name);
+      reportAt(position, `the name must be ${describeKind(nameKind)}`, name);
     else if (earlier !== undefined)
-      report(position, `is given twice: ${excerpt(earlier)} is the same name`, name);
+      reportAt(position, `is given twice: ${excerpt(earlier)} is the same name`, name);
     else {
       spellings.set(key, name);
       entries.push([key, readAt(kind, inner, position, name)]);
@@ -473,7 +473,7 @@ function isBetween(value: number, minimum: number, maximum: number): boolean {
   return value >= minimum && value <= maximum;
 }
 
-function expectation(kind: Kind): string {
+function describeKind(kind: Kind): string {
   if (kind.expected !== undefined) return kind.expected;
   switch (kind.type) {
     case 'boolean':
@@ -500,9 +500,9 @@ function expectation(kind: Kind): string {
         ? 'a list'
         : `a list of at most ${kind.maximum} entries`;
     case 'nullable':
-      return `${expectation(kind.of)}, or null`;
+      return `${describeKind(kind.of)}, or null`;
     case 'either':
-      return kind.of.map(expectation).join(', or ');
+      return kind.of.map(describeKind).join(', or ');
     case 'named':
       return `an object of at most ${kind.maximum} names`;
     default:

@@ -579,14 +579,14 @@ export const settingNames = Object.keys(settingTable) as readonly (keyof Setting
 /** The settings that hold if no source gives any; nobody can change them. */
 export const defaultSettings: Settings = Object.freeze(
   Object.fromEntries(
-    settingNames.map((name) => [name, frozen(settingTable[name].default)]),
+    settingNames.map((name) => [name, freezeDeep(settingTable[name].default)]),
   ),
 ) as unknown as Settings;
 
 /** Freezes a default, because a caller that changed it would change it for everyone. */
-function frozen(value: unknown): unknown {
+function freezeDeep(value: unknown): unknown {
   if (typeof value === 'object' && value !== null) {
-    for (const inner of Object.values(value)) frozen(inner);
+    for (const inner of Object.values(value)) freezeDeep(inner);
     Object.freeze(value);
   }
   return value;
@@ -597,13 +597,13 @@ function frozen(value: unknown): unknown {
  * spell the same agent "Build" and "build".
  */
 export function settingsForAgent(settings: Settings, agentName: string | null): Settings {
-  const wanted = agentName?.toLowerCase();
-  const found = Object.entries(settings.agents).find(
-    ([name]) => name.toLowerCase() === wanted,
+  const lowerName = agentName?.toLowerCase();
+  const agent = Object.entries(settings.agents).find(
+    ([name]) => name.toLowerCase() === lowerName,
   );
-  if (found === undefined) return settings;
+  if (agent === undefined) return settings;
   // If an override gives only a part of a section, the rest of the section stays.
-  const overrides = Object.entries(found[1]).map(([name, value]) => {
+  const overrides = Object.entries(agent[1]).map(([name, value]) => {
     const setting = name as keyof Overridable;
     return settingTable[setting].type === 'section'
       ? [name, { ...(settings[setting] as object), ...(value as object) }]

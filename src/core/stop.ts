@@ -353,10 +353,10 @@ function settleTurn(context: StopContext, decision: Decision): Step {
   if (state.descriptor.mode === 'told' && message !== null) {
     const level = context.undelivered === null ? 'info' : 'warning';
     const parts = { reason: sentence, outcome: outcome ?? '', ...openTodos(state) };
-    const own = ownToast(settings.toasts, 'end', parts);
+    const ownWords = ownToast(settings.toasts, 'end', parts);
     // Our own message names the outcome; the user's words may not.
-    const title = own === null ? 'untildone' : `untildone: ${outcome}`;
-    commands.push({ type: 'notify', level, title, message: own ?? message });
+    const title = ownWords === null ? 'untildone' : `untildone: ${outcome}`;
+    commands.push({ type: 'notify', level, title, message: ownWords ?? message });
   }
   return decidedStep(decision, { ...endTurn(state), settled }, commands);
 }

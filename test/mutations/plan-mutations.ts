@@ -171,8 +171,8 @@ export const planMutations = mutationsOf({
   },
   'src/core/reconcile.ts': {
     'unknown-status-vanishes': {
-      find: "const status = known ?? 'pending';",
-      replace: 'if (known === null) return [];\n  const status = known;',
+      find: "const status = knownStatus ?? 'pending';",
+      replace: 'if (knownStatus === null) return [];\n  const status = knownStatus;',
       why: 'a todo with an unknown status is not held',
     },
     'parallel-stop-decided-twice': {
