@@ -67,8 +67,8 @@ export async function askAtTerminal(
 }
 
 /** Reads the answer to a check. Null: it stays open. */
-export function readApproval(said: string): HumanAnswer | null {
-  const words = said.trim();
+export function readApproval(text: string): HumanAnswer | null {
+  const words = text.trim();
   if (words === '') return null;
   if (/^y(es)?$/iu.test(words)) return { approved: true, reason: '' };
   if (/^no?$/iu.test(words)) return { approved: false, reason: '' };
@@ -82,19 +82,19 @@ const nearAnswers =
 /**
  * Whether a text was meant as an answer, although it is none: it is passed on to nobody.
  */
-export function isNearAnswer(said: string): boolean {
-  return nearAnswers.test(said.trim());
+export function isNearAnswer(text: string): boolean {
+  return nearAnswers.test(text.trim());
 }
 
 export const permissionLetters = 'y, s, a or n';
 
-export function notUnderstood(said: string, answers = permissionLetters): string {
-  return `"${oneLine(said, 40)}" was not understood; answer ${answers}.`;
+export function notUnderstood(text: string, answers = permissionLetters): string {
+  return `"${oneLine(text, 40)}" was not understood; answer ${answers}.`;
 }
 
 /** Reads a letter or a whole word. Null: it is no answer, and the question stays open. */
-export function readPermission(said: string): PermissionChoice | null {
-  const word = said.trim().toLowerCase();
+export function readPermission(text: string): PermissionChoice | null {
+  const word = text.trim().toLowerCase();
   const isMeant = (choice: PermissionChoice): boolean =>
     word === choice ||
     word === permissionAnswers[choice][0] ||

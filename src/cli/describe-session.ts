@@ -1,7 +1,6 @@
-// Describes a session in words: how people tell it from others (V11), what it is doing,
-// how far its plan is, how much of its limits is used (C3, C4). Pure. The same values
-// feed the text and the JSON of `status`; text made from them is not safe for a terminal
-// yet.
+// Describes a session in words: its name (V11), what it is doing, how far its plan is,
+// how much of its limits is used (C3, C4). Pure. The same values feed the text and the
+// JSON of `status`; text made from them is not safe for a terminal yet.
 import type { Decision } from '../core/decision.ts';
 import type { Reason } from '../core/rules.ts';
 import { visibleLine } from '../core/safe-text.ts';
@@ -106,8 +105,8 @@ export const isAtWork = ({ name }: DescribedState): boolean => atWorkStates.has(
 
 /**
  * The state of a session in words.
- * @param processState the session's process; null: it is not known, so only the record counts
- * (see `describeCurrentState`)
+ * @param processState the session's process; null: it is not known, so only the record
+ * counts (see `describeCurrentState`)
  */
 export function describeState(
   session: Session,

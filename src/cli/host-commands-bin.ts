@@ -1,7 +1,6 @@
 // The commands that a host starts by itself, from a copy that may lie anywhere: the MCP
-// server, the runner of checks, and what the slash commands of a host's plugin show. The
-// hook performs slash commands that change something, because only it knows that a human
-// typed them.
+// server, the runner of checks, and what a plugin's slash commands show. The hook
+// performs slash commands that change something: only it knows that a human typed them.
 import { oneLine } from '../core/safe-text.ts';
 
 /** The build writes it in; its commands are in a file beside this one. */

@@ -97,7 +97,7 @@ export function createHumanActs(io: Io, store: Store, sessionId: string) {
     return refusal;
   };
   const holdSession = async (
-    work: (place: ActContext) => Promise<unknown>,
+    work: (context: ActContext) => Promise<unknown>,
   ): Promise<string | null> => {
     const agent = await io.agentAbove();
     const own =

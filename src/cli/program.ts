@@ -124,7 +124,7 @@ function closestKnown(written: string, known: readonly string[]): string | null 
   if (known.includes(written)) return null;
   const begun =
     written.length > 2 ? known.find((name) => name.startsWith(written)) : undefined;
-  // Finds `claude-code` for `cluade`.
+  // Finds claude-code for `cluade`.
   const isNear = (name: string) =>
     closestName(written, [name.slice(0, written.length)]) !== null;
   return (

@@ -1,7 +1,6 @@
-// Takes a human's yes to what this project's file asks for (V10): shows it and accepts
-// it, for `trust`, `run` and `init` alike. It accepts nothing without a terminal, except
-// by `run --trust`. It also puts the checks of `init` and `config init` into that file,
-// so that the first outcome can be `done`.
+// Takes a human's yes to what this project's file asks for (V10), for `trust`, `run` and
+// `init` alike. It accepts nothing without a terminal, except by `run --trust`. It also
+// adds the checks of `init` and `config init`, so that the first outcome can be `done`.
 import { realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { CommandCheck } from '../core/check-specs.ts';

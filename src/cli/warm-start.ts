@@ -1,7 +1,6 @@
 // Loads a file that the build makes for some commands, with the code that an earlier
-// start compiled. Node's own cache is written before a file runs, so it lacks every
-// function that is compiled at its first call: for `run`, half of the code before its
-// first request. Without a cache everything is compiled again.
+// start compiled. Node's own cache lacks every function that is compiled at its first
+// call: for `run`, half of its start. Without a cache everything is compiled again.
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -95,7 +95,7 @@ interface Approvable {
   readonly waits: boolean;
   readonly json: object;
   /** Null: the human has not answered with flags and is asked now. */
-  answer(said: HumanAnswer | null): Promise<Answer>;
+  answer(flagAnswer: HumanAnswer | null): Promise<Answer>;
 }
 
 const usageError = (sentence: string): UntildoneError =>

@@ -276,11 +276,9 @@ async function playStory(
         hasRefused ||= !event.granted;
       }
       if (event.type === 'plan-changed') completed = event.completed;
-      if (
-        event.type === 'step-started' &&
-        completed === completedAtInterrupt &&
-        !hasInterrupted
-      ) {
+      const isTimeToInterrupt =
+        event.type === 'step-started' && completed === completedAtInterrupt;
+      if (isTimeToInterrupt && !hasInterrupted) {
         hasInterrupted = true;
         watched.tell('The script presses Ctrl-C.');
         watched.interrupt();

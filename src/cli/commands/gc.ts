@@ -1,7 +1,6 @@
 // `untildone gc`: moves sessions that nobody touched for a while into the archive, from
-// which a host that comes back gets them whole; with --forget it removes one session for
-// good. Only a human may do that: it asks at a terminal or wants --yes, and refuses an
-// agent and a session at work.
+// which a host gets them back whole. `--forget` removes one session for good; it wants a
+// human's yes, and refuses an agent and a session at work.
 import { UntildoneError } from '../../core/error.ts';
 import type { Session } from '../../core/state.ts';
 import { ownSession } from '../../engine/session-owner.ts';

@@ -1,7 +1,6 @@
 // `untildone pause`, `stop`, `resume` and `say`: a human holds a session, takes that back
-// (C3, G4), or speaks to our own agent while it works (T3). An agent that calls `pause`
-// or `stop` pauses its own session, as `todo_pause` does, and no other (V12). Only a
-// human may resume, and budgets stay spent (G6).
+// (C3, G4), or speaks to our own agent (T3). An agent that calls `pause` or `stop` pauses
+// its own session and no other (V12). Only a human may resume; budgets stay spent (G6).
 import { UntildoneError } from '../../core/error.ts';
 import { isTurnOver, type Session } from '../../core/state.ts';
 import { createIdentifiers } from '../../engine/system.ts';

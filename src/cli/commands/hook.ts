@@ -1,7 +1,6 @@
 // The commands that programs start, not people. `untildone hook HOST` answers one call of
-// a host's hook, for hosts whose shared settings cannot name a path; it runs the same
-// code as the file that `init` copies. `untildone check-runner` works through the queue
-// of checks of one folder; untildone starts it by itself.
+// a host's hook, for hosts whose shared settings cannot name a path. `untildone
+// check-runner` works through the queue of checks of one folder.
 import type { Command } from '../command.ts';
 
 export const hook: Command = {

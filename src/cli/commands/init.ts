@@ -1,7 +1,6 @@
 // `untildone init`: sets a host up or takes that back, and gives the project a check. It
-// works everything out before it writes anything, and every change can be undone. It
-// needs no network and runs no program of the host. The only command that it runs is a
-// check that the human has just accepted.
+// works everything out before it writes, and every change can be undone. It needs no
+// network, and the only command that it runs is a check that the human has just accepted.
 
 import { UntildoneError } from '../../core/error.ts';
 import { hosts } from '../../hosts/hosts.ts';

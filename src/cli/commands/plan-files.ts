@@ -1,7 +1,6 @@
 // `untildone plan import` and `plan export`: read and write Markdown task lists. Import
-// never writes the file, and if an agent calls it, it takes no checks from the file: only
-// a human says what proves the work (V3). Export makes a new file; in an existing file it
-// ticks and empties boxes and touches no other byte.
+// never writes the file and takes no checks from it if an agent calls it (V3). Export
+// makes a new file; in an existing file it only ticks and empties boxes.
 import { realpath, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { UntildoneError } from '../../core/error.ts';

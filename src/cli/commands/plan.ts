@@ -1,7 +1,6 @@
-// `untildone plan show`, `plan log` and `ledger verify`: show the plan of a session, who
-// changed it when and how, and whether that history is intact (T1, T2, V4). They only
-// read. `ledger verify` finds damage and simple edits. It cannot find a chain that was
-// rebuilt completely, nor missing entries at its end that changed no todo.
+// `untildone plan show`, `plan log`, `ledger verify`: the plan of a session, its history,
+// and whether that is intact (T1, T2, V4). They only read. `ledger verify` cannot find a
+// chain that was rebuilt, nor missing last entries that changed no todo.
 import { UntildoneError } from '../../core/error.ts';
 import { pickFailedLines, readFailure } from '../../core/failed-lines.ts';
 import type { LedgerChange, LedgerEntry, LedgerReport } from '../../core/ledger.ts';

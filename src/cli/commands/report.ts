@@ -1,7 +1,6 @@
 // `untildone report`: a session on one page, for a pull request (Markdown) or a program
-// (JSON): the goal, the outcome, the changed files and what proves each, and the
-// refusals. It only reads: the stream that `run` showed, the evidence, the plan and its
-// history. It escapes every name and text that comes from agents, files and models.
+// (JSON): goal, outcome, changed files and what proves each, refusals. It only reads, and
+// it escapes every name and text that comes from agents, files and models.
 
 import { planView } from '../../agent/agent-event.ts';
 import { createStreamReader } from '../../agent/event-stream.ts';

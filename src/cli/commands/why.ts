@@ -1,7 +1,6 @@
-// `untildone why`: explains one decision from the record alone (V6): each earlier time in
-// the turn that the agent was sent back, then what happened, the rule and its numbers,
-// the failed check and the text that was sent; with --rules every rule in order. It never
-// decides again.
+// `untildone why`: explains one decision from the record alone (V6): the earlier refusals
+// of the turn, what happened, the rule and its numbers, the failed check and the text
+// that was sent; with --rules every rule in order. It never decides again.
 import { bareCheck } from '../../core/check-specs.ts';
 import type { Inputs } from '../../core/decision.ts';
 import { UntildoneError } from '../../core/error.ts';

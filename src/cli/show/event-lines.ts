@@ -192,12 +192,11 @@ function findSameFailure(
   const isSame = (other: EndedCheck): boolean =>
     other.result === 'failed' && outputKey(other.tail) === key;
   const before = results.get(event.check);
-  if (
+  const failedAlike =
     before !== undefined &&
     isSame(before) &&
-    words.whyNotPassed(before) === words.whyNotPassed(event)
-  )
-    return before;
+    words.whyNotPassed(before) === words.whyNotPassed(event);
+  if (failedAlike) return before;
   const others = key === '' ? [] : [...results.values()];
   return others.find((other) => other.check !== event.check && isSame(other)) ?? null;
 }

@@ -1,7 +1,6 @@
-// Prints a run as lines that are readable on any terminal and in a log: no cursor
-// movement, nothing redrawn (C3, C4). The live view prints its finished lines through
-// this file too. Every line that the agent says stands behind a margin, so that none can
-// pass for a line of ours.
+// Prints a run as lines that any terminal and a log can show: no cursor movement, nothing
+// redrawn (C3, C4). The live view prints its finished lines here too. Every line of the
+// agent stands behind a margin, so that none can pass for a line of ours.
 import type { EventOf } from '../../agent/agent-event.ts';
 import type { Io } from '../io.ts';
 import { callLine, eventLines, isPlanTool, knownCall } from './event-lines.ts';

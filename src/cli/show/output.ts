@@ -83,7 +83,7 @@ type Question =
   | {
       readonly requestId: null;
       readonly text: string;
-      answer(said: HumanAnswer | null): void;
+      answer(answer: HumanAnswer | null): void;
     };
 
 /**
@@ -156,18 +156,15 @@ export function plainTerminalOutput(
     ...printed,
     emit(event) {
       const answer = event.type === 'permission-answered' ? event : null;
-      const answered = questions.find(
+      const answeredQuestion = questions.find(
         ({ requestId }) => requestId !== null && requestId === answer?.requestId,
       );
       // The prompt's line is still open, because nobody pressed Enter.
-      if (
-        answered !== undefined &&
-        answered === questions[0] &&
-        answer?.by === 'elsewhere'
-      )
-        io.stderr.write('\n');
+      const isPromptOpen =
+        answeredQuestion !== undefined && answeredQuestion === questions[0];
+      if (isPromptOpen && answer?.by === 'elsewhere') io.stderr.write('\n');
       printed.emit(event);
-      if (answered !== undefined) endQuestion(answered);
+      if (answeredQuestion !== undefined) endQuestion(answeredQuestion);
       if (event.type === 'permission-asked') addQuestion({ requestId: event.requestId });
     },
     ask: (text) =>

@@ -1,7 +1,6 @@
-// Collects what is known of a run from its events: (state, event) → state. The only
-// reducer: lines and view read the same state. The state is plain data, is replaced and
-// never mutated, and stays bounded however long the run is. Texts are kept as they came:
-// the code that draws them must clean them.
+// The only reducer of a run's events: (state, event) → state; lines and view read the
+// same state. Plain data, replaced and never mutated, bounded however long the run is.
+// Texts are kept as they came: the code that draws them must clean them.
 import type { EventOf, TodoView, UsageView } from '../../agent/agent-event.ts';
 import type { Outcome } from '../../core/decision.ts';
 import type { ViewEventOf as Of, SessionStateSeen, ViewEvent } from './events.ts';

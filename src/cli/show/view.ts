@@ -1,7 +1,6 @@
 // Draws the living part of the view from the state alone: what happens now, the plan,
-// open questions, the human's line, the keys. Ink lays it out. The most important part
-// stands lowest and is cut last. Every text of the model, a tool or a host is cleaned
-// before it is drawn.
+// open questions, the human's line, the keys. The most important part stands lowest and
+// is cut last. Every text of the model, a tool or a host is cleaned before it is drawn.
 import { Box, Text } from 'ink';
 import { createElement as h, type ReactNode } from 'react';
 import { bareCheck } from '../../core/check-specs.ts';
