@@ -134,7 +134,7 @@ export function createConfiguration(options: OpenOptions) {
     });
   }
 
-  function read(directory: string | null) {
+  function readFolder(directory: string | null) {
     const result = readFiles(directory);
     if (!result.ok) return reportProblem(result.problems.map(policyProblemSentence));
     return {
@@ -144,7 +144,7 @@ export function createConfiguration(options: OpenOptions) {
   }
 
   function readOnce(directory: string | null) {
-    const found = known.get(directory) ?? read(directory);
+    const found = known.get(directory) ?? readFolder(directory);
     if (options.rereads !== true) known.set(directory, found);
     return found;
   }
@@ -169,7 +169,7 @@ export function createConfiguration(options: OpenOptions) {
      * with the ignore rules and the protected files of this moment (V2).
      */
     async renew(): Promise<void> {
-      const fresh = read(ownDirectory);
+      const fresh = readFolder(ownDirectory);
       if (ownDirectory === null) return void known.set(ownDirectory, fresh);
       const { policy } = fresh;
       const prepared = await freezePolicy(

@@ -81,7 +81,7 @@ export function createChecker(options: CheckerOptions) {
       : listWorkspace(directory, { rules });
   }
 
-  async function ask(directory: string, questions: readonly CheckQuestion[]) {
+  async function enqueueChecks(directory: string, questions: readonly CheckQuestion[]) {
     const { runs, start } = await askForChecks({ ...options, directory }, questions);
     if (start !== null) options.startRunner(directory, start);
     return runs;
@@ -98,7 +98,7 @@ export function createChecker(options: CheckerOptions) {
         return run;
       }
       // A runner may have died, so another one is started.
-      if (wait === longestPollMs) await ask(directory, []);
+      if (wait === longestPollMs) await enqueueChecks(directory, []);
       // Safe: the next look at the run tells how to go on.
       await sleep(wait, undefined, { signal }).catch(() => undefined);
     }
@@ -147,7 +147,7 @@ export function createChecker(options: CheckerOptions) {
     }
     for (const id of questions.length === 0
       ? []
-      : await ask(folder.directory, questions)) {
+      : await enqueueChecks(folder.directory, questions)) {
       const ended = await waitForRun(folder, id);
       if (!ended?.finding) continue;
       const askers = ended.askers.filter((asker) => asker.sessionId === sessionId);

@@ -1,5 +1,5 @@
-// Properties over random trees with the real git: what does not change content does not
-// change the fingerprint, what does change it always does.
+// Properties over random trees with the real git: the fingerprint changes exactly if the
+// content of a file changes.
 import { chmodSync, lstatSync, rmSync, symlinkSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';

@@ -187,9 +187,9 @@ const mostTextBytes = 100_000;
 
 /** The text of a file, '' if it is missing; null: it is too long, or cannot be read. */
 function readText(path: string) {
-  const read = readBytes(path, mostTextBytes);
-  if (read.ok) return Buffer.from(read.bytes).toString('utf8');
-  return read.isMissing ? '' : null;
+  const file = readBytes(path, mostTextBytes);
+  if (file.ok) return Buffer.from(file.bytes).toString('utf8');
+  return file.isMissing ? '' : null;
 }
 
 /**
@@ -208,12 +208,12 @@ function hasPlainSettings(top: string) {
  */
 export async function findExcludesFile(top: string | null, environment: Environment) {
   const { HOME: home = '/', XDG_CONFIG_HOME: xdg } = environment;
-  const own = join(xdg || join(home, '.config'), 'git');
-  const usual = join(own, 'ignore');
+  const gitConfigFolder = join(xdg || join(home, '.config'), 'git');
+  const usual = join(gitConfigFolder, 'ignore');
   if (top === null) return usual;
   const files = [
     join(findRepository(top)?.common ?? top, 'config'),
-    join(own, 'config'),
+    join(gitConfigFolder, 'config'),
     join(home, '.gitconfig'),
     '/etc/gitconfig',
   ];

@@ -1,5 +1,5 @@
-// A repository is written by the agent too: whatever it put there, a look at it runs
-// nothing and goes nowhere else.
+// An agent writes into the repository too: whatever it put there, looking at it runs
+// nothing and reads nothing outside.
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,

@@ -27,9 +27,9 @@ export async function runHttpCheck(spec: HttpCheck, looking: Looking) {
   if (!spec.anyHost && isIP(host) !== 0 && !isLoopback(host))
     return failed(`${shown} was not asked: ${notOnThisMachine}.`);
   const time = AbortSignal.timeout(spec.timeoutMs);
-  let answer: Awaited<ReturnType<typeof ask>>;
+  let answer: Awaited<ReturnType<typeof requestUrl>>;
   try {
-    answer = await ask(url, spec.anyHost, AbortSignal.any([time, looking.signal]));
+    answer = await requestUrl(url, spec.anyHost, AbortSignal.any([time, looking.signal]));
   } catch (error) {
     // Safe: no answer is the result.
     if (time.aborted)
@@ -53,7 +53,7 @@ export async function runHttpCheck(spec: HttpCheck, looking: Looking) {
   return { passed: isMatch === true, sentence, tail };
 }
 
-async function ask(url: URL, anyHost: boolean, signal: AbortSignal) {
+async function requestUrl(url: URL, anyHost: boolean, signal: AbortSignal) {
   const [request, Agent] =
     url.protocol === 'https:' ? [requestHttps, HttpsAgent] : [requestHttp, HttpAgent];
   // The global agents may use a proxy that the environment names.

@@ -61,8 +61,8 @@ export class BoundedOutput {
       const failed = findFailedLines(
         this.#tailBeginsWithWholeLine ? lines : lines.slice(1),
       );
-      const kept = this.#failedLines.split('\n');
-      this.#failedLines = joinFittingLines(failedLinesLength, [...kept, ...failed]);
+      const keptLines = this.#failedLines.split('\n');
+      this.#failedLines = joinFittingLines(failedLinesLength, [...keptLines, ...failed]);
     }
     this.#tailBeginsWithWholeLine = lineEnd > 0;
   }

@@ -21,9 +21,9 @@ export function* ancestorsOf(
   id: number,
   read: ReadProcess = readProcess,
 ): Generator<AncestorProcess> {
-  const seen = new Set([id]);
-  for (let next = read(id)?.parentId ?? 0; next > 0 && !seen.has(next); ) {
-    seen.add(next);
+  const visited = new Set([id]);
+  for (let next = read(id)?.parentId ?? 0; next > 0 && !visited.has(next); ) {
+    visited.add(next);
     const ancestor = read(next);
     if (ancestor === null) return;
     yield ancestor;

@@ -45,7 +45,7 @@ export async function runCheck(
     exitCode = null,
     timedOut = false,
     ...observation
-  } = await observe(spec, looking);
+  } = await observeCheck(spec, looking);
   const milliseconds = Math.round(performance.now() - started);
   const result = passed ? 'passed' : 'failed';
   return {
@@ -91,7 +91,10 @@ export function couldNotStart({
   return result === 'failed' && (exitCode === notFound || exitCode === notExecutable);
 }
 
-function observe(spec: CheckSpec, looking: Looking): Promise<Observation> | Observation {
+function observeCheck(
+  spec: CheckSpec,
+  looking: Looking,
+): Promise<Observation> | Observation {
   switch (spec.kind) {
     case 'command':
       return runCommandCheck(spec, looking);
@@ -146,13 +149,13 @@ async function runCommandCheck(spec: CommandCheck, looking: Looking) {
   });
   const ended = await endInTime(running, spec.timeoutMs, signal);
   const after = `after ${((performance.now() - started) / 1000).toFixed(1)} s`;
-  const judged = await judge(spec, { ...ended, after }, output, looking);
+  const judged = await judgeEnd(spec, { ...ended, after }, output, looking);
   const { cause, leftRunning, notEnded } = ended;
   const exitCode = ended.startError === null ? ended.exitCode : notFound;
-  const left = leftRunning === 1 ? '1 process' : `${leftRunning} processes`;
+  const leftOver = leftRunning === 1 ? '1 process' : `${leftRunning} processes`;
   const fate =
     notEnded === 0 ? 'which were stopped' : `of which ${notEnded} could not be stopped`;
-  const more = leftRunning === 0 ? '' : ` It left ${left} running, ${fate}.`;
+  const more = leftRunning === 0 ? '' : ` It left ${leftOver} running, ${fate}.`;
   const sentence = `${shown} ${judged.sentence}.${more}`;
   return {
     ...judged,
@@ -165,7 +168,7 @@ async function runCommandCheck(spec: CommandCheck, looking: Looking) {
 
 type Ended = Awaited<ReturnType<typeof endInTime>> & { readonly after: string };
 
-async function judge(
+async function judgeEnd(
   spec: CommandCheck,
   ended: Ended,
   output: BoundedOutput,

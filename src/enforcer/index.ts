@@ -225,7 +225,7 @@ function enforcerSession(
 ) {
   const { options, connection, clock, onError } = parts;
   const program = translate.createProgram(parts, id);
-  const { memory, record, tell, open, observed, takeList, isNews, ...rest } =
+  const { memory, record, tell, open, observed, takeList, isNews, ...hostSession } =
     connection.follow(id);
   const outbox = () => connection.store().outbox({ sessionId: memory.stored });
 
@@ -243,14 +243,14 @@ function enforcerSession(
     'message.updated': messageSeen,
     'message.after': messageSeen,
     async 'tool.before'({ tool }) {
-      wake();
+      noteActivity();
       await tell({ type: 'tool-started', tool, access: await program.toolAccess(tool) });
     },
     async 'tool.after'({ tool, error: toolError }) {
       const access = await program.toolAccess(tool);
       const error = toolError == null ? null : oneLine(toolError, 500);
       // A mistake with the list says nothing about the todo (S6).
-      wake(access === 'todo' ? null : error);
+      noteActivity(access === 'todo' ? null : error);
       await tell({ type: 'tool-ended', tool, access, error });
       // The list is read now, so that work between two changes is seen as work (V4).
       if (access === 'todo') await takeList();
@@ -320,17 +320,17 @@ function enforcerSession(
   async function assistantSpoke(id: string | undefined) {
     // The message grows in many events, some of them after the idle.
     if (!isNews(id === undefined ? nameless : `assistant ${id}`)) return;
-    wake();
+    noteActivity();
     await tell({ type: 'activity-seen' });
   }
 
   async function humanSpoke(message: EnforcerMessage) {
     memory.asked = message;
-    wake();
-    await rest.humanSpoke(message);
+    noteActivity();
+    await hostSession.humanSpoke(message);
   }
 
-  function wake(toolError: string | null = null) {
+  function noteActivity(toolError: string | null = null) {
     Object.assign(memory, { idle: null, errored: false, toolError, aborted: false });
   }
 
@@ -345,11 +345,11 @@ function enforcerSession(
     const isFirst = !memory.looked;
     memory.looked = true;
     const rows = await outbox();
-    const asked = messages.filter(
+    const humanMessages = messages.filter(
       (message) => message.role === 'user' && translate.findOwn(rows, message) === null,
     );
-    await noticeHumans(asked);
-    const last = asked.at(-1);
+    await noticeHumans(humanMessages);
+    const last = humanMessages.at(-1);
     const since =
       last === undefined ? messages : messages.slice(messages.lastIndexOf(last) + 1);
     const answer = since.findLast(({ role }) => role === 'assistant');
@@ -371,10 +371,10 @@ function enforcerSession(
     return { question: endsInQuestion(text), overtaken, mark: `${id}:${text.length}` };
   }
 
-  async function noticeHumans(asked: readonly EnforcerMessage[]) {
+  async function noticeHumans(humanMessages: readonly EnforcerMessage[]) {
     const recorded = (await record())?.humanMessageIds ?? [];
-    const named = asked.flatMap(({ id, ...rest }) =>
-      id === undefined ? [] : [{ ...rest, id }],
+    const named = humanMessages.flatMap(({ id, ...fields }) =>
+      id === undefined ? [] : [{ ...fields, id }],
     );
     const known = named.findLastIndex(
       ({ id }) => memory.heard.has(`user ${id}`) || recorded.includes(id),
@@ -386,7 +386,7 @@ function enforcerSession(
       isNews(`untold ${message.id}`);
       await humanSpoke(message);
     }
-    memory.asked ??= asked.at(-1) ?? null;
+    memory.asked ??= humanMessages.at(-1) ?? null;
   }
 
   async function lookAtBackground() {
@@ -452,5 +452,5 @@ function enforcerSession(
     },
     show: async (toast) => options.toast?.(id, { durationMs: 5000, ...toast }),
   };
-  return { ...adapter, after: rest.after, perform, lookAtBackground };
+  return { ...adapter, after: hostSession.after, perform, lookAtBackground };
 }

@@ -1,5 +1,5 @@
-// Random interleavings of what a program can tell, with time passing between, against
-// what must never happen.
+// Random sequences of everything that a program can report, with time passing in between.
+// They are tested against what must never happen.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {

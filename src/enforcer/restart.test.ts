@@ -1,5 +1,4 @@
-// What becomes of a countdown when the program restarts, ends or dies, and of events
-// while it does.
+// What happens to a countdown, and to events, when the program restarts, ends or dies.
 import { describe, expect, it } from 'vitest';
 import {
   createProgramStage,

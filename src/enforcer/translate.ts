@@ -222,7 +222,7 @@ export interface Parts extends Required<Pick<EnforcerOptions, 'clock' | 'onError
  * known.
  */
 export function createProgram({ options, clock, onError }: Parts, id: string) {
-  async function ask<T>(call: () => Answer<T> | undefined): Promise<T | null> {
+  async function askProgram<T>(call: () => Answer<T> | undefined): Promise<T | null> {
     const answer = await withinTime(clock, patienceMs, call);
     if (answer.answered) return answer.value ?? null;
     onError(answer.error);
@@ -230,7 +230,7 @@ export function createProgram({ options, clock, onError }: Parts, id: string) {
   }
 
   function askList(callback: 'getTodos' | 'getMessages') {
-    return ask(async () => {
+    return askProgram(async () => {
       const list: unknown = await options[callback](id);
       if (Array.isArray(list)) return list as readonly unknown[];
       throw new UntildoneError('invalid-event', `${callback}: must give a list`);
@@ -254,22 +254,22 @@ export function createProgram({ options, clock, onError }: Parts, id: string) {
       );
     },
     async background() {
-      const count: unknown = await ask(() => options.backgroundCount?.(id));
+      const count: unknown = await askProgram(() => options.backgroundCount?.(id));
       return typeof count === 'number' && count >= 0 ? count : null;
     },
     async isIdle() {
-      const isIdle: unknown = await ask(() => options.isIdle?.(id));
+      const isIdle: unknown = await askProgram(() => options.isIdle?.(id));
       return isIdle === null ? null : isIdle === true;
     },
     async kind(): Promise<SessionDescriptor['kind']> {
-      if ((await ask(() => options.isSubagent?.(id))) === true) return 'subagent';
-      const main = await ask(() => options.mainSession?.());
+      if ((await askProgram(() => options.isSubagent?.(id))) === true) return 'subagent';
+      const main = await askProgram(() => options.mainSession?.());
       if (typeof main !== 'string') return 'unknown';
       return main === id ? 'main' : 'other';
     },
     async agentInfo(agent: string | null) {
       const { name, canWrite } = recordOf(
-        await ask(() => options.agentInfo?.(id, agent)),
+        await askProgram(() => options.agentInfo?.(id, agent)),
       );
       const answer = canWrite === true ? 'yes' : 'no';
       const knowledge = typeof canWrite === 'boolean' ? answer : 'unknown';
@@ -279,7 +279,9 @@ export function createProgram({ options, clock, onError }: Parts, id: string) {
     async toolAccess(tool: string): Promise<ToolAccess> {
       if (options.toolAccess === undefined)
         return tool.toLowerCase().includes('todo') ? 'todo' : 'unknown';
-      return wordOf(access, await ask(() => options.toolAccess?.(tool))) ?? 'unknown';
+      return (
+        wordOf(access, await askProgram(() => options.toolAccess?.(tool))) ?? 'unknown'
+      );
     },
   };
 }

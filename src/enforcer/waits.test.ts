@@ -1,5 +1,5 @@
-// What holds the enforcer back, and what follows when it ends: a countdown of its own,
-// with toasts.
+// What holds the enforcer back, and what follows when it ends: a new countdown with
+// toasts.
 import { describe, expect, it } from 'vitest';
 import {
   type ProgramStage,

@@ -1,4 +1,4 @@
-// Delivery on its own: one row of the outbox, one host, and what becomes of them.
+// Delivery alone: one row of the outbox, one host, and what happens to them.
 import { describe, expect, it } from 'vitest';
 import { save } from '../../test/contracts/dump.ts';
 import { anOutboxRow, aSession } from '../../test/support/builders.ts';

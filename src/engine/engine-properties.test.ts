@@ -1,6 +1,5 @@
 // Random lives of sessions through the real engine and the memory store: what was decided
-// is what was written, what was sent was wanted, and the record can be lived through
-// again.
+// is recorded, what was sent was wanted, and replaying the record gives the same record.
 
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';

@@ -1,5 +1,5 @@
-// What the engine writes down beside the session, and what it asks of the record before
-// it acts.
+// What the engine records beside the session, and what it reads from the record before it
+// acts.
 import { describe, expect, it } from 'vitest';
 import { createMemoryStore } from '../../test/support/memory-store.ts';
 import { defaultSettings, type Settings } from '../core/settings.ts';

@@ -112,10 +112,10 @@ export function createEngine(options: EngineOptions, performer: Performer) {
 
   /** Applies the events of the inbox in order of arrival, and then the event itself. */
   function fold(event: Event, loaded: Loaded): Saved<Folded> | 'record' {
-    const began = loaded.inbox[0]?.at ?? event.at;
+    const firstEventAt = loaded.inbox[0]?.at ?? event.at;
     const first =
       loaded.state === null
-        ? createState(event.sessionId, began)
+        ? createState(event.sessionId, firstEventAt)
         : withComparedSeal(loaded.state, loaded);
     const save = createSave(first, loaded);
     const stamped = stampPolicy(event, first, save.rows.policies);
@@ -138,8 +138,8 @@ export function createEngine(options: EngineOptions, performer: Performer) {
     const own = steps.find((step) => step.event.id === event.id);
     const reply = own && replyOf(own.step);
     // A plan change that is refused as a whole leaves no trace, and the inbox stays (T6).
-    if (own && reply && !reply.applied && reply.refused.length > 0)
-      return { result: { first, state: first, steps: [own], own } };
+    const isRefused = reply && !reply.applied && reply.refused.length > 0;
+    if (own && isRefused) return { result: { first, state: first, steps: [own], own } };
     trace('before-commit');
     if (steps.length === 0)
       return { result: { first, state: first, steps, own }, applied: rows.applied };

@@ -242,7 +242,7 @@ function readProject(
   owners: Owners,
   accepted: readonly Accepted[] | 'all',
 ) {
-  const nowhere = {
+  const noProject = {
     ...emptyConfig,
     key: null,
     folder: null,
@@ -251,12 +251,12 @@ function readProject(
     warnings: [],
   };
   if (directory === null || !isAbsolute(directory))
-    return { ...nowhere, ...readConfigFile(directory, 'project', owners) };
+    return { ...noProject, ...readConfigFile(directory, 'project', owners) };
   const places = trustPlaces(directory);
   const inForce = accepted === 'all' ? null : nearestAccepted(places, accepted);
   // Another version of untildone may have stored it.
-  const kept = validateConfig(inForce?.config ?? {});
-  const inForceConfig = kept.ok ? kept.config : {};
+  const storedConfig = validateConfig(inForce?.config ?? {});
+  const inForceConfig = storedConfig.ok ? storedConfig.config : {};
   for (const place of places) {
     const isAcceptedHere = place === inForce?.place;
     if (place.isAbove && !isAcceptedHere) continue;
@@ -264,7 +264,7 @@ function readProject(
     if (found.ok && found.file === null && !isAcceptedHere) continue;
     return judgeProject(place, found, accepted === 'all' ? 'all' : inForceConfig);
   }
-  return nowhere;
+  return noProject;
 }
 
 function judgeProject(
@@ -379,8 +379,13 @@ export function withShellChecks(policy: Policy, lines: readonly string[]): Polic
  * the human names checks now, and they replace the earlier ones.
  */
 export function takenUpChecks(frozen: Policy, present: Policy, replaces: boolean) {
-  const kept = frozen.goalChecks.filter((id) => !replaces || id === protectedPathsId);
-  const { goalChecks, checks = {} } = addChecks({ ...frozen, goalChecks: kept }, present);
+  const keptChecks = frozen.goalChecks.filter(
+    (id) => !replaces || id === protectedPathsId,
+  );
+  const { goalChecks, checks = {} } = addChecks(
+    { ...frozen, goalChecks: keptChecks },
+    present,
+  );
   return { goalChecks, checks };
 }
 

@@ -181,7 +181,7 @@ export function createDelivery(
   async function recover(instance: string): Promise<void> {
     if (host === undefined) return;
     for (const row of await store.outbox({ instance }))
-      if (row.mode === 'told') await settle(host, row);
+      if (row.mode === 'told') await settleRow(host, row);
   }
 
   /**
@@ -189,7 +189,7 @@ export function createDelivery(
    * delivered. If the host cannot tell and the text was sent, it is sent again only if
    * the host idles.
    */
-  async function settle(
+  async function settleRow(
     toldHost: ToldHost,
     { sessionId, epoch, text, state }: OutboxRow,
   ): Promise<void> {
@@ -256,13 +256,13 @@ function createTimers(
   async function takeLease(): Promise<boolean> {
     const now = clock.now();
     const hadIt = leaseUntil > now;
-    const take = () => store.lease(instance, holder, now, now + leaseMs);
-    let held = await take();
+    const askForLease = () => store.lease(instance, holder, now, now + leaseMs);
+    let held = await askForLease();
     // The holder is a dead process of this machine, so nobody has to wait for its lease
     // to end.
     if (held !== null && held !== holder && !isHolderAlive(held)) {
       await store.lease(instance, held, now, null);
-      held = await take();
+      held = await askForLease();
     }
     const taken = held === holder;
     leaseUntil = taken ? now + leaseMs : 0;
@@ -270,7 +270,7 @@ function createTimers(
     return taken;
   }
 
-  function wake(at: number): void {
+  function scheduleWake(at: number): void {
     const next = Math.min(at, leaseUntil === 0 ? never : renewAt());
     if (!attached || next >= wakeAt) return;
     cancelWake?.();
@@ -280,13 +280,13 @@ function createTimers(
       // Safe: if the store fails now, the next wake-up tries again.
       fireDue().catch((error: unknown) => {
         options.onError?.(error);
-        wake(clock.now() + 1000);
+        scheduleWake(clock.now() + 1000);
       });
     });
   }
 
   async function wakeForNext(): Promise<void> {
-    wake((await store.timers(instance, 0, 0)).nextAt ?? never);
+    scheduleWake((await store.timers(instance, 0, 0)).nextAt ?? never);
   }
 
   function fireDue(): Promise<number> {
@@ -298,7 +298,7 @@ function createTimers(
 
   async function fireAll(): Promise<number> {
     if (clock.now() >= renewAt() && !(await takeLease())) {
-      wake(clock.now() + leaseMs);
+      scheduleWake(clock.now() + leaseMs);
       return 0;
     }
     for (let fired = 0; ; ) {
@@ -343,11 +343,11 @@ function createTimers(
       attached = true;
       const taken = await takeLease();
       if (taken) await wakeForNext();
-      else wake(clock.now() + leaseMs);
+      else scheduleWake(clock.now() + leaseMs);
       return taken;
     },
     changed({ timer }: State): void {
-      if (timer !== null) wake(timer.dueAt);
+      if (timer !== null) scheduleWake(timer.dueAt);
     },
     fireDue,
     async detach(): Promise<void> {

@@ -35,14 +35,14 @@ export async function ownSession(
   owner = `${hostname()}/${process.pid}/${processStart(process.pid) ?? ''}/${++owners}`,
 ): Promise<Owned | OwnedElsewhere> {
   const name = leaseOf(sessionId);
-  const take = () => store.lease(name, owner, clock.now(), clock.now() + leaseMs);
-  const giveBack = (whose: string) => store.lease(name, whose, clock.now(), null);
+  const takeLease = () => store.lease(name, owner, clock.now(), clock.now() + leaseMs);
+  const giveLeaseBack = (whose: string) => store.lease(name, whose, clock.now(), null);
   const findHolder = async () => (await store.leaseHolder(name))?.holder ?? null;
   const last = await findHolder();
   if (last !== null && isOwnerAlive(last) === true)
     return { ok: false, process: processOf(last) };
-  if (last !== null && isOwnerAlive(last) === false) await giveBack(last);
-  const held = await take();
+  if (last !== null && isOwnerAlive(last) === false) await giveLeaseBack(last);
+  const held = await takeLease();
   if (held !== null && held !== owner) return { ok: false, process: processOf(held) };
   /**
    * Reads before it renews: another process may have taken the session and given it back,
@@ -62,7 +62,7 @@ export async function ownSession(
     // looking at us, not at the lease.
     cancel = clock.wake(
       clock.now() + leaseMs / 3,
-      () => void confirm().then(take).then(renew, renew),
+      () => void confirm().then(takeLease).then(renew, renew),
     );
   };
   renew();
@@ -80,7 +80,7 @@ export async function ownSession(
     },
     async release() {
       cancel();
-      await giveBack(owner);
+      await giveLeaseBack(owner);
     },
   };
 }

@@ -180,8 +180,8 @@ export function settlementOf(
   if (last === null || (last.answer !== 'let-go' && !last.observed))
     return { outcome: 'failed', reason: 'failed' };
   const { outcome, observed, reason } = last;
-  if (outcome !== null && (!observed || outcome === 'failed' || outcome === 'aborted'))
-    return { outcome, reason };
+  const wasBrokenOff = outcome === 'failed' || outcome === 'aborted';
+  if (outcome !== null && (!observed || wasBrokenOff)) return { outcome, reason };
   // The agent claimed nothing, since the model did not answer.
   const hasFailed =
     !observed && ['error', 'refusal', 'content-filter'].includes(lastStop?.end ?? '');

@@ -1,5 +1,5 @@
-// Timers through the runtime: what is looked at once more at the moment of acting, and
-// what is void by then.
+// Timers through the runtime: what is read again at the moment of acting, and which
+// timers are void by then.
 import { describe, expect, it } from 'vitest';
 import { anEvent } from '../../test/support/builders.ts';
 import { createMemoryStore } from '../../test/support/memory-store.ts';

@@ -1,5 +1,4 @@
-// What the human sees of a countdown: one toast a second, for as long as it runs and no
-// longer.
+// What the human sees of a countdown: one toast in each second while it runs.
 import { describe, expect, it } from 'vitest';
 import {
   type StageOptions,

@@ -1,5 +1,5 @@
-// Promises of the told runtime, each over both stores: what restarts, a clean end and a
-// sudden death do to a countdown.
+// Promises of the runtime for hosts that only tell us when they idle, over both stores:
+// what a restart, a clean end and a sudden death do to a countdown.
 import { describe, expect, it } from 'vitest';
 import {
   afterDeath,

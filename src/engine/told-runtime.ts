@@ -101,7 +101,7 @@ export function createToldRuntime(options: ToldRuntimeOptions) {
       at: clock.now(),
     });
 
-  async function end() {
+  async function endCleanly() {
     for (const cancel of pending) cancel();
     try {
       // More than these are too old to act on at the next start.
@@ -120,7 +120,7 @@ export function createToldRuntime(options: ToldRuntimeOptions) {
     ...runtime,
     /** Cancels what was planned, on the record; nothing is injected afterwards. */
     dispose() {
-      disposed ??= end();
+      disposed ??= endCleanly();
       return disposed;
     },
   };

@@ -1,4 +1,4 @@
-// The watchdog: a host that took a continuation and does nothing is asked, and the engine
+// The watchdog: if a host took a continuation and does nothing, we ask it, and the engine
 // sends again or gives up.
 import { describe, expect, it } from 'vitest';
 import {

@@ -1,5 +1,5 @@
-// V10: which folder is trusted by which key. Everything else is tried through the hook
-// and the command line.
+// V10: which folder is trusted by which key. The tests of the hook and of the command
+// line cover the rest.
 import { mkdirSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

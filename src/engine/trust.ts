@@ -134,15 +134,15 @@ export function entriesOf(config: PartialSettings): Entry[] {
     if (kind === 'named')
       return Object.entries(value as object).map(([key, inner]) => ({
         path: joinPath(name, key),
-        value: sorted(inner),
+        value: sortKeys(inner),
       }));
     if (!Array.isArray(value) || value.length === 0)
-      return [{ path: name, value: sorted(value) }];
-    return value.map((one: unknown) => ({ path: name, value: sorted(one) }));
+      return [{ path: name, value: sortKeys(value) }];
+    return value.map((one: unknown) => ({ path: name, value: sortKeys(one) }));
   });
 }
 
-function sorted(value: unknown): unknown {
+function sortKeys(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(
     Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)),

@@ -1,4 +1,4 @@
-// Checks that ask for the same, wherever a human gave them, are one check in the policy
+// Checks with the same content are one check in the policy, wherever a human named them
 // (V1).
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
-// P43: a store file that is put back to an earlier moment while a session lives, over
-// every kind of host.
+// P43: a store file is restored to an earlier state while a session lives, in every kind
+// of host.
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 // Frameworks whose runs end when a call waits for the human's approval: the outcome says
-// so, and nobody speaks to the agent.
+// so, and nothing is sent to the agent.
 import { Agent as MastraAgent } from '@mastra/core/agent';
 import { createTool } from '@mastra/core/tools';
 import {

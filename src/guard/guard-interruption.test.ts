@@ -1,5 +1,5 @@
-// Errors, aborts and consumers that go away: the guard never hides what there is, never
-// hangs, never asks in vain.
+// Errors, aborts and consumers that go away: the guard never hides a text for good, never
+// hangs, and never asks needlessly.
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   call,

@@ -1,4 +1,4 @@
-// The guard on streams written by hand: what is shown, what is asked, what the model
+// The guard on streams written by hand: what is shown, what is asked, and what the model
 // gets.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

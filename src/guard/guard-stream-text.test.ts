@@ -1,5 +1,4 @@
-// The guard on the real SDK: streamText one step at a time, on a scripted model that
-// takes its time.
+// The guard on the real SDK: streamText, one step at a time, with a slow scripted model.
 import {
   isStepCount,
   type ModelMessage,

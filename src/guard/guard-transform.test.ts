@@ -1,4 +1,4 @@
-// The guard as a transform in a run that someone else drives: ToolLoopAgent with a
+// The guard as a transform in a run that it does not drive: a ToolLoopAgent with a
 // steering object, as users have it.
 import {
   experimental_createSteering as createSteering,

@@ -88,7 +88,7 @@ export function createGuard<Part extends PartLike>(options: GuardTransformOption
   const { maxAttempts = 2 } = options;
   const reminders = new Set<unknown>();
   let hold: ReturnType<typeof holdBack<Part>> | null = null;
-  let watch = watchStep(options);
+  let stepWatch = watchStep(options);
   let attempt = 1;
 
   async function answerTo(facts: StepFacts): Promise<StopAnswer> {
@@ -113,22 +113,22 @@ export function createGuard<Part extends PartLike>(options: GuardTransformOption
 
   const guard = {
     /** The step that runs, or that ran last. */
-    step: () => watch,
+    step: () => stepWatch,
     async take(part: Part, emit: (part: Part) => void) {
       // I7: the SDK shows steering messages. Ours, and a held answer that is put back,
       // are for the model alone.
       if (part.type === 'steering-message' && reminders.has(steeringText(part))) return;
       if (part.type === 'start-step') {
         hold = holdBack((await mayHold()) ? 'answer' : 'end');
-        watch = watchStep(options);
+        stepWatch = watchStep(options);
       }
-      watch.observe(part);
+      stepWatch.observe(part);
       if (hold === null) return emit(part);
       const passing = hold.take(part);
       if (passing.at(-1) !== part) options.onHeld?.(part);
       passing.forEach(emit);
       if (part.type !== 'finish-step') return;
-      const answer = await answerTo(watch.facts()).catch((cause: unknown) => {
+      const answer = await answerTo(stepWatch.facts()).catch((cause: unknown) => {
         // Safe: the answer is released, as it would be without a guard.
         options.onFailure?.(cause);
         return release;

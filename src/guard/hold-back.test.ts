@@ -1,4 +1,4 @@
-// The holding alone, without streams or time: what goes in and what comes out, for any
+// Holding back alone, without streams or time: what goes in and what comes out, for any
 // sequence of parts.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-// When an agent goes in circles and when it only looks like it.
+// When an agent goes round in circles, and when it only looks like it.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { defaultLoopLimits, type LoopAlarm, LoopDetector } from './loop-detector.ts';

@@ -1,5 +1,5 @@
-// The guard joined to a session, for a stream of anybody's parts and as a transform of
-// the AI SDK.
+// The guard joined to a session: for a stream of any parts, and as a transform of the AI
+// SDK.
 import { experimental_createSteering, isLoopFinished, streamText } from 'ai';
 import { expect, it } from 'vitest';
 import {

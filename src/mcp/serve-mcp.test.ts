@@ -1,5 +1,5 @@
-// The server over the wire, in both forms of the protocol that clients speak today; twice
-// as the real process.
+// The server over the wire, in both forms of the protocol that clients speak today, and
+// twice as a real process.
 import {
   mkdirSync,
   mkdtempSync,

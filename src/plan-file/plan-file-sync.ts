@@ -246,10 +246,7 @@ export function createPlanFileSync(options: PlanFileSyncOptions) {
     pull: inTurn('pull'),
     push: inTurn('push'),
     sync: inTurn('sync'),
-    /**
-     * Like sync, but before a stop: only then does a line that is still missing count as
-     * left out again (V4).
-     */
+    /** At a stop: a line that is still missing counts as left out again (V4). */
     settle: inTurn('settle'),
   };
 }

@@ -21,7 +21,7 @@ export function createSimulatedClock(start = 1_800_000_000_000): SimulatedClock 
   const wakeUps = new Set<{ readonly at: number; readonly callback: () => void }>();
   const earliest = () => [...wakeUps].sort((left, right) => left.at - right.at)[0];
 
-  async function settle(): Promise<void> {
+  async function settlePromises(): Promise<void> {
     for (let round = 0; round < settleRounds; round++)
       await new Promise((resolve) => setImmediate(resolve));
   }
@@ -36,7 +36,7 @@ export function createSimulatedClock(start = 1_800_000_000_000): SimulatedClock 
     pending: () => wakeUps.size,
     async advance(milliseconds) {
       const until = now + milliseconds;
-      await settle();
+      await settlePromises();
       for (
         let next = earliest();
         next !== undefined && next.at <= until;
@@ -45,7 +45,7 @@ export function createSimulatedClock(start = 1_800_000_000_000): SimulatedClock 
         now = Math.max(now, next.at);
         wakeUps.delete(next);
         next.callback();
-        await settle();
+        await settlePromises();
       }
       now = until;
     },

@@ -8,8 +8,8 @@ import { errorCode, type FileStats, findRepository, statsOf } from '../engine/sy
 
 /** The folder's path; always absolute. */
 export function stateDirectory(environment: Environment): string {
-  const { UNTILDONE_HOME: own, XDG_STATE_HOME: stateHome, HOME: home } = environment;
-  if (own) return resolve(own);
+  const { UNTILDONE_HOME: ownHome, XDG_STATE_HOME: stateHome, HOME: home } = environment;
+  if (ownHome) return resolve(ownHome);
   // The XDG rules say to ignore a relative path.
   if (stateHome && isAbsolute(stateHome)) return join(stateHome, 'untildone');
   return join(home || homedir(), '.local', 'state', 'untildone');

@@ -260,13 +260,15 @@ const completeTodo = defineTodoTool({
       completedAt,
       remaining: remaining(now),
     };
-    const isFailed = checked.verification === 'failed';
-    const open = isFailed ? ['Its check failed, so the todo is open again.'] : [];
+    const reopenNotices =
+      checked.verification === 'failed'
+        ? ['Its check failed, so the todo is open again.']
+        : [];
     const failedBefore = Object.values(viewFailedBefore(now, checked));
     const [failure] = viewFailures([{ name: checked.title, tail: checked.failureTail }]);
     return succeeded({ ...viewChecked(checked), ...failure, ...settled }, [
       ...reply.notices,
-      ...open,
+      ...reopenNotices,
       ...failedBefore,
     ]);
   },
@@ -394,11 +396,11 @@ function dropNotices(changed: readonly Todo[], at: number) {
     (todo) =>
       todo.status === 'cancelled' && todo.completedAt === at && todo.reason === null,
   );
-  const left = `Left out or cancelled without a reason, and therefore still open: ${namedTodos(dropped)}. Put each one back, or cancel it with a reason.`;
-  const again = `Left out again, and now recorded as cancelled without a reason: ${namedTodos(unexplained)}.`;
+  const leftOutNotice = `Left out or cancelled without a reason, and therefore still open: ${namedTodos(dropped)}. Put each one back, or cancel it with a reason.`;
+  const cancelledNotice = `Left out again, and now recorded as cancelled without a reason: ${namedTodos(unexplained)}.`;
   return [
-    ...(dropped.length === 0 ? [] : [left]),
-    ...(unexplained.length === 0 ? [] : [again]),
+    ...(dropped.length === 0 ? [] : [leftOutNotice]),
+    ...(unexplained.length === 0 ? [] : [cancelledNotice]),
   ];
 }
 
@@ -517,8 +519,10 @@ async function changePlan(context: ToolCallContext, change: PlanChange) {
       'invalid-event',
       'The engine gave no reply to a change of the plan.',
     );
-  const whole = reply.refused.find(({ index }) => index === null);
-  const refusal = whole ? failed(whole.code, capitalised(whole.sentence)) : null;
+  const wholeRefusal = reply.refused.find(({ index }) => index === null);
+  const refusal = wholeRefusal
+    ? failed(wholeRefusal.code, capitalised(wholeRefusal.sentence))
+    : null;
   return { reply, state, at: base.at, checks, refusal };
 }
 
@@ -539,8 +543,8 @@ function refusedItems(
       { item: index + 1, code: ownRefusals.has(index) ? 'invalid-item' : code, message },
     ];
   });
-  const left = items.length - mostRefusals;
-  const more = left > 0 ? [`${left} more items were refused.`] : [];
+  const overLimit = items.length - mostRefusals;
+  const more = overLimit > 0 ? [`${overLimit} more items were refused.`] : [];
   return { refused: items.slice(0, mostRefusals), more };
 }
 

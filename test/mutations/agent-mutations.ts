@@ -127,8 +127,8 @@ export const agentMutations = mutationsOf({
   },
   'src/enforcer/index.ts': {
     'enforcer-slip-blocks': {
-      find: "wake(access === 'todo' ? null : error);",
-      replace: 'wake(error);',
+      find: "noteActivity(access === 'todo' ? null : error);",
+      replace: 'noteActivity(error);',
       why: 'a wrong id in a todo tool blocks the todo',
     },
   },

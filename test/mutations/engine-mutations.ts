@@ -172,13 +172,13 @@ export const engineMutations = mutationsOf({
       why: 'two senders send the same text',
     },
     'delivery-recover-forgotten': {
-      find: "for (const row of await store.outbox({ instance }))\n      if (row.mode === 'told') await settle(host, row);",
+      find: "for (const row of await store.outbox({ instance }))\n      if (row.mode === 'told') await settleRow(host, row);",
       replace: '',
       why: 'a continuation is lost in a crash',
     },
     'delivery-recover-asked': {
-      find: "if (row.mode === 'told') await settle(host, row);",
-      replace: 'await settle(host, row);',
+      find: "if (row.mode === 'told') await settleRow(host, row);",
+      replace: 'await settleRow(host, row);',
       why: 'an answer of an asked host is injected after a restart',
     },
     'delivery-recover-doubles': {

@@ -1,5 +1,5 @@
-// What only the AI SDK's own way has: within one call, and in a stream whose readers are
-// shown no false "done". What holds for every framework is in test/frameworks.
+// What is special to the AI SDK: it goes on within one call, and readers of a stream see
+// no false "done". test/frameworks has the tests of every framework.
 import { createAnthropic } from '@ai-sdk/anthropic';
 import {
   experimental_createSteering,

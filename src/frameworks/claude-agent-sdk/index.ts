@@ -47,7 +47,9 @@ export function untilDone<Tool, Server>(session: Session, sdk: SdkLike<Tool, Ser
     });
   });
 
-  async function stop(input: object): Promise<{ decision?: 'block'; reason?: string }> {
+  async function stopHook(
+    input: object,
+  ): Promise<{ decision?: 'block'; reason?: string }> {
     const { last_assistant_message: lastMessage } = input as {
       last_assistant_message?: unknown;
     };
@@ -61,7 +63,7 @@ export function untilDone<Tool, Server>(session: Session, sdk: SdkLike<Tool, Ser
     mcpServers: { [server]: sdk.createSdkMcpServer({ name: server, tools }) },
     allowedTools: names.map((name) => `mcp__${server}__${name}`),
     disallowedTools,
-    hooks: { Stop: [{ hooks: [stop], timeout: stopSeconds }] },
+    hooks: { Stop: [{ hooks: [stopHook], timeout: stopSeconds }] },
   };
 }
 

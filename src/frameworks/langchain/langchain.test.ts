@@ -1,5 +1,5 @@
-// What only the middleware for LangChain has: its options. What holds for every framework
-// is in test/conformance.
+// What is special to the middleware for LangChain: its options. test/frameworks has the
+// tests of every framework.
 import { ChatOpenAI } from '@langchain/openai';
 import { createAgent, todoListMiddleware, tool } from 'langchain';
 import { expect, it } from 'vitest';

@@ -47,7 +47,7 @@ export async function untilDone<Options extends object, Result extends ResultLik
     };
     const result = await agent.generate(messages.map(addDate) as never, callOptions);
     const { text, finishReason, totalUsage, response } = result;
-    const kept = response?.dbMessages;
+    const storedMessages = response?.dbMessages;
     const asks = finishReason === 'suspended';
     return {
       result,
@@ -55,7 +55,7 @@ export async function untilDone<Options extends object, Result extends ResultLik
       finishReason,
       totalUsage,
       asks,
-      ...(kept && { messages: kept }),
+      ...(storedMessages && { messages: storedMessages }),
     };
   });
   return held.result;

@@ -1,5 +1,5 @@
-// What only the OpenAI Agents SDK has: handoffs, its own sessions, streams. What holds
-// for every framework is in test/conformance.
+// What is special to the OpenAI Agents SDK: handoffs, its own sessions, streams.
+// test/frameworks has the tests of every framework.
 import {
   Agent,
   type AgentInputItem,

@@ -270,10 +270,10 @@ export function createSessionRows(db: Connection, marks: Marks) {
     planId: string,
     isTaken: (planId: string) => boolean,
   ): string[] {
-    const left = `SELECT DISTINCT plan_id FROM ${from}todos WHERE session_id = ?`;
+    const plansLeft = `SELECT DISTINCT plan_id FROM ${from}todos WHERE session_id = ?`;
     const plans = new Set([
       planId,
-      ...db.rows<{ planId: string }>(left, id).map((plan) => plan.planId),
+      ...db.rows<{ planId: string }>(plansLeft, id).map((plan) => plan.planId),
     ]);
     return [...plans].filter((plan) => !isTaken(plan));
   }
@@ -338,7 +338,7 @@ export function createSessionRows(db: Connection, marks: Marks) {
 
   /** Every row that belongs to this session alone, in the archive too. */
   function rowsOf(id: string): OwnRows[] {
-    const own = ['', 'archived_'].flatMap((from) => {
+    const ownRows = ['', 'archived_'].flatMap((from) => {
       const planId =
         db.value<string>(`SELECT plan_id FROM ${from}sessions WHERE id = ?`, id) ?? id;
       const rowsIn = (tables: readonly string[], where: string, value: string) =>
@@ -352,7 +352,7 @@ export function createSessionRows(db: Connection, marks: Marks) {
       ];
     });
     return [
-      ...own,
+      ...ownRows,
       ['timers', 'session_id = ?', id],
       ['leases', 'instance = ?', `run ${id}`],
       ['meta', 'key = ?', `spool ${id}`],
