@@ -247,7 +247,9 @@ export function eventBase(
   return { id, sessionId, at, source: { kind, promptId } };
 }
 
+/** A hash for ids: 32 hexadecimal digits of SHA-256. */
 export const shortHash = (text: string) => sha256(text).slice(0, 32);
+/** The id of a todo that a host lists under this key. */
 export const todoIdOf = (sessionId: string, todoKey: string) => `${sessionId}/${todoKey}`;
 
 /**

@@ -21,6 +21,7 @@ import { type Fields, nonEmptyTextOf, recordOf, textOf } from './untrusted.ts';
 type BareCall = Omit<asked.HookCall, 'asks'>;
 type RecordAsked = asked.AsksOf<'record'>;
 
+/** A payload whose session, turn and agent are known. */
 export interface Payload extends BareCall, Pick<asked.HookMoment, 'environment'> {
   /**
    * The subagent that made the call, inside the session of its parent; null: the main
@@ -56,6 +57,7 @@ type OwnParts = Readonly<
   Pick<asked.AskedHost, OptionalParts> & Partial<Pick<asked.AskedHost, 'render'>>
 >;
 
+/** How the words of a host differ from those of the others. */
 export interface HookLanguage extends OwnParts {
   readonly host: string;
   /**
@@ -316,15 +318,18 @@ export function happened(
   return { type: 'record', events: [{ ...draft, ...base }] } satisfies RecordAsked;
 }
 
+/** Reads the hook of a session that ends. */
 export const sessionEnded = (payload: Payload) =>
   happened(payload, 'open', { type: 'session-closed' });
 const compactionStarted = (payload: Payload) =>
   happened(payload, 'side', { type: 'wait-started', wait: { kind: 'compaction' } });
+/** Reads the hook of an interrupt, which the engine takes at once. */
 export const interrupted = (payload: Payload): RecordAsked => ({
   ...happened(payload, 'side', { type: 'human-aborted', how: 'interrupted' }),
   decided: true,
 });
 
+/** Reads a hook that says that the host waits for an answer of its human. */
 export const humanAsked = (payload: Payload): RecordAsked => ({
   ...happened(payload, 'side', { type: 'activity-seen' }),
   asksHuman: true,
@@ -335,6 +340,7 @@ export const humanAsked = (payload: Payload): RecordAsked => ({
  */
 const asksHuman =
   /^(?:(?:worker_)?permission_prompt|elicitation_dialog|agent_needs_input)$/u;
+/** Reads the hook of a notification. */
 export const notified = (payload: Payload): RecordAsked =>
   asksHuman.test(textOf(payload.fields['notification_type']) ?? '')
     ? humanAsked(payload)
@@ -363,6 +369,7 @@ export function stopFailed(payload: Payload): RecordAsked {
 
 type Failure = Pick<EventOf<'error-occurred'>, 'kind' | 'signature' | 'message'>;
 
+/** Records that a turn ended with this failure. */
 export function turnFailed(payload: Payload, failure: Failure): RecordAsked {
   const failed = happened(payload, 'failure', {
     type: 'error-occurred',
@@ -422,6 +429,7 @@ function sessionStarted(payload: Payload): asked.AsksOf<'open'> {
 }
 
 type ChangeBase = ReturnType<typeof eventBase> & { readonly actor: 'agent' };
+/** Reads what a call of a todo tool changed; null: nothing. */
 export type PlanChange = (
   base: ChangeBase,
   input: Fields,

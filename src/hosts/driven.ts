@@ -23,6 +23,7 @@ async function drivingSession(
   return session && driven?.host === host ? { ...session, driven } : null;
 }
 
+/** A run that drives this process. */
 export type DrivenRun = NonNullable<Awaited<ReturnType<typeof findDrivenRun>>>;
 
 /**

@@ -6,6 +6,7 @@ import { offeredTools } from './install/hook-host.ts';
 import { amountOf, type Fields, readHostError, recordOf, textOf } from './untrusted.ts';
 
 export type Facts = readonly DriveFact[];
+/** What the lines of a host mean, by their `type`. */
 export type Readers = Readonly<Record<string, (line: Fields) => Facts>>;
 
 /**
@@ -37,20 +38,24 @@ export function createLineReader(
 export const unknownIf = (words: RegExp) => (line: string) =>
   words.test(line) ? [{ type: 'unknown-conversation' } as const] : [];
 
+/** The fact that names the conversation; none without an id. */
 export const conversationOf = (id: unknown): Facts =>
   typeof id === 'string' ? [{ type: 'conversation', id }] : [];
 
+/** The fact that the model said this; none for an empty text. */
 export function spoken(words: unknown): Facts {
   const text = textOf(words) ?? '';
   return text.trim() === '' ? [] : [{ type: 'text', text }];
 }
 
+/** The fact that a tool call began; none if the line names no call. */
 export function toolStarted(id: unknown, name: unknown, input: unknown): Facts {
   const callId = textOf(id);
   const tool = textOf(name);
   return callId && tool ? [{ type: 'tool-started', callId, tool, input }] : [];
 }
 
+/** The fact that a tool call ended; none if the line names no call. */
 export function toolEnded(id: unknown, ok: boolean, output: string | null): Facts {
   const callId = textOf(id);
   return callId ? [{ type: 'tool-ended', callId, ok, output: output ?? '' }] : [];

@@ -20,6 +20,7 @@ type NoticeContext = Readonly<{
   environment: Environment;
   told?: Map<string, string> | undefined;
 }>;
+/** What a notice says of a session. */
 export type Watched = Pick<
   Session,
   'id' | 'title' | 'descriptor' | 'policyHash' | 'updatedAt'

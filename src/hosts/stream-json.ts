@@ -12,6 +12,7 @@ type Stream = Readonly<{
   resultIs: 'start' | 'conversation';
 }>;
 
+/** Makes the reader of the lines of one start. */
 export const createStreamReader = (stream: Stream) =>
   driver.createLineReader(
     readersOf(stream),

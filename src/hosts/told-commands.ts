@@ -12,6 +12,7 @@ import {
 } from '../core/state.ts';
 import type { Told } from './told.ts';
 
+/** The commands, with what each does. */
 export const commands = {
   'untildone-status':
     'Shows the plan, what untildone does or waits for, and its last decision',

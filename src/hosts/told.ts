@@ -479,8 +479,10 @@ export const happened = { why: 'something happened in the session meanwhile' };
  */
 export const stopped = { why: 'the human stopped the agent', lingerMs: 1000 };
 
+/** The event that a wait begins. */
 export const waitStarted = (wait: EventOf<'wait-started'>['wait']) =>
   ({ type: 'wait-started', wait }) as const;
+/** The event that a wait ends. */
 export const waitEnded = (wait: EventOf<'wait-ended'>['wait']) =>
   ({ type: 'wait-ended', wait }) as const;
 const delivery = (epoch: number, error: string | null) =>

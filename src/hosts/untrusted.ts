@@ -5,6 +5,7 @@ import type { Clock } from '../engine/host.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
+/** The value as an object; empty if it is none. */
 export const recordOf = (value: unknown): Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Fields)
@@ -18,6 +19,7 @@ export function fieldsIn(text: string): Fields {
     return {};
   }
 }
+/** The value as a list; empty if it is none. */
 export const listOf = (value: unknown): readonly unknown[] =>
   Array.isArray(value) ? value : [];
 /** The text, also if it is empty: a message may hold only a picture. */

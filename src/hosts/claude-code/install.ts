@@ -53,6 +53,7 @@ export const claudeCodeInstaller = hookInstaller({
   look,
 });
 
+/** Variables that Claude Code needs; `init` writes them into its settings. */
 export const switches = {
   /** Without this, new models get no todo tools. */
   CLAUDE_CODE_ENABLE_TODO_TOOLS: '1',

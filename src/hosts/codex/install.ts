@@ -75,6 +75,7 @@ function codexHook({
   const group = hook === 'PreToolUse' ? { matcher: `^${planTool}$` } : {};
   return { hook, seconds: hookTimeouts[timeout], group };
 }
+/** All our hooks, as Codex gets them. */
 export const codexHooks = hooksOf(codexLanguage).map(codexHook);
 
 const eventName = (hook: string) => hook.replace(/(?<!^)[A-Z]/gu, '_$&').toLowerCase();

@@ -175,6 +175,7 @@ function sessionEnded(payload: read.Payload): HookAsks {
   return { ...failed, events: [...failed.events, ...closed.events] };
 }
 
+/** The folder in which the host keeps a session. */
 export function sessionFolder(sessionId: string, environment: Environment): string {
   const home =
     environment['COPILOT_HOME'] || join(environment['HOME'] || homedir(), '.copilot');

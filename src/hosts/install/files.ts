@@ -73,6 +73,7 @@ export function readSettingsFile(shown: string) {
   throw new Refusal(read.sentence);
 }
 
+/** The text of a file; null: there is none, or it cannot be read. */
 export const textNow = (path: string) => askOr(null, () => readSettingsFile(path).text);
 
 /** Throws a Refusal if the file cannot be written. */
@@ -147,10 +148,13 @@ export function packageFolder(...names: readonly string[]): string {
   return join(folder, ...names);
 }
 
+/** Where the package has our programs. */
 export const shippedFolder = () => packageFolder('dist', 'plugin', 'programs');
+/** Where `init` puts the programs of a version. */
 export const programsFolder = (stateDirectory: string, version: string) =>
   join(stateDirectory, 'bin', version);
 
+/** Why programs cannot be copied from the package; null: all are there. */
 export function whyNotShipped(
   folder: string,
   names: readonly ProgramName[],

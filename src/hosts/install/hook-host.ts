@@ -327,5 +327,6 @@ export function hookElement(
   };
 }
 
+/** The finding that a setting switches hooks off. */
 export const switchedOff = (path: string, key: string) =>
   broken('trust', `Hooks are switched off in ${path}.`, `take "${key}" out of ${path}`);

@@ -32,6 +32,7 @@ export const initCommand = (host: string, scope: Scope = 'project') =>
 export type InstallBasis = Readonly<ReturnType<typeof installBasis>>;
 export type InstallRequest = InstallBasis & { readonly scope: Scope };
 
+/** Collects what is known; throws if no home directory is. */
 export function installBasis(
   { env, cwd }: Readonly<{ env: Environment; cwd: string }>,
   version: string,
@@ -159,6 +160,7 @@ export function readSources(paths: readonly string[], refusesComments = false) {
 export const readSource = (path: string, refusesComments = false): Fields =>
   readSources([path], refusesComments)[0]?.value ?? {};
 
+/** The value at a path of keys; undefined: there is none. */
 export const settingIn = (settings: unknown, ...path: readonly string[]): unknown =>
   path.reduce((value, key) => recordOf(value)[key], settings);
 /** The values of a setting in the files that have it, in their order. */

@@ -27,8 +27,10 @@ export type JsonEdit = Readonly<
   | { kind: 'member'; path: KeyPath; value: Json; named?: true }
 >;
 
+/** The edit that sets a key. */
 export const member = (path: KeyPath, value: Json) =>
   ({ kind: 'member', path, value }) as const;
+/** The edit that adds an entry to a list. */
 export const entry = (path: KeyPath, value: Json) =>
   ({ kind: 'entry', path, value }) as const;
 
@@ -186,6 +188,7 @@ function oursIn(target: Node, edit: JsonEdit, host: string): Node[] {
   );
 }
 
+/** Whether a version is a number, not a tag or a path. */
 export const isPinned = (version: string | undefined) => /^\d/.test(version ?? '');
 
 /**

@@ -37,6 +37,7 @@ type Settings = Readonly<{
  */
 export type Place = Readonly<{ project: string; sources: readonly installer.Source[] }>;
 
+/** Completes what a host says of its settings.json with all that such hosts share. */
 export function settingsPlace(found: installer.Project, settings: Settings): HookPlace {
   const { title, folder, userFolder, managed } = settings;
   const { root: project, mainRoot } = found;

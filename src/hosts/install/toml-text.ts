@@ -168,6 +168,7 @@ const asLines = (text: string) => (text.endsWith('\n') ? text : text + endOfLine
 const writeKey = (key: string) => (/^[\w-]+$/.test(key) ? key : JSON.stringify(key));
 const writeEntry = ([key, value]: [string, Json]) =>
   `${writeKey(key)} = ${writeValue(value)}`;
+/** A value in TOML, on one line. */
 export function writeValue(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(writeValue).join(', ')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

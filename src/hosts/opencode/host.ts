@@ -31,6 +31,10 @@ const patienceMs = 10_000;
 const messagesRead = 20;
 
 export type HostCalls = ReturnType<typeof createHostCalls>;
+/**
+ * Makes the calls to OpenCode. A call for a value gives null if it fails; any other call
+ * gives null on success, and else a sentence.
+ */
 export function createHostCalls(client: ClientLike, clock: Clock) {
   const { session } = client;
   let agents: ReadonlyMap<string, AgentDescriptor['canWrite']> = new Map();
@@ -115,6 +119,7 @@ export function hostId(prefix: 'msg' | 'prt', key: string, at: number): string {
   return `${prefix}_${time.toString(16).padStart(12, '0')}${sha256(`${prefix}:${key}`).slice(0, 14)}`;
 }
 
+/** The ids of a message and its part; see `hostId`. */
 export function placeOf(key: string, at: number) {
   return { messageId: hostId('msg', key, at), partId: hostId('prt', key, at) };
 }
@@ -145,6 +150,7 @@ export function messageOf(
   };
 }
 
+/** What the plugin remembers of a session, beside what all plugins do. */
 export function createMemory() {
   return {
     info: null as ReturnType<typeof readSession>,

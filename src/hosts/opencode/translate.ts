@@ -78,9 +78,11 @@ export type PluginInputLike = { client: ClientLike; directory: string };
 /** A plugin of OpenCode. */
 export type PluginLike = (input: PluginInputLike) => Promise<HooksLike>;
 
+/** An id, cut to a length that ids of the record may have. */
 export const idOf = (value: unknown): string | null =>
   textOf(value)?.slice(0, 200) ?? null;
 
+/** Reads a session; null: it has no id. `reverted`: the human took messages back. */
 export function readSession(value: unknown) {
   const { id, parentID, revert } = recordOf(value);
   if (typeof id !== 'string' || id === '') return null;
@@ -137,6 +139,7 @@ export function readCall(part: Fields) {
   };
 }
 
+/** The tokens and the cost of a step. */
 export function usageOf({ tokens, cost }: Fields) {
   const { input, output, reasoning, cache } = recordOf(tokens);
   const { read, write } = recordOf(cache);

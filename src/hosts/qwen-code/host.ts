@@ -12,6 +12,7 @@ import { listOf, nonEmptyTextOf, readTodo, recordOf } from '../untrusted.ts';
 
 export const hostName = 'qwen-code';
 export const toolPrefix = 'mcp__untildone__';
+/** The variable by which a human sets how many continuations the host takes. */
 export const capVariable = 'QWEN_CODE_STOP_HOOK_BLOCK_CAP';
 
 export const qwenCodeLanguage: read.HookLanguage = {
