@@ -54,7 +54,7 @@ export interface Parts extends RuntimeOptions {
 }
 
 /** Builds the parts; opens and reads nothing yet. */
-export function partsOver(options: OpenOptions): Parts {
+export function createParts(options: OpenOptions): Parts {
   const { store, clock = systemClock } = options;
   const checkerParts = {
     store,

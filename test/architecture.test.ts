@@ -196,6 +196,38 @@ describe('a host', () => {
   );
 });
 
+describe('names', () => {
+  // Each of these once named a type or an export here, and a reader had to open the file
+  // to learn what it meant.
+  const emptyTypes =
+    'Acted Asked At Found Given Kept Known Look Looked Meant Opened Own Place Said Seen Sight Thing Told';
+  const emptyExports =
+    'after describe follow given happened hear here later look note open own place seen show shown stopped take tell thing told whole';
+  const declared = /^\s*(?:export\s+)?(?:type|interface|class)\s+(\w+)/gm;
+  const exported = /^export (?:async )?(?:function\*?|const) (\w+)/gm;
+
+  function listNames(pattern: RegExp, forbidden: string): string[] {
+    const words = new Set(forbidden.split(' '));
+    return sources
+      .filter((file) => !file.startsWith('src/scripted-model/'))
+      .flatMap((file) => {
+        const names = [...readFileSync(join(root, file), 'utf8').matchAll(pattern)];
+        return names
+          .map(([, name = '']) => name)
+          .filter((name) => words.has(name))
+          .map((name) => `${file}: ${name}`);
+      });
+  }
+
+  it('no type has a name that could be about anything', () => {
+    expect(listNames(declared, emptyTypes)).toEqual([]);
+  });
+
+  it('no export is a verb without an object, or a word that points somewhere', () => {
+    expect(listNames(exported, emptyExports)).toEqual([]);
+  });
+});
+
 describe('layout of code', () => {
   const everyFile = globSync('{src,test,scripts,bench,examples}/**/*.{ts,tsx}', {
     cwd: root,

@@ -16,11 +16,11 @@ import type { RunEnded } from './agent-event.ts';
 import { isHuman, type Transcript } from './context/history.ts';
 import {
   defaultLimits,
-  describe,
-  follow,
-  open,
+  describeDrivenSession,
+  openDrivenSession,
   type Prompt,
-  type Sight,
+  runDrivenStart,
+  type StartReport,
   textsOf,
 } from './driven-start.ts';
 import { createHostReader } from './host-record.ts';
@@ -56,7 +56,7 @@ export async function runDriven(options: DrivenRunOptions): Promise<RunEnded> {
   return conductRun(run, async (transcript) => {
     const drive = createDrive(options, run, transcript);
     return {
-      descriptor: describe(drive),
+      descriptor: describeDrivenSession(drive),
       model,
       shownModel: model ?? driver.title,
       gate: null,
@@ -95,7 +95,7 @@ async function work(drive: Drive) {
   for (let prompt: Prompt | null = await firstPrompt(drive); prompt !== null; ) {
     const { latch } = await drive.run.control.whilePaused();
     if (latch !== null) break;
-    prompt = await afterExit(drive, prompt, await follow(drive, prompt));
+    prompt = await afterExit(drive, prompt, await runDrivenStart(drive, prompt));
   }
   const state = await drive.run.state();
   // A stop that came before a start, or in a wait.
@@ -154,7 +154,7 @@ async function lastContinuation(
 async function afterExit(
   drive: Drive,
   prompt: Prompt,
-  seen: Sight,
+  seen: StartReport,
 ): Promise<Prompt | null> {
   const { run } = drive;
   const state = await run.control.whilePaused();
@@ -170,7 +170,7 @@ async function afterExit(
   if (seen.isUnknown && !seen.isNew) {
     // Where the host chooses the id, our hooks must know that they will see another.
     Object.assign(drive, { isNew: true, id: drive.driver.takesId ? drive.id : null });
-    await open(drive);
+    await openDrivenSession(drive);
     return { kind: 'note', text: await wholeStory(drive) };
   }
   if (await run.isNow(isBudgetSpent))
@@ -219,7 +219,7 @@ async function wholeStory({ run, transcript }: Drive) {
 }
 
 /** G9: limits are waited for; the same error again and again ends the run. */
-async function mayTryAgain(drive: Drive, { error, exit, complaint }: Sight) {
+async function mayTryAgain(drive: Drive, { error, exit, complaint }: StartReport) {
   const { run, driver } = drive;
   const how =
     exit.signal === null ? `with exit code ${exit.exitCode}` : `by ${exit.signal}`;
@@ -259,7 +259,7 @@ async function mayTryAgain(drive: Drive, { error, exit, complaint }: Sight) {
  */
 async function tellUnheard(
   { run, driver, id, reader }: Drive,
-  { calls, heard, todos }: Sight,
+  { calls, heard, todos }: StartReport,
 ) {
   if (heard > 0) return;
   for (const { tool, error } of calls) {
@@ -282,9 +282,9 @@ async function tellUnheard(
 }
 
 /** Where the hooks could not. */
-async function ask(drive: Drive, end: StopEnd, seen?: Sight) {
+async function ask(drive: Drive, end: StopEnd, seen?: StartReport) {
   // A host that is only told would get the answer sent: it is gone.
-  await open(drive);
+  await openDrivenSession(drive);
   return drive.run.askToStop({
     end,
     question: endsInQuestion(seen?.lastText ?? ''),

@@ -44,14 +44,18 @@ export const textsOf = (messages: ReturnType<Transcript['messages']>) =>
     .join('\n\n');
 
 /** As the driver's own; a host that is told opens the session itself meanwhile. */
-export function describe({ run, driver, options, id }: Drive) {
+export function describeDrivenSession({ run, driver, options, id }: Drive) {
   const driven = { host: driver.name, id, mode: options.mode, flags: options.flags };
   const place = { kind: 'main', judgesGoal: true, tools: driver.tools, driven } as const;
   return { ...ownPlace(run.directory), ...place };
 }
 
-export const open = (drive: Drive) =>
-  drive.run.record({ type: 'session-opened', descriptor: describe(drive), agent: null });
+export const openDrivenSession = (drive: Drive) =>
+  drive.run.record({
+    type: 'session-opened',
+    descriptor: describeDrivenSession(drive),
+    agent: null,
+  });
 
 /** What was seen from one start to its exit. */
 function newSight(at: number, isNew: boolean) {
@@ -85,9 +89,9 @@ function newSight(at: number, isNew: boolean) {
     decisions: 0,
   };
 }
-export type Sight = ReturnType<typeof newSight>;
+export type StartReport = ReturnType<typeof newSight>;
 
-export async function follow(drive: Drive, prompt: Prompt): Promise<Sight> {
+export async function runDrivenStart(drive: Drive, prompt: Prompt): Promise<StartReport> {
   const { run, driver, options, transcript, limits } = drive;
   const { clock, sessionId } = run;
   const seen = newSight(clock.now(), drive.isNew);
@@ -215,7 +219,7 @@ function splitLines(take: (line: string) => void) {
 }
 
 /** At once, in the order of the lines: what decides about the process itself. */
-function note(seen: Sight, fact: DriveFact, at: number) {
+function note(seen: StartReport, fact: DriveFact, at: number) {
   switch (fact.type) {
     case 'step':
       // It goes on: that was no end.
@@ -244,7 +248,7 @@ function note(seen: Sight, fact: DriveFact, at: number) {
 }
 
 /** What people see of it, and what is on the record of it. */
-async function take(drive: Drive, seen: Sight, fact: DriveFact) {
+async function take(drive: Drive, seen: StartReport, fact: DriveFact) {
   const { run, transcript } = drive;
   const hear = async (content: string) => {
     await transcript.append([{ kind: 'agent', message: { role: 'assistant', content } }]);
@@ -254,7 +258,7 @@ async function take(drive: Drive, seen: Sight, fact: DriveFact) {
     case 'conversation':
       if (drive.id === fact.id) return;
       drive.id = fact.id;
-      await open(drive);
+      await openDrivenSession(drive);
       return;
     case 'step':
       if (drive.counted.has(`step ${fact.id}`)) return;
@@ -333,7 +337,7 @@ async function take(drive: Drive, seen: Sight, fact: DriveFact) {
  */
 async function count(
   drive: Drive,
-  seen: Sight,
+  seen: StartReport,
   fact: Extract<DriveFact, { type: 'usage' }>,
 ) {
   const { run } = drive;
@@ -389,7 +393,7 @@ const refusedAnswerMs = 3000;
  */
 async function show(
   drive: Drive,
-  seen: Sight,
+  seen: StartReport,
   state: State,
   { holdsBack } = { holdsBack: true },
 ) {
@@ -426,7 +430,7 @@ async function wantsEnd({ run }: Drive, state: State) {
 }
 
 /** It neither says nor does anything, or does not leave after its result. */
-function isHanging({ run, limits }: Drive, seen: Sight, state: State) {
+function isHanging({ run, limits }: Drive, seen: StartReport, state: State) {
   const now = run.clock.now();
   // It waits for a subagent, whose end starts it again.
   const isWaiting = state.jobs.some(({ kind }) => kind === 'subagent');

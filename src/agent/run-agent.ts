@@ -12,7 +12,7 @@ import { planMessage, systemPrompt } from './context/prompt.ts';
 import { conductRun, hasWords, joinWords, ownPlace } from './loop/conduct.ts';
 import { type AgentRunOptions, openRun } from './loop/run.ts';
 import type { Agent, StepResult } from './loop/step.ts';
-import { compactIfDue, openAgent, recover, runStep, takeAlarm } from './loop/step.ts';
+import { compactIfDue, openAgent, recoverStep, runStep, takeAlarm } from './loop/step.ts';
 import { openTools, settleInterrupted } from './loop/tool-calls.ts';
 import { createDelegation } from './workers/delegation.ts';
 import { delegateToolName } from './workers/worker-types.ts';
@@ -163,7 +163,7 @@ async function afterStep(agent: Agent, step: StepResult): Promise<Handled | null
     }
     case 'failed':
       await settleInterrupted(agent, 'leave');
-      return (await recover(agent, step.error)) ? null : attemptStop(agent, 'error');
+      return (await recoverStep(agent, step.error)) ? null : attemptStop(agent, 'error');
     case 'stopped':
       if (step.asked !== null) return step.asked;
       if (await run.isNow(hasWords)) return null;

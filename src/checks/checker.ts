@@ -19,12 +19,12 @@ import { findProgram, startProgram } from '../engine/start-program.ts';
 import { sha256 } from '../engine/system.ts';
 import {
   fingerprintsIn,
-  type Listed,
+  type ListedFile,
   type ListingOptions,
   listWorkspace,
   lookAtFiles,
 } from './fingerprint.ts';
-import { type Frozen, frozenBy } from './git.ts';
+import { type FrozenIgnoreRules, freezeIgnoreRules } from './git.ts';
 import { processVariable, sessionVariable } from './process.ts';
 import { couldNotStart, runCheckTwice } from './run-check.ts';
 
@@ -64,13 +64,14 @@ const mostTold = 100;
 export function createChecker(options: CheckerOptions) {
   const { store, clock, identifiers, onResult } = options;
   const base = () => ({ id: identifiers.next(), at: clock.now() });
-  let keptListing: (Session & { readonly listed: Listed; readonly at: number }) | null =
-    null;
+  let keptListing:
+    | (Session & { readonly listed: ListedFile; readonly at: number })
+    | null = null;
 
   async function listingFor(
     isStop: boolean,
     { sessionId, directory }: Session,
-    { rules }: Frozen,
+    { rules }: FrozenIgnoreRules,
   ) {
     const known = keptListing;
     keptListing = null;
@@ -110,7 +111,7 @@ export function createChecker(options: CheckerOptions) {
     // A policy that was edited in the store counts for nothing, so all checks fail.
     const policy: Partial<Policy> = (await frozenPolicy(store, session)) ?? {};
     const folder = { sessionId, directory: descriptor.directory ?? process.cwd() };
-    const frozen = frozenBy(policy, spokeAt(session));
+    const frozen = freezeIgnoreRules(policy, spokeAt(session));
     const listed = await listingFor(final, folder, frozen);
     const fingerprintOf = fingerprintsIn(listed, frozen.exclude);
     // At a stop, a call that never ended, such as a refused one, does not run any more.
@@ -169,7 +170,7 @@ export function createChecker(options: CheckerOptions) {
      */
     async look(
       session: Session,
-      { rules, exclude }: Partial<Frozen> = {},
+      { rules, exclude }: Partial<FrozenIgnoreRules> = {},
       limits?: ListingOptions,
     ) {
       const listed = await listWorkspace(session.directory, { ...limits, rules });

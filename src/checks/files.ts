@@ -8,7 +8,7 @@ import { displayName } from '../core/safe-text.ts';
 import { errorCode } from '../engine/system.ts';
 
 /** A path inside the workspace. */
-export type Place = Readonly<{
+export type WorkspacePath = Readonly<{
   root: string;
   /** The deepest part of the path that exists, without symbolic links. */
   existing: string;
@@ -74,7 +74,7 @@ async function findDeepest(root: string, names: readonly string[], shown: string
 export const isInside = (root: string, path: string) =>
   path === root || path.startsWith(root.endsWith(sep) ? root : root + sep);
 /** The names from the root down to the path. */
-export const realNames = ({ root, existing, missing }: Place) =>
+export const realNames = ({ root, existing, missing }: WorkspacePath) =>
   [...relative(root, existing).split(sep), ...missing].filter((name) => name !== '');
 
 /** A directory that is held open: what is done in it happens in exactly that folder. */

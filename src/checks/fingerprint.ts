@@ -15,7 +15,7 @@ import { errorCode } from '../engine/system.ts';
 import { explainFileError, isMissing, withRegularFile } from './files.ts';
 import {
   excludesThen,
-  type Frozen,
+  type FrozenIgnoreRules,
   findExcludesFile,
   hasRuleChanged,
   type IgnoreRules,
@@ -23,7 +23,7 @@ import {
   type Repository,
   textThen,
 } from './git.ts';
-import { type WalkWays, walk } from './walk.ts';
+import { type WalkWays, walkFolder } from './walk.ts';
 
 type Algorithm = Repository['algorithm'];
 
@@ -45,7 +45,7 @@ export type ListingOptions = Readonly<{
   rules?: IgnoreRules | undefined;
 }>;
 
-export type Listed = Awaited<ReturnType<typeof listWorkspace>>;
+export type ListedFile = Awaited<ReturnType<typeof listWorkspace>>;
 
 /**
  * Lists the workspace, or says why it cannot be looked through. `hidden`: files that are
@@ -91,7 +91,7 @@ export function fingerprintsIn(
 /** Lists the workspace now, for `fingerprintsIn`. */
 export async function lookAtFiles(
   directory: string,
-  { exclude, rules }: Partial<Frozen> = {},
+  { exclude, rules }: Partial<FrozenIgnoreRules> = {},
 ) {
   return fingerprintsIn(await listWorkspace(directory, { rules }), exclude);
 }
@@ -433,7 +433,7 @@ export async function listByWalk(root: string, signal: AbortSignal, ways?: WalkW
 
 async function walkNames(root: string, signal: AbortSignal, ways?: WalkWays) {
   const start = { root, existing: root, missing: [], shown: '.' };
-  const { files, left } = walk(start, mostEntries, signal, ways);
+  const { files, left } = walkFolder(start, mostEntries, signal, ways);
   const found: (readonly string[])[] = [];
   for await (const { names } of files) found.push(names);
   return { found, left };

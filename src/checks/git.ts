@@ -281,9 +281,12 @@ export async function withIgnoreRules(
 }
 
 /** What a look at the files needs from the frozen policy. */
-export type Frozen = ReturnType<typeof frozenBy>;
+export type FrozenIgnoreRules = ReturnType<typeof freezeIgnoreRules>;
 
-export function frozenBy({ exclude = [], ignoreRules }: Partial<Policy>, since: number) {
+export function freezeIgnoreRules(
+  { exclude = [], ignoreRules }: Partial<Policy>,
+  since: number,
+) {
   const rules: IgnoreRules | undefined = ignoreRules && { ...ignoreRules, since };
   return { exclude, rules };
 }

@@ -10,7 +10,7 @@ import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import type { HttpCheck } from '../core/check-specs.ts';
 import { errorCode } from '../engine/system.ts';
-import { failed, type Looking, matchText, passed } from './observation.ts';
+import { failed, type Looking, matchText, passedObservation } from './observation.ts';
 import { evidenceOf } from './output.ts';
 
 const mostBytes = 1024 * 1024;
@@ -47,7 +47,7 @@ export async function runHttpCheck(spec: HttpCheck, looking: Looking) {
   const answered = `${shown} answered ${status}`;
   if (status !== spec.expectStatus)
     return failed(`${answered} instead of ${spec.expectStatus}.`, tail);
-  if (spec.expectBody === null) return passed(`${answered}.`, tail);
+  if (spec.expectBody === null) return passedObservation(`${answered}.`, tail);
   const { isMatch, words } = await matchText(spec.expectBody, body, looking);
   const sentence = `${answered}, ${isMatch ? 'and' : 'but'} its body ${words}.`;
   return { passed: isMatch === true, sentence, tail };

@@ -9,7 +9,7 @@ import type { Todo } from '../core/todo.ts';
 import { approvalRequest } from '../core/work.ts';
 import type { EvidenceRow } from '../engine/host.ts';
 import type { Store } from '../engine/store.ts';
-import { type Frozen, frozenBy } from './git.ts';
+import { type FrozenIgnoreRules, freezeIgnoreRules } from './git.ts';
 import { snapshotOf } from './verify.ts';
 
 export type HumanQuestion = Readonly<{
@@ -37,7 +37,9 @@ export function waitingChecks({ waits }: Session): string[] {
 export async function readQuestions(
   store: Store,
   session: State,
-): Promise<Readonly<{ frozen: Partial<Frozen>; questions: readonly HumanQuestion[] }>> {
+): Promise<
+  Readonly<{ frozen: Partial<FrozenIgnoreRules>; questions: readonly HumanQuestion[] }>
+> {
   const policy = await snapshotOf(store, session);
   const known = distinctChecks(policy.checks).filter((spec) => spec.kind === 'human');
   const waiting = waitingChecks(session);
@@ -53,7 +55,7 @@ export async function readQuestions(
     ...known.map((spec) => question(spec.id, spec)),
     ...gone.map((id) => question(id, null)),
   ];
-  return { frozen: frozenBy(policy, spokeAt(session)), questions };
+  return { frozen: freezeIgnoreRules(policy, spokeAt(session)), questions };
 }
 
 function isUnproved({ status, checks, evidence }: Todo, check: string): boolean {

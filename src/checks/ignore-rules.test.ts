@@ -18,7 +18,7 @@ import {
 } from '../../test/support/temporary-repository.ts';
 import { defaultSettings } from '../core/settings.ts';
 import { listWorkspace } from './fingerprint.ts';
-import { frozenBy, withIgnoreRules } from './git.ts';
+import { freezeIgnoreRules, withIgnoreRules } from './git.ts';
 
 /** Kernels stamp files by ticks: what comes next is surely later, or surely earlier. */
 const tick = () => sleep(25);
@@ -32,7 +32,7 @@ async function speak(root: string, environment = process.env) {
     root,
     environment,
   );
-  const { rules } = frozenBy(policy, since);
+  const { rules } = freezeIgnoreRules(policy, since);
   await tick();
   return async () => {
     const listed = await listWorkspace(root, { rules, environment });

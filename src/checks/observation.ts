@@ -29,7 +29,7 @@ export type Observation = Readonly<{ passed: boolean }> &
   Pick<CheckResult, 'sentence' | 'tail'> &
   Partial<Pick<CheckResult, 'exitCode' | 'timedOut'>>;
 
-export const passed = (sentence: string, tail = ''): Observation => ({
+export const passedObservation = (sentence: string, tail = ''): Observation => ({
   passed: true,
   sentence,
   tail,

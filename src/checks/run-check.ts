@@ -12,7 +12,7 @@ import { refuse } from '../core/error.ts';
 import { displayName, oneLine } from '../core/safe-text.ts';
 import { explainFileError, readAtMost, resolveInside, withRegularFile } from './files.ts';
 import type { CheckContext, Looking, Observation } from './observation.ts';
-import { failed, matchText, passed } from './observation.ts';
+import { failed, matchText, passedObservation } from './observation.ts';
 import {
   BoundedOutput,
   evidenceOf,
@@ -185,13 +185,13 @@ async function judgeEnd(
   if (exitCode !== spec.expectExit)
     return failed(`exited with ${exitCode} instead of ${spec.expectExit} ${after}`);
   const exited = `exited with ${exitCode} ${after}`;
-  if (spec.expectOutput === null) return passed(exited);
+  if (spec.expectOutput === null) return passedObservation(exited);
   const { isMatch, words } = await matchText(
     spec.expectOutput,
     output.searched(),
     looking,
   );
-  if (isMatch) return passed(`${exited}, and its output ${words}`);
+  if (isMatch) return passedObservation(`${exited}, and its output ${words}`);
   const isPartly = isMatch === false && output.isCut;
   const where = isPartly
     ? ', of which only the beginning and the end were looked at,'
@@ -226,7 +226,7 @@ async function runFileCheck({ path, expect }: FileCheck, looking: Looking) {
       tail: '',
     };
   if (expect === 'absent') return failed(`${shown} exists and should not.`);
-  if (expect === 'exists') return passed(`${shown} exists.`);
+  if (expect === 'exists') return passedObservation(`${shown} exists.`);
   try {
     const opened = await withRegularFile(existing, (handle) =>
       readAtMost(handle, mostFileBytes),
@@ -238,7 +238,7 @@ async function runFileCheck({ path, expect }: FileCheck, looking: Looking) {
       );
     const text = opened.result.toString('utf8');
     const { isMatch, words } = await matchText(expect.matches, text, looking);
-    if (isMatch) return passed(`${shown} ${words}.`);
+    if (isMatch) return passedObservation(`${shown} ${words}.`);
     return failed(`${shown} ${words}.`, evidenceOf(text, looking.secrets));
   } catch (error) {
     // The error for this path is the answer.
@@ -261,7 +261,7 @@ async function runProtectedCheck(spec: ProtectedCheck, looking: Looking) {
   });
   if (!changes.ok) return failed(changes.error);
   const paths = [...changes.changed, ...changes.deleted, ...changes.added];
-  if (paths.length === 0) return passed('No protected path was changed.');
+  if (paths.length === 0) return passedObservation('No protected path was changed.');
   const sentence =
     'Protected paths were changed; restore them as they were, and fix the cause elsewhere.';
   const named = paths.slice(0, namedPaths).map((path) => oneLine(path, 200));

@@ -10,7 +10,7 @@ import { type Environment, frozenPolicy } from '../engine/policy.ts';
 import type { Store } from '../engine/store.ts';
 import { editedSources, humanFinding } from './checker.ts';
 import { listWorkspace, lookAtFiles } from './fingerprint.ts';
-import { type Frozen, frozenBy } from './git.ts';
+import { type FrozenIgnoreRules, freezeIgnoreRules } from './git.ts';
 import { runCheckTwice } from './run-check.ts';
 
 /** A todo that a check covers. A todo of a plan file has no id. */
@@ -35,7 +35,7 @@ export type VerifyTarget = Readonly<{
   directory: string;
   wanted: readonly WantedCheck[];
   /** The rules by which its files are looked at. */
-  frozen: Partial<Frozen>;
+  frozen: Partial<FrozenIgnoreRules>;
   /**
    * How many todos are covered neither by a check of their own nor by one on the goal.
    */
@@ -106,7 +106,7 @@ export async function sessionTarget(
     ({ status }) => status !== 'cancelled',
   );
   const specOf = (id: string) => (Object.hasOwn(checks, id) ? checks[id] : undefined);
-  const frozen = frozenBy(policy, spokeAt(session));
+  const frozen = freezeIgnoreRules(policy, spokeAt(session));
   const directory = session.descriptor.directory ?? cwd;
   const listed = await listWorkspace(directory, {
     rules: frozen.rules,

@@ -4,16 +4,16 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compileNames, matchesNames, type PathSet } from '../core/glob.ts';
 import {
-  type Place,
   readAtMost,
   realNames,
+  type WorkspacePath,
   withDirectory,
   withRegularFile,
 } from './files.ts';
 
 type Names = readonly string[];
-export type WalkedFile = Readonly<{ names: Names; isLink: boolean }>;
-export type Walk = ReturnType<typeof walk>;
+export type FolderWalk = Readonly<{ names: Names; isLink: boolean }>;
+export type Walk = ReturnType<typeof walkFolder>;
 /** Without `ignoreText`, the .gitignore files of now hold. */
 export type WalkWays = Readonly<{ ignoreText?: typeof readIgnoreText; paths?: PathSet }>;
 
@@ -21,8 +21,8 @@ export type WalkWays = Readonly<{ ignoreText?: typeof readIgnoreText; paths?: Pa
  * Walks down from `start` and yields files. `left` counts the folders that could not be
  * read, and says whether the walk was cut short by `maxEntries` or the signal.
  */
-export function walk(
-  start: Place,
+export function walkFolder(
+  start: WorkspacePath,
   maxEntries: number,
   signal: AbortSignal,
   ways: WalkWays = {},
@@ -37,7 +37,7 @@ export function walk(
   async function* visit(
     names: Names,
     inherited: IgnoreRules,
-  ): AsyncGenerator<WalkedFile> {
+  ): AsyncGenerator<FolderWalk> {
     const entries = await listFolder(start.root, names);
     if (entries === null) left.unreadableFolders += 1;
     const hasRules =

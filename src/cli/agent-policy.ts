@@ -39,7 +39,7 @@ import { canAnswerHere } from './ask-at-terminal.ts';
 import type { Arguments } from './command.ts';
 import type { Io } from './io.ts';
 import { readPolicyFor } from './open-runtime.ts';
-import { complain, count, shown } from './print.ts';
+import { escapeForTerminal, formatCount, printComplaint } from './print.ts';
 
 /**
  * `whole`: the settings with what stands under `agents.run`; `settings`: those of our own
@@ -198,7 +198,7 @@ function unknownAllowedTool({
   const hint =
     closest === null ? `known are ${known.join(', ')}` : `did you mean ${closest}?`;
   return {
-    path: `permissions.allow.${shown(name, 40)}`,
+    path: `permissions.allow.${escapeForTerminal(name, 40)}`,
     message: `there is no such tool that needs permission; ${hint}`,
   };
 }
@@ -214,9 +214,9 @@ export async function askingOf(
   const { grants, unproven } = await provenGrants(store, place);
   const are = unproven === 1 ? 'is' : 'are';
   if (unproven > 0)
-    complain(
+    printComplaint(
       io,
-      `warning: ${count(unproven, 'remembered permission')} ${are} not on record as a human's answer and ${are} ignored; see untildone permissions.`,
+      `warning: ${formatCount(unproven, 'remembered permission')} ${are} not on record as a human's answer and ${are} ignored; see untildone permissions.`,
     );
   return {
     waitMs: permissions.waitSeconds * 1000,
@@ -258,13 +258,15 @@ export async function takeUp(
   const followed = plan ? null : planFileOf(frozen);
   if (goal !== null && followed !== null)
     await realpath(followed).catch((error: unknown) => {
-      const sentence = `The plan file ${shown(followed, 200)} cannot be found (${errorCode(error)}).`;
+      const sentence = `The plan file ${escapeForTerminal(followed, 200)} cannot be found (${errorCode(error)}).`;
       throw new UntildoneError('usage', sentence);
     });
   const checks = named.checks.length > 0;
   const settings = askedAsBefore(frozen.settings, present.settings, origins);
   const policy = takenUpPolicy(frozen, { ...present, settings }, { checks, plan });
-  const lines = named.checks.map((line) => `\`${shown(line, 200)}\``).join(', ');
+  const lines = named.checks
+    .map((line) => `\`${escapeForTerminal(line, 200)}\``)
+    .join(', ');
   const said =
     checks && goal === null ? `From now on the work is checked by ${lines}.` : null;
   return {

@@ -18,7 +18,7 @@ import { createHumanActs } from './human-event.ts';
 import type { Io } from './io.ts';
 import { createRunNotifier } from './notify.ts';
 import { openPlanFileSync } from './open-runtime.ts';
-import { complain } from './print.ts';
+import { printComplaint } from './print.ts';
 import type { DrivenAgent } from './run-with.ts';
 import type { Hand } from './show/keys.ts';
 import {
@@ -220,7 +220,7 @@ async function openRunOutput(
       return (await import('./show/live-view.ts')).openRunView(io, hand);
     } catch (error) {
       // Safe: lines show the same.
-      complain(
+      printComplaint(
         io,
         `The live view could not be opened (${messageOf(error)}); the run is shown in lines.`,
       );

@@ -151,7 +151,7 @@ export function wantedLines(
  */
 function wholeLines(page: Page, lead: string, text: string): string[] {
   const room = page.width === null ? null : page.width - lead.length;
-  const visible = seen(page, text);
+  const visible = showControls(page, text);
   const lines =
     room === null
       ? [visible]
@@ -163,7 +163,7 @@ function wholeLines(page: Page, lead: string, text: string): string[] {
  * A text that a human is asked to allow: nothing in it is hidden, removed or replaced by
  * something that only looks like it.
  */
-export function seen({ unicode }: Pick<Page, 'unicode'>, text: string): string {
+export function showControls({ unicode }: Pick<Page, 'unicode'>, text: string): string {
   const visible = visibleLine(text);
   return unicode ? visible : asciiOnly(visible);
 }

@@ -19,13 +19,13 @@ import type { SessionProcessState } from '../engine/session-owner.ts';
 import type { WorkerView } from '../engine/worker-sessions.ts';
 import { hostOf } from '../hosts/hosts.ts';
 import { formatAge } from './describe-time.ts';
-import { count, shown } from './print.ts';
+import { escapeForTerminal, formatCount } from './print.ts';
 import {
   continuationName,
   formatClock,
   type Standing,
   standingOf,
-  tally,
+  tallyPlan,
 } from './show/words.ts';
 
 /**
@@ -40,7 +40,7 @@ const longestTyped = 16;
  * @param others ids that must not end in the same letters
  */
 export function shortId(id: string, others: readonly string[] = []): string {
-  if (id.length <= longestTyped) return shown(id, longestTyped);
+  if (id.length <= longestTyped) return escapeForTerminal(id, longestTyped);
   const rivals = others.filter((other) => other !== id);
   let length = shortLength;
   while (length < id.length && rivals.some((other) => other.endsWith(id.slice(-length))))
@@ -48,7 +48,7 @@ export function shortId(id: string, others: readonly string[] = []): string {
   const end = id.slice(-length);
   // A host's id may be any text. An end that looks like an option or a pattern is not
   // used.
-  return /^[\p{L}\p{N}_][\p{L}\p{N}_.-]*$/u.test(end) ? end : shown(id, 60);
+  return /^[\p{L}\p{N}_][\p{L}\p{N}_.-]*$/u.test(end) ? end : escapeForTerminal(id, 60);
 }
 
 /**
@@ -56,7 +56,9 @@ export function shortId(id: string, others: readonly string[] = []): string {
  * more than its end.
  */
 export function nameSession({ id, title }: Pick<Session, 'id' | 'title'>): string {
-  return title === null ? shown(id, 60) : `${shortId(id)} “${shown(title, 60)}”`;
+  return title === null
+    ? escapeForTerminal(id, 60)
+    : `${shortId(id)} “${escapeForTerminal(title, 60)}”`;
 }
 
 /** The session in `--json`: with its whole id. */
@@ -232,7 +234,7 @@ export function describeWaits(session: Session, now: number): string[] {
     ({ answer }) => answer === null,
   );
   const pending = (amount: number, noun: string): string[] =>
-    amount === 0 ? [] : [`${count(amount, noun)} without an answer`];
+    amount === 0 ? [] : [`${formatCount(amount, noun)} without an answer`];
   const isUnsent = injection?.state === 'intended' || injection?.state === 'sent';
   return [
     ...(waits.recovering ? ['recovering from an error'] : []),
@@ -260,7 +262,7 @@ export function describeWaits(session: Session, now: number): string[] {
 
 export function hostTitle(host: string): string {
   if (host === 'untildone') return 'untildone run';
-  return hostOf(host)?.title ?? shown(host, 30);
+  return hostOf(host)?.title ?? escapeForTerminal(host, 30);
 }
 
 /**
@@ -274,9 +276,10 @@ export function describeAgent({
   if (host === 'plan-file') return 'imported plan';
   if (host === waitingHost) return `plan for ${hostTitle(instance)}`;
   if (driven !== undefined) return `untildone run with ${hostTitle(driven.host)}`;
-  if (host === 'untildone') return `untildone ${shown(agent.name ?? '', 30)}`.trim();
+  if (host === 'untildone')
+    return `untildone ${escapeForTerminal(agent.name ?? '', 30)}`.trim();
   const title = hostTitle(host);
-  return agent.name === null ? title : `${title} · ${shown(agent.name, 30)}`;
+  return agent.name === null ? title : `${title} · ${escapeForTerminal(agent.name, 30)}`;
 }
 
 const kinds: Readonly<Record<Session['descriptor']['kind'], string>> = {
@@ -305,9 +308,9 @@ export function describeWorker(
   { id, agentType, title, result }: WorkerView,
   run: DescribedState,
 ): string {
-  const todo = title === null ? '' : ` “${shown(title, 80)}”`;
+  const todo = title === null ? '' : ` “${escapeForTerminal(title, 80)}”`;
   const unended = run.name === 'gone' ? 'gone with its run' : 'not ended';
-  return `${shortId(id)} ${shown(agentType, 40)}: ${result ?? unended}${todo}`;
+  return `${shortId(id)} ${escapeForTerminal(agentType, 40)}: ${result ?? unended}${todo}`;
 }
 
 /**
@@ -331,7 +334,7 @@ export function describePlan(session: State): string {
     ...(dropped === 0 ? [] : [`${dropped} dropped from the list`]),
     ...(failed === 0 ? [] : [`${failed} with a failed check`]),
   ];
-  return `${count(plan.length, 'todo')}: ${[tally(plan.map(standingIn(session)), '·'), ...remarks].join('; ')}`;
+  return `${formatCount(plan.length, 'todo')}: ${[tallyPlan(plan.map(standingIn(session)), '·'), ...remarks].join('; ')}`;
 }
 
 /** `may stop: done`, `sent back to work: todos open`, `waits for the checks`. */

@@ -10,7 +10,7 @@ import type { AskedHost } from '../hosts/asked-call.ts';
 import { applyEdit, type Edit, type FileTarget } from '../hosts/install/changes.ts';
 import { isCopied, readSettingsFile, unlessRefused } from '../hosts/install/files.ts';
 import * as install from '../hosts/install/installer.ts';
-import { broken, initCommand, note, ok } from '../hosts/install/installer.ts';
+import { brokenRow, initCommand, noteRow, okRow } from '../hosts/install/installer.ts';
 import { isReadAtStart, isReadByUs, isReadTooEarly } from '../hosts/project-variables.ts';
 import { stateDirectory } from '../store/state-directory.ts';
 
@@ -39,20 +39,20 @@ export function examineHost(
   const { plugin } = survey;
   const scopes = install.allScopes.filter((scope) => survey.installed(scope).length > 0);
   const isInstalled = scopes.length > 0 || plugin !== null;
-  const missingLevel = isInstalled ? broken : note;
+  const missingLevel = isInstalled ? brokenRow : noteRow;
   const unknown = `${title} was not found on PATH (no program "${installer.program}").`;
   const installedAt = `${title} ${hostVersion} at ${program}`;
   const isTooOld =
     oldestVersion &&
     (hostVersion ?? '').localeCompare(oldestVersion, 'en', { numeric: true }) < 0;
   // If a plugin is installed twice, only one acts; two hooks count each stop twice.
-  const twiceLevel = pieces === 'plugin' ? note : broken;
+  const twiceLevel = pieces === 'plugin' ? noteRow : brokenRow;
   const twiceSentence = `Installed twice: by init, and as a plugin (${plugin}).`;
   const rows: install.Examination = [
     [
       !program && missingLevel('host', unknown, howToGet),
       !hostVersion &&
-        note('host', `${title} is at ${program}, but does not say its version.`),
+        noteRow('host', `${title} is at ${program}, but does not say its version.`),
       isTooOld &&
         missingLevel(
           'host',
@@ -60,21 +60,21 @@ export function examineHost(
           howToGet,
         ),
       knownVersions.includes(hostVersion ?? '') &&
-        ok('host', `${installedAt}, known to work.`),
-      note(
+        okRow('host', `${installedAt}, known to work.`),
+      noteRow(
         'host',
         `${installedAt}; tested with ${knownVersions.join(', ')}, so watch the first runs.`,
       ),
     ],
     [
       !isInstalled &&
-        note(pieces, `Nothing is installed in ${title} here.`, initCommand(host)),
+        noteRow(pieces, `Nothing is installed in ${title} here.`, initCommand(host)),
     ],
     [
       plugin &&
         scopes.length > 0 &&
         twiceLevel('plugin', twiceSentence, installer.howToRemovePlugin),
-      plugin && ok('plugin', `Installed as a plugin of ${title} (${plugin}).`),
+      plugin && okRow('plugin', `Installed as a plugin of ${title} (${plugin}).`),
     ],
     ...scopes.map((scope) =>
       examineScope(installer, survey, scope, { wanted: basis.version, shipped }),
@@ -122,11 +122,11 @@ function runProof(
       answer.error.code === 'ETIMEDOUT';
     if (isLate)
       return [
-        note(name, `${basename(program)} did not answer within ${proofMs / 1000} s.`),
+        noteRow(name, `${basename(program)} did not answer within ${proofMs / 1000} s.`),
       ];
     const isRight = isProved(answer.stdout ?? '', state);
     if (isRight === null) return [];
-    return [isRight ? ok(name, proved) : broken(name, failed, initCommand(host))];
+    return [isRight ? okRow(name, proved) : brokenRow(name, failed, initCommand(host))];
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
@@ -144,7 +144,7 @@ function examineScope(
   const mend = initCommand(name, scope);
   const otherVersion = programs.find(({ version }) => version !== wanted)?.version;
   const brokenFile = (why: string) =>
-    broken(`${piece}-file`, `${where}, but the ${why}`, mend);
+    brokenRow(`${piece}-file`, `${where}, but the ${why}`, mend);
   const damaged = `${piece} is not the one of this version: `;
   const { targets, summary } = survey.layout(scope);
   const [first, ...more] = targets.flatMap((target) => findMissingEdits(target, name));
@@ -161,13 +161,14 @@ function examineScope(
         brokenFile(damaged + file),
     ]),
     otherVersion &&
-      note(
+      noteRow(
         `${piece}-version`,
         `${where} by untildone ${otherVersion}; this is ${wanted}.`,
         mend,
       ),
-    lacking && broken(pieces, `${where}, but not complete: ${lacking} is missing.`, mend),
-    ok(pieces, `${where}: ${summary}, complete.`),
+    lacking &&
+      brokenRow(pieces, `${where}, but not complete: ${lacking} is missing.`, mend),
+    okRow(pieces, `${where}: ${summary}, complete.`),
   ];
 }
 
@@ -207,10 +208,14 @@ function examineVariables(
   const early = `${atStart.join(', ')} can still change what a hook does: it takes effect when the hook starts.`;
   return [
     foundVariables.includes(null) &&
-      note('variables', unreadable, 'make them short and plain'),
+      noteRow('variables', unreadable, 'make them short and plain'),
     atStart.length > 0 &&
-      note('variables', `${ignored} ${early}`, `take ${atStart.join(', ')} out of them`),
-    names.length > 0 && note('variables', ignored),
+      noteRow(
+        'variables',
+        `${ignored} ${early}`,
+        `take ${atStart.join(', ')} out of them`,
+      ),
+    names.length > 0 && noteRow('variables', ignored),
   ];
 }
 

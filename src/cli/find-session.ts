@@ -22,7 +22,7 @@ import {
 import { formatAge } from './describe-time.ts';
 import type { Io } from './io.ts';
 import { withStore } from './open-runtime.ts';
-import { refuse, shown, tell } from './print.ts';
+import { escapeForTerminal, printRefusal, printResult } from './print.ts';
 
 /** How many recent sessions are searched for one that a human may mean. */
 const recentSessions = 50;
@@ -98,7 +98,7 @@ export function sessionCommand(command: SessionCommand): Command {
     async run(given, io) {
       check?.(given);
       const refusal = humanOnly ? await io.whyNoHuman() : null;
-      if (refusal !== null) return refuse(io, refusal);
+      if (refusal !== null) return printRefusal(io, refusal);
       const word = Object.hasOwn(options, 'session')
         ? given.text('session')
         : given.positional(0);
@@ -106,12 +106,17 @@ export function sessionCommand(command: SessionCommand): Command {
         const agent = agentOwnOnly ? await io.agentAbove() : null;
         const own =
           agent === null ? null : await findAgentSession(store, word, io, agent);
-        if (typeof own === 'string') return refuse(io, own);
+        if (typeof own === 'string') return printRefusal(io, own);
         const session = own ?? (await find(store, word, io));
         const answered = await answer({ given, io, store, session, agent });
         if (typeof answered === 'number') return answered;
         const { json, lines, code = 0 } = answered;
-        tell(io, given.has('json'), { ...sessionFields(session), ...json }, () => lines);
+        printResult(
+          io,
+          given.has('json'),
+          { ...sessionFields(session), ...json },
+          () => lines,
+        );
         return code;
       });
     },
@@ -305,7 +310,7 @@ async function byWord(store: Store, word: string, io: Io): Promise<Session> {
     projectDirectories(io.cwd).includes(descriptor.directory ?? ''),
   );
   if (here[0] !== undefined && here.length === 1) return here[0];
-  const unclear = `"${shown(word, 60)}" is the start or the end of more than one session`;
+  const unclear = `"${escapeForTerminal(word, 60)}" is the start or the end of more than one session`;
   throw new UntildoneError(
     'unknown-session',
     `${unclear}: ${formatSessions(candidates, io)}. Write more letters.`,
@@ -318,7 +323,7 @@ async function unknown(store: Store, word: string, io: Io): Promise<string> {
     recent.length === 0
       ? noSessionsYet
       : `The most recent ones are ${formatSessions(recent, io)}.`;
-  return `No session has an id that starts or ends with "${shown(word, 60)}". ${known}`;
+  return `No session has an id that starts or ends with "${escapeForTerminal(word, 60)}". ${known}`;
 }
 
 export function formatSessions(sessions: readonly Session[], { clock }: Io): string {
@@ -326,7 +331,7 @@ export function formatSessions(sessions: readonly Session[], { clock }: Io): str
   const named = sessions.slice(0, namedCandidates).map((session) => {
     const { id, title, descriptor, updatedAt } = session;
     const about = [
-      title === null ? [] : `“${shown(title, 40)}”`,
+      title === null ? [] : `“${escapeForTerminal(title, 40)}”`,
       hostTitle(descriptor.host),
     ].flat();
     return `${shortId(id, ids)} (${[...about, formatAge(updatedAt, clock.now())].join(', ')})`;
@@ -351,7 +356,7 @@ export async function sessionsHere(
   isMeant: SessionFilter = (session) => !isImported(session),
 ): Promise<readonly Session[]> {
   for (const directory of projectDirectories(cwd)) {
-    const found = await newest(store, { directory, limit }, isMeant);
+    const found = await listNewestSessions(store, { directory, limit }, isMeant);
     if (found.length > 0) return found;
   }
   return [];
@@ -361,7 +366,7 @@ export async function sessionsHere(
  * The newest sessions that fit, as they stand now. It asks for more until there are
  * enough: one run may have more workers than a list has lines.
  */
-export async function newest(
+export async function listNewestSessions(
   store: Store,
   { limit, ...where }: SessionsAsked,
   fits: SessionFilter,

@@ -46,18 +46,18 @@ export async function sendActs(
   return { session: handled?.state ?? session, handled };
 }
 
-export type Acted = Awaited<ReturnType<typeof sendActs>>;
+export type ActResult = Awaited<ReturnType<typeof sendActs>>;
 
 export async function pauseSession(
   context: ActContext,
   reason: string | null = null,
-): Promise<Acted> {
+): Promise<ActResult> {
   // A second pause without a reason keeps the first one's reason.
   const isPaused = context.session.pause?.by === 'human' && reason === null;
   return sendActs(context, isPaused ? [] : [{ type: 'human-paused', reason }]);
 }
 
-export async function stopSession(context: ActContext, how: string): Promise<Acted> {
+export async function stopSession(context: ActContext, how: string): Promise<ActResult> {
   return sendActs(context, [{ type: 'human-aborted', how }]);
 }
 
@@ -68,13 +68,13 @@ export async function stopSession(context: ActContext, how: string): Promise<Act
 export async function pauseAsAgent(
   context: ActContext,
   reason: string | null,
-): Promise<Acted> {
+): Promise<ActResult> {
   return sendActs(context, [
     { type: 'model-paused', reason: reason ?? '', byCommand: true },
   ]);
 }
 
-export function resumeSession(context: ActContext): Promise<Acted> {
+export function resumeSession(context: ActContext): Promise<ActResult> {
   const { latch, pause } = context.session;
   return sendActs(
     context,

@@ -3,7 +3,7 @@
 // UNTILDONE_DEBUG asks for one.
 import { commandTable } from './command-table.ts';
 import { type Io, processIo, programVersion } from './io.ts';
-import { complain, printLines, reportFailure } from './print.ts';
+import { printComplaint, printLines, reportFailure } from './print.ts';
 
 /** The file with the quick commands calls this: it is built without renew-programs.ts. */
 export const renewPrograms = async (io: Io) =>
@@ -65,5 +65,5 @@ async function runHook(argv: readonly string[], io: Io): Promise<number> {
 function sayWhatIsAwaited(io: Io, what: string): void {
   const terminal = process.getBuiltinModule('node:tty');
   if (terminal.isatty(0))
-    complain(io, `Waiting for ${what} on standard input. Ctrl-C ends it.`);
+    printComplaint(io, `Waiting for ${what} on standard input. Ctrl-C ends it.`);
 }

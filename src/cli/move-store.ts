@@ -7,7 +7,7 @@ import { whyOlder } from '../store/sqlite/migrate.ts';
 import { storePath } from '../store/state-directory.ts';
 import { canAnswerHere } from './ask-at-terminal.ts';
 import type { Io } from './io.ts';
-import { complain, printWrapped, shown } from './print.ts';
+import { escapeForTerminal, printComplaint, printWrapped } from './print.ts';
 import { saysYes } from './project-trust.ts';
 
 /**
@@ -17,7 +17,7 @@ import { saysYes } from './project-trust.ts';
 export async function offerToMoveStore(io: Io, isDry: boolean): Promise<void> {
   const refusal = await whyOlder(storePath(io.env));
   if (refusal === null) return;
-  complain(io, shown(refusal, 500));
+  printComplaint(io, escapeForTerminal(refusal, 500));
   if (isDry || !(await canAnswerHere(io))) return;
   if (!(await saysYes('Move it away, with the files beside it?'))) {
     const kept = 'The store was left where it is. Until it is moved, an agent may stop';
@@ -27,8 +27,8 @@ export async function offerToMoveStore(io: Io, isDry: boolean): Promise<void> {
     return;
   }
   const moved = moveStore(storePath(io.env), io.clock.now());
-  if (!moved.ok) return complain(io, shown(moved.sentence, 500));
-  printWrapped(io, [`The store was moved to ${shown(moved.path, 300)}.`]);
+  if (!moved.ok) return printComplaint(io, escapeForTerminal(moved.sentence, 500));
+  printWrapped(io, [`The store was moved to ${escapeForTerminal(moved.path, 300)}.`]);
   // Hosts may still start programs of that version, which would create such a store
   // again.
   await (await import('./renew-programs.ts')).renewPrograms(io);

@@ -6,7 +6,7 @@ import { createNotice, deliverNotice, type Notice } from '../engine/notify.ts';
 import type { Store } from '../engine/store.ts';
 import type { AgentSession } from './agent-session.ts';
 import type { Io } from './io.ts';
-import { complain } from './print.ts';
+import { printComplaint } from './print.ts';
 
 const bell = '\u0007';
 
@@ -31,7 +31,7 @@ export function createRunNotifier(
     if (!notice) return;
     if (notify.bell && process.stderr.isTTY === true) io.stderr.write(bell);
     for (const sentence of sends ? await deliverNotice(notice, notify, io.env) : []) {
-      if (!hasWarned) complain(warn(), `warning: ${sentence}`);
+      if (!hasWarned) printComplaint(warn(), `warning: ${sentence}`);
       hasWarned = true;
     }
   }

@@ -15,12 +15,12 @@ import { createRuntime, type Runtime } from '../engine/runtime.ts';
 import type { Store } from '../engine/store.ts';
 import { createIdentifiers } from '../engine/system.ts';
 import { readTrust } from '../engine/trust.ts';
-import { type OpenOptions, type Parts, partsOver } from '../open.ts';
+import { createParts, type OpenOptions, type Parts } from '../open.ts';
 import type { PlanFileSync, PlanFileSyncOptions } from '../plan-file/plan-file-sync.ts';
 import { openUserStore, type SqliteStoreOptions } from '../store/sqlite/sqlite-store.ts';
 import { stateDirectory, storePath } from '../store/state-directory.ts';
 import type { Io } from './io.ts';
-import { complain } from './print.ts';
+import { printComplaint } from './print.ts';
 
 /**
  * Opens the user's store and creates it if there is none. If an older version wrote it,
@@ -81,14 +81,14 @@ export function openParts(
   store: Store,
   options: Partial<OpenOptions> = {},
 ): Parts {
-  return partsOver({
+  return createParts({
     store,
     clock: io.clock,
     environment: io.env,
     whenBroken: 'defaults',
     onProblem(sentences) {
-      for (const sentence of sentences) complain(io, `warning: ${sentence}`);
-      complain(
+      for (const sentence of sentences) printComplaint(io, `warning: ${sentence}`);
+      printComplaint(
         io,
         'warning: the configuration is broken, so the default settings are used here.',
       );

@@ -11,7 +11,7 @@ import type { Io } from './io.ts';
 const longestText = 120;
 
 /** Puts a foreign text on one line and removes its power to control a terminal. */
-export function shown(text: string, maxLength: number = longestText): string {
+export function escapeForTerminal(text: string, maxLength: number = longestText): string {
   return oneLine(text, maxLength);
 }
 
@@ -37,14 +37,18 @@ export function printJson(io: Io, value: unknown): void {
 }
 
 /** Warnings and failures go to standard error, so that output can be piped. */
-export function complain(io: Io, sentence: string, width: number | null = null): void {
+export function printComplaint(
+  io: Io,
+  sentence: string,
+  width: number | null = null,
+): void {
   const lines = wrapLine(`untildone: ${stripTerminalControls(sentence)}`, width);
   io.stderr.write(`${lines.join('\n')}\n`);
 }
 
 /** Says why the command did not do what was asked; returns the exit code for that. */
-export function refuse(io: Io, sentence: string): number {
-  complain(io, sentence, process.stderr.isTTY === true ? terminalWidth(io) : null);
+export function printRefusal(io: Io, sentence: string): number {
+  printComplaint(io, sentence, process.stderr.isTTY === true ? terminalWidth(io) : null);
   return 1;
 }
 
@@ -67,7 +71,7 @@ export function createPaint(where: Pick<Io, 'isTTY' | 'env'> | boolean) {
 }
 
 /** Lines with a padded left column, so that the right ones stand below each other. */
-export function fields(
+export function formatFields(
   rows: readonly (readonly [string, string] | null)[],
   indent = '  ',
 ): string[] {
@@ -77,7 +81,7 @@ export function fields(
 }
 
 /** `1 todo`, `2 todos`. */
-export function count(amount: number, noun: string): string {
+export function formatCount(amount: number, noun: string): string {
   return `${amount} ${noun}${amount === 1 ? '' : 's'}`;
 }
 
@@ -85,7 +89,7 @@ export function count(amount: number, noun: string): string {
  * Prints a command's answer: a document for programs, or lines for people. Returns exit
  * code 0.
  */
-export function tell(
+export function printResult(
   io: Io,
   asJson: boolean,
   json: unknown,
@@ -150,7 +154,10 @@ export function reportFailure(error: unknown, io: Io): number {
   const isOurs = error instanceof UntildoneError;
   const hint = wantsStack ? '' : ' (set UNTILDONE_DEBUG=1 for the stack)';
   const [first = ''] = messageOf(error).split('\n');
-  complain(io, isOurs ? error.message : `Something unexpected happened: ${first}${hint}`);
+  printComplaint(
+    io,
+    isOurs ? error.message : `Something unexpected happened: ${first}${hint}`,
+  );
   if (wantsStack) io.stderr.write(`${stripTerminalControls(inspect(error))}\n`);
   return isOurs && usageCodes.includes(error.code) ? 2 : 1;
 }

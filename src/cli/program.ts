@@ -14,7 +14,13 @@ import { closestName } from '../core/problem.ts';
 import { type Arguments, type Command, type Option, settingOptions } from './command.ts';
 import type { CommandTable } from './command-table.ts';
 import type { Io } from './io.ts';
-import { createPaint, type Paint, printLines, shown, terminalWidth } from './print.ts';
+import {
+  createPaint,
+  escapeForTerminal,
+  type Paint,
+  printLines,
+  terminalWidth,
+} from './print.ts';
 
 /**
  * A longer option stands on a line of its own, so that its description keeps its room.
@@ -112,7 +118,7 @@ class Program extends Commander {
       .replace(/ is invalid for argument .*?\./u, ' is not known here.')
       .replace(/\.?$/u, '.');
     const hint = guess === null ? `See ${title} --help.` : `Did you mean${guess}`;
-    throw new UntildoneError('usage', `${shown(sentence, 200)} ${hint}`);
+    throw new UntildoneError('usage', `${escapeForTerminal(sentence, 200)} ${hint}`);
   }
 }
 
@@ -138,7 +144,7 @@ function closestKnown(written: string, known: readonly string[]): string | null 
 /** The words before the first option. */
 function wordsBeforeOptions(args: readonly string[]): string {
   const end = args.findIndex((word) => word.startsWith('-'));
-  return shown(args.slice(0, end === -1 ? args.length : end).join(' '), 200);
+  return escapeForTerminal(args.slice(0, end === -1 ? args.length : end).join(' '), 200);
 }
 
 /** Quotes a text for a shell, so that copying it is safe. */

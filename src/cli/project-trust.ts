@@ -18,7 +18,12 @@ import {
 } from './ask-at-terminal.ts';
 import type { Io } from './io.ts';
 import { readPolicyFor } from './open-runtime.ts';
-import { complain, printWrapped, refuse, shown } from './print.ts';
+import {
+  escapeForTerminal,
+  printComplaint,
+  printRefusal,
+  printWrapped,
+} from './print.ts';
 import { addChecks, type FoundTest, findTests } from './project-tests.ts';
 import { diffTexts, shownLine } from './text-diff.ts';
 import { formatCheckCommand, tryChecks } from './try-checks.ts';
@@ -50,7 +55,7 @@ export function acceptProject(
     folder === null ||
     JSON.stringify(asked) !== JSON.stringify(shownProject.asked)
   )
-    return refuse(
+    return printRefusal(
       io,
       'The file changed while you were looking at it, so nothing was accepted. Look again.',
     );
@@ -71,7 +76,7 @@ export function describeProject({ folder, asked, pending, warnings }: Project): 
   if (pending === null) {
     if (folder === null) return ['No project file asks for anything here.'];
     return [
-      `All that the project file in ${shown(folder, 300)} asks for is accepted:`,
+      `All that the project file in ${escapeForTerminal(folder, 300)} asks for is accepted:`,
       ...entriesOf(asked).map(entryLine),
       ...refused,
     ];
@@ -79,7 +84,7 @@ export function describeProject({ folder, asked, pending, warnings }: Project): 
   const { added, removed, problems, file } = pending;
   if (problems.length > 0)
     return [
-      `${shown(file, 300)} cannot be used, so nothing in it can be accepted:`,
+      `${escapeForTerminal(file, 300)} cannot be used, so nothing in it can be accepted:`,
       ...problems.map(
         (problem) => `  ${policyProblemSentence({ ...problem, file: null })}`,
       ),
@@ -87,7 +92,7 @@ export function describeProject({ folder, asked, pending, warnings }: Project): 
   const paths = new Set(added.map((entry) => JSON.stringify(entry)));
   const known = entriesOf(asked).filter((entry) => !paths.has(JSON.stringify(entry)));
   return [
-    `${shown(file, 300)} ${added.length + known.length === 0 ? 'no longer asks for what you accepted' : 'asks for'}:`,
+    `${escapeForTerminal(file, 300)} ${added.length + known.length === 0 ? 'no longer asks for what you accepted' : 'asks for'}:`,
     ...known.map((entry) => `  ${entryLine(entry).trimStart()}  (accepted)`),
     ...added.map((entry) => `+ ${entryLine(entry).trimStart()}`),
     ...removed.map(
@@ -130,7 +135,7 @@ export async function settleTrust(io: Io, says = false): Promise<void> {
       );
     show();
   } else if (!(await canAnswerHere(io))) {
-    complain(io, `warning: ${pendingSentence(pending)}`);
+    printComplaint(io, `warning: ${pendingSentence(pending)}`);
     return;
   } else {
     show();
@@ -187,7 +192,7 @@ export async function setUpChecks(io: Io, request: CheckRequest): Promise<number
   // A broken file takes no check. If the file is only not accepted yet, `settleTrust`
   // says so.
   if (before.pending?.problems.length && request.commands.length === 0 && !isNew) {
-    complain(io, `warning: ${pendingSentence(before.pending)}`);
+    printComplaint(io, `warning: ${pendingSentence(before.pending)}`);
     return 0;
   }
   const isAsked = !isDry && request.commands.length === 0 && !isChecked;
@@ -198,7 +203,8 @@ export async function setUpChecks(io: Io, request: CheckRequest): Promise<number
   }
   const added = addChecks(folder, commands, request);
   const waits = before.pending === null ? '' : ` ${pendingSentence(before.pending)}`;
-  if (!added.ok) return refuse(io, shown(`${added.problem}${waits}`, 800));
+  if (!added.ok)
+    return printRefusal(io, escapeForTerminal(`${added.problem}${waits}`, 800));
   const { path, after } = added;
   if (isDry) {
     printWrapped(io, diffTexts(path, added.before, after).map(shownLine));
@@ -207,7 +213,9 @@ export async function setUpChecks(io: Io, request: CheckRequest): Promise<number
   const change = after === added.before ? 'Nothing to add to' : 'Added to';
   const verb = added.before === null ? 'Wrote' : change;
   const checks = commands.map(visibleLine).join(', ');
-  printWrapped(io, [`${verb} ${shown(path, 300)}${checks === '' ? '' : `: ${checks}`}.`]);
+  printWrapped(io, [
+    `${verb} ${escapeForTerminal(path, 300)}${checks === '' ? '' : `: ${checks}`}.`,
+  ]);
   // `--check` accepts the checks that it adds. Anything else in the file still needs a
   // yes.
   if (before.pending !== null || (await io.whyNoHuman()) !== null) await settleTrust(io);
@@ -361,5 +369,5 @@ export function chooseRows(said: string, rows: number): readonly number[] | null
  */
 function describeTest({ command, file, script }: FoundTest): string {
   const does = script === undefined ? '' : `: ${visibleLine(script)}`;
-  return `${command}  (${shown(file, 60)}${does})`;
+  return `${command}  (${escapeForTerminal(file, 60)}${does})`;
 }

@@ -6,11 +6,11 @@ import { renewInstalledPrograms } from '../hosts/install/changes.ts';
 import { shippedFolder } from '../hosts/install/files.ts';
 import { installBasis } from '../hosts/install/installer.ts';
 import { type Io, programVersion } from './io.ts';
-import { complain } from './print.ts';
+import { printComplaint } from './print.ts';
 
 export async function renewPrograms(io: Io): Promise<void> {
   const installers = await Promise.all(hosts.map((host) => host.installer()));
   const basis = installBasis(io, programVersion);
   for (const sentence of renewInstalledPrograms(installers, basis, shippedFolder()))
-    complain(io, sentence);
+    printComplaint(io, sentence);
 }

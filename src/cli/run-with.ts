@@ -13,7 +13,7 @@ import { findProgram } from '../hosts/install/installer.ts';
 import type { Arguments } from './command.ts';
 import { hostTitle, nameSession } from './describe-session.ts';
 import type { Io } from './io.ts';
-import { shown } from './print.ts';
+import { escapeForTerminal } from './print.ts';
 
 export type DrivenAgent = Pick<
   DrivenRunOptions,
@@ -57,7 +57,7 @@ export async function drivenAgent(
   const guess = closest === null ? '' : ` Did you mean ${closest}?`;
   if (driver === undefined)
     throw usageError(
-      `--with ${shown(name, 40)}: not a program that can be driven.${guess} Known are ${drivenHosts.join(', ')}.`,
+      `--with ${escapeForTerminal(name, 40)}: not a program that can be driven.${guess} Known are ${drivenHosts.join(', ')}.`,
     );
   refuseForeign(given, driver, settings, origins);
   const program = findProgram(driver.program, io.env);

@@ -14,7 +14,12 @@ import {
   sessionsHere,
 } from './find-session.ts';
 import type { Io } from './io.ts';
-import { complain, fields, printWrapped, shown } from './print.ts';
+import {
+  escapeForTerminal,
+  formatFields,
+  printComplaint,
+  printWrapped,
+} from './print.ts';
 import { describeCurrentState, isRunning } from './session-process.ts';
 
 /**
@@ -86,14 +91,15 @@ async function chooseSession(
     throw new UntildoneError('usage', `${sentence} Name one of them: \`${example}\`.`);
   }
   const rows = sessions.map((session, index) => {
-    const title = session.title === null ? [] : [`“${shown(session.title, 60)}”`];
+    const title =
+      session.title === null ? [] : [`“${escapeForTerminal(session.title, 60)}”`];
     const age = formatAge(session.updatedAt, io.clock.now());
     const about = [...title, describeAgent(session), age].join(' · ');
     return [String(index + 1), `${shortId(session.id, ids)}  ${about}`] as const;
   });
   printWrapped({ ...io, stdout: io.stderr }, [
     `${sessions.length} sessions run here:`,
-    ...fields(rows),
+    ...formatFields(rows),
   ]);
   const answers = `a number from 1 to ${sessions.length}`;
   for (;;) {
@@ -105,7 +111,7 @@ async function chooseSession(
       throw new UntildoneError('usage', 'No session was chosen; nothing was done.');
     const chosen = /^\d+$/u.test(said.trim()) ? sessions[Number(said) - 1] : undefined;
     if (chosen !== undefined) return chosen;
-    complain(io, notUnderstood(said, answers));
+    printComplaint(io, notUnderstood(said, answers));
   }
 }
 
@@ -127,7 +133,7 @@ export async function whyNothingRuns({
     return `Nothing runs here: no process is at work in ${name} (killed?).`;
   if (settled !== null)
     return `${name} has ended (${settled.outcome}); nothing runs here.`;
-  return `Nothing runs here. The most recent session is ${name}: ${shown(state.words, 300)}.`;
+  return `Nothing runs here. The most recent session is ${name}: ${escapeForTerminal(state.words, 300)}.`;
 }
 
 /**

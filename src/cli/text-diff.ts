@@ -1,6 +1,6 @@
 // Shows what would change in a text, for people to read before they agree.
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
-import { shown } from './print.ts';
+import { escapeForTerminal } from './print.ts';
 
 /**
  * The difference as `diff -u` prints it. `before` or `after` null: the file does not
@@ -36,5 +36,5 @@ export function withoutRepeats(lines: readonly string[]): string[] {
 /** Makes a line safe like `shown`, but keeps the blanks at its start. */
 export function shownLine(line: string): string {
   const blanks = /^[ +-]?[ \t]*/.exec(line)?.[0] ?? '';
-  return `${blanks}${shown(line.slice(blanks.length), 400)}`;
+  return `${blanks}${escapeForTerminal(line.slice(blanks.length), 400)}`;
 }

@@ -1,13 +1,13 @@
 // Shows a line that says what is running and for how many seconds. A terminal repaints it
 // each second; it disappears when the work is over.
 import type { Io } from './io.ts';
-import { createPage, lookOf } from './show/page.ts';
+import { createPage, readTerminalStyle } from './show/page.ts';
 
 const eraseLine = '\r\u001b[2K';
 const repaintMs = 1000;
 
 export function createTimedLine(io: Io) {
-  const page = createPage(lookOf(io));
+  const page = createPage(readTerminalStyle(io));
   const isLive = io.isTTY && io.env['TERM'] !== 'dumb';
   let repaint: ReturnType<typeof setInterval> | null = null;
 

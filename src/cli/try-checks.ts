@@ -5,7 +5,7 @@ import { couldNotStart, runCheck } from '../checks/run-check.ts';
 import type { CheckResult, CommandCheck } from '../core/check-specs.ts';
 import { pickFailedLines } from '../core/failed-lines.ts';
 import type { Io } from './io.ts';
-import { printWrapped, shown } from './print.ts';
+import { escapeForTerminal, printWrapped } from './print.ts';
 import { whyNotPassed } from './show/words.ts';
 import { createTimedLine } from './timed-line.ts';
 
@@ -32,7 +32,8 @@ export async function tryChecks(
   try {
     for (const check of checks) {
       const name = formatCheckCommand(check);
-      if (io.isTTY) line.begin(`running ${shown(name, 60)} once (Ctrl-C ends that)`);
+      if (io.isTTY)
+        line.begin(`running ${escapeForTerminal(name, 60)} once (Ctrl-C ends that)`);
       const said = await tryCheck(io, check, options, ending.signal);
       line.close();
       printWrapped(io, said);
@@ -54,7 +55,7 @@ async function tryCheck(
   { directory, patienceSeconds: patience = patienceSeconds }: TryOptions,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  const name = shown(formatCheckCommand(check), 200);
+  const name = escapeForTerminal(formatCheckCommand(check), 200);
   const timeoutMs = Math.min(check.timeoutMs, patience * 1000);
   const context = { directory, environment: io.env, now: io.clock.now, signal };
   const seen = await runCheck({ ...check, timeoutMs }, context);
@@ -97,6 +98,7 @@ function whyFailed(
  */
 function failedOutput({ tail, sentence, exitCode }: CheckResult): string[] {
   const printed = pickFailedLines(tail, mostFailedLines);
-  if (printed.length > 0) return printed.map((line) => `  ${shown(line, 200)}`);
-  return exitCode === null ? [] : [`  ${shown(sentence, 200)}`];
+  if (printed.length > 0)
+    return printed.map((line) => `  ${escapeForTerminal(line, 200)}`);
+  return exitCode === null ? [] : [`  ${escapeForTerminal(sentence, 200)}`];
 }

@@ -8,7 +8,7 @@ import {
   excerpt,
   joinPath,
   type Problem,
-  quoted,
+  quoteText,
   type Report,
 } from './problem.ts';
 import { isObject, type JsonSchema, jsonSchema, type Kind, readInto } from './schema.ts';
@@ -246,7 +246,7 @@ export function parseEnvironment(
     if (target !== undefined) {
       entries.push([target, readTarget(target, text, variable, problems.report)]);
     } else if (!otherVariables.includes(variable)) {
-      const shown = /^\w{1,100}$/.test(variable) ? variable : quoted(variable, 100);
+      const shown = /^\w{1,100}$/.test(variable) ? variable : quoteText(variable, 100);
       warnings.report(shown, () => unknownVariable(variable));
     }
   }

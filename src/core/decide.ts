@@ -6,10 +6,10 @@ import type { Event, EventType } from './events.ts';
 import { humanReducers } from './human.ts';
 import { planReducers } from './plan-edit.ts';
 import type { Policy } from './policy.ts';
-import { decidedElsewhere, followHost } from './reconcile.ts';
+import { findOtherDecider, updateHostTrail } from './reconcile.ts';
 import { settingsForAgent } from './settings.ts';
 import type { State } from './state.ts';
-import { reconsider, stopReducers } from './stop.ts';
+import { reconsiderStop, stopReducers } from './stop.ts';
 import { wakeTurn, workReducers } from './work.ts';
 
 const reducers: Reducers = {
@@ -47,7 +47,7 @@ export function decide(state: State, event: Event, policy: Policy): Step {
     );
   }
   const at = Math.max(state.updatedAt, event.at);
-  const elsewhere = decidedElsewhere(state, event);
+  const elsewhere = findOtherDecider(state, event);
   if (elsewhere !== null) return step({ ...elsewhere, updatedAt: at });
   // Safe: by the type of the table, each event meets its own function.
   const reduce = reducers[event.type] as (
@@ -67,6 +67,8 @@ export function decide(state: State, event: Event, policy: Policy): Step {
   // When a cause of waiting begins, a countdown and its toasts end at once (E3).
   const isHeld = event.type === 'wait-started' && first.state.timer?.purpose === 'due';
   const result =
-    isHeld || endingWaits.has(event.type) ? reconsider(first, agentPolicy, at) : first;
-  return { ...result, state: { ...followHost(result.state, event), updatedAt: at } };
+    isHeld || endingWaits.has(event.type)
+      ? reconsiderStop(first, agentPolicy, at)
+      : first;
+  return { ...result, state: { ...updateHostTrail(result.state, event), updatedAt: at } };
 }

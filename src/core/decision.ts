@@ -58,7 +58,7 @@ export type Moment = Pick<Decision, 'outcome' | 'sentence'> & {
 };
 
 /** What a human is told if the agent waits for an answer. */
-export const askedSentence = 'The agent waits for your answer.';
+export const waitsForAnswerSentence = 'The agent waits for your answer.';
 
 /**
  * What to tell a human after a step; null: nothing. How a subagent ended is news for its
@@ -80,7 +80,7 @@ export function momentToTell(
     event.type === 'wait-started' &&
     (event.wait.kind === 'permission' || event.wait.kind === 'question');
   return isApproval || events.some(isQuestion)
-    ? { outcome: null, sentence: askedSentence, isApproval }
+    ? { outcome: null, sentence: waitsForAnswerSentence, isApproval }
     : null;
 }
 

@@ -5,7 +5,7 @@ import { bareCheck, protectedPathsId } from './check-specs.ts';
 import type { Decision, Outcome } from './decision.ts';
 import { withFullStop } from './problem.ts';
 import { oneLine, visibleLine } from './safe-text.ts';
-import { todos } from './settlement.ts';
+import { formatTodoCount } from './settlement.ts';
 import { countPlan, type GoalCheck, openCount, type State } from './state.ts';
 import { isOpen } from './todo.ts';
 
@@ -76,7 +76,7 @@ export function endSentence(
 
 function openFact({ plan }: State): string {
   const open = openCount(countPlan(plan));
-  return open === 0 ? '' : `${open} of ${todos(plan.length)} open`;
+  return open === 0 ? '' : `${open} of ${formatTodoCount(plan.length)} open`;
 }
 
 /**

@@ -485,7 +485,7 @@ export type PlanChange = WithoutSender<
 /** Which part of a host reports an event. */
 export type SourceKind = Infer<typeof sourceKind>;
 /** The hook that asks about a stop. */
-export type Asking = Infer<typeof asking>;
+export type StopQuestion = Infer<typeof asking>;
 /** Whether a host asks us when it stops, or only tells us. */
 export type HostMode = SessionDescriptor['mode'];
 /** What a tool may do. */

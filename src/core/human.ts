@@ -16,7 +16,7 @@ import {
   noProgress,
   reopenTurn,
   type State,
-  unpark,
+  unparkStop,
 } from './state.ts';
 import { bareWords, isFinal, isOpen } from './todo.ts';
 import {
@@ -84,7 +84,7 @@ export const humanReducers = byEvent({
   'session-closed'(open) {
     const state: State = { ...open, closed: true };
     const { injection, descriptor } = state;
-    if (descriptor.mode === 'asked' || !isOnItsWay(injection)) return unpark(state);
+    if (descriptor.mode === 'asked' || !isOnItsWay(injection)) return unparkStop(state);
     return { ...cancelParked(state), injection: { ...injection, state: 'failed' } };
   },
   'session-deleted': (state) => ({ ...cancelParked(state), deleted: true }),

@@ -8,7 +8,7 @@ import {
 } from '../../test/properties/rule-context.ts';
 import { aTodo } from '../../test/support/builders.ts';
 import { parseEnvironment, parseFlags, validateConfig } from './config.ts';
-import { ownToast, render } from './own-words.ts';
+import { ownToast, renderTemplate } from './own-words.ts';
 import {
   checkedTexts,
   continuationText,
@@ -69,7 +69,10 @@ describe('a template', () => {
   it('E6: a line about nothing is left out, one with anything to say is not', () => {
     const parts = { one: '1', none: '', zero: 0 };
     expect(
-      render(['a', 'b {none}', 'c {none}{one}', 'd {zero}', '{one} {none}'], parts),
+      renderTemplate(
+        ['a', 'b {none}', 'c {none}{one}', 'd {zero}', '{one} {none}'],
+        parts,
+      ),
     ).toBe('a\nc 1\nd 0\n1');
   });
 

@@ -25,7 +25,7 @@ const part = /\{(\w{1,40})\}/gu;
  * Fills in the parts, each once: a part may hold a stranger's text, in which `{next}`
  * means nothing.
  */
-export function render(template: Template, parts: Parts): string {
+export function renderTemplate(template: Template, parts: Parts): string {
   const lines = [template].flat().map((line) => {
     const used = [...line.matchAll(part)].map(([, name = '']) =>
       String(parts[name] ?? ''),
@@ -41,7 +41,7 @@ export function render(template: Template, parts: Parts): string {
  * A setting for a template. `parts`: what each one holds, for people. `kept`: the parts
  * that such a template must have.
  */
-export function template(
+export function parseTemplate(
   summary: string,
   parts: Readonly<Record<string, string>>,
   kept: readonly string[],
@@ -79,11 +79,13 @@ export const toastParts = {
 
 /** The user's own words for toasts. */
 export const toastTemplates = section({
-  default: template('Every toast that has no words of its own.', toastParts, ['reason']),
-  countdown: template('Each second before the agent is sent on.', toastParts, [
+  default: parseTemplate('Every toast that has no words of its own.', toastParts, [
+    'reason',
+  ]),
+  countdown: parseTemplate('Each second before the agent is sent on.', toastParts, [
     'seconds',
   ]),
-  end: template('The turn ended with an outcome, `done` or any other.', toastParts, [
+  end: parseTemplate('The turn ended with an outcome, `done` or any other.', toastParts, [
     'reason',
   ]),
 });
@@ -95,5 +97,5 @@ export function ownToast(
   parts: Parts<keyof typeof toastParts>,
 ): string | null {
   const words = own[kind] ?? own.default;
-  return words === undefined ? null : render(words, parts);
+  return words === undefined ? null : renderTemplate(words, parts);
 }

@@ -49,7 +49,7 @@ const longestKey = 100;
  * `agents["my agent"]`.
  */
 export function joinPath(path: string, key: string): string {
-  if (!/^[\w$-]{1,100}$/.test(key)) return `${path}[${quoted(key, longestKey)}]`;
+  if (!/^[\w$-]{1,100}$/.test(key)) return `${path}[${quoteText(key, longestKey)}]`;
   return path === '' ? key : `${path}.${key}`;
 }
 
@@ -57,7 +57,7 @@ const longestExcerpt = 40;
 
 /** Quotes enough of a value to find it, never the whole value. */
 export function excerpt(value: unknown): string {
-  if (typeof value === 'string') return quoted(value, longestExcerpt);
+  if (typeof value === 'string') return quoteText(value, longestExcerpt);
   if (value === undefined) return 'nothing';
   if (Array.isArray(value))
     return value.length === 0 ? 'an empty list' : `a list of ${value.length}`;
@@ -67,16 +67,16 @@ export function excerpt(value: unknown): string {
 }
 
 /** Quotes at most `longest` code points of a text. */
-export function quoted(text: string, longest: number): string {
+export function quoteText(text: string, longest: number): string {
   // A code point has at most two units, so a huge text costs nothing.
   const points = [...text.slice(0, 2 * longest + 2)];
   const shown =
     points.length > longest ? `${points.slice(0, longest).join('')}…` : points.join('');
-  return printable(JSON.stringify(shown));
+  return makePrintable(JSON.stringify(shown));
 }
 
 /** Escapes every character that must not reach a terminal. */
-export function printable(text: string): string {
+export function makePrintable(text: string): string {
   return text.replace(
     /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu,
     (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,

@@ -1,7 +1,7 @@
 // The one reconciler of lists: whole-list writes (M5), hosts' lists (G5), plan files. An
 // item matches a todo by id, by title, or as a rewording between the same neighbours. A
 // missing todo is dropped; a malformed item is refused, and its todo stays (T6, V4).
-import type { Asking, Event, NewTodo, TodoChanges, WrittenTodo } from './events.ts';
+import type { Event, NewTodo, StopQuestion, TodoChanges, WrittenTodo } from './events.ts';
 import {
   firstRepeatedId,
   isRising,
@@ -427,7 +427,7 @@ export function writtenItems(
 }
 
 /** Notes what an event says about the host: its list, and where its turn stands. */
-export function followHost(state: State, event: Event): State {
+export function updateHostTrail(state: State, event: Event): State {
   const { source } = event;
   // A claim at the gate is not in the host's list yet, because the host may refuse it.
   if (source === undefined || source.kind === 'gate') return state;
@@ -470,7 +470,7 @@ export function followHost(state: State, event: Event): State {
  * hook is about the same stop if it was started before another one was last heard of, or
  * if it comes before the answer is given.
  */
-export function decidedElsewhere(state: State, { type, source }: Event): State | null {
+export function findOtherDecider(state: State, { type, source }: Event): State | null {
   const { asking, promptId = null } = source ?? {};
   const { last, promptId: before, stop } = state.trail;
   if (type !== 'stop-attempted' || asking === undefined || stop === null) return null;
@@ -480,7 +480,7 @@ export function decidedElsewhere(state: State, { type, source }: Event): State |
   return isSame && stop.by !== asking.by ? noteHook(state, asking) : null;
 }
 
-function noteHook(state: State, { until }: Asking): State {
+function noteHook(state: State, { until }: StopQuestion): State {
   const { trail } = state;
   const { stop } = trail;
   if (stop === null) return state;

@@ -9,15 +9,15 @@ import {
   describeRest,
   dueChallenge,
   finalRunDue,
+  findUnstartableChecks,
+  formatTodoCount,
   goalChecksDue,
-  goalFailed,
   hasChanged,
+  hasGoalCheckFailed,
+  isOutcomeKnown,
   isSettled,
-  isToldFirst,
-  restsOn,
-  settlesStop,
-  todos,
-  unstartable,
+  mustTellAgentFirst,
+  outcomeBasis,
 } from './settlement.ts';
 import {
   hadEndedOtherwise,
@@ -323,7 +323,7 @@ export const stopRules = [
       if (
         stop.end === 'iteration-budget' ||
         isErrorJudgedBelow(context) ||
-        isToldFirst(context)
+        mustTellAgentFirst(context)
       )
         return null;
       const all = planSize(counts);
@@ -359,7 +359,7 @@ export const stopRules = [
       if (!isAnother && (leftOver === 0 || !isSettled(context))) return null;
       const amount = isAnother ? open : leftOver;
       const [is, them] = amount === 1 ? ['is', 'it'] : ['are', 'them'];
-      const sentence = `${todos(amount)} from an earlier turn ${is} still open; this turn did not work on ${them}.`;
+      const sentence = `${formatTodoCount(amount)} from an earlier turn ${is} still open; this turn did not work on ${them}.`;
       return letGo('paused', sentence, { open, leftOver, touchedPlan, goesOn });
     },
   ),
@@ -367,14 +367,18 @@ export const stopRules = [
     const { blocked } = context.counts;
     const open = openCount(context.counts);
     if (open > 0 || blocked === 0 || dueChallenge(context) !== null) return null;
-    return letGo('blocked', `Everything that is left is blocked (${todos(blocked)}).`, {
-      open,
-      blocked,
-    });
+    return letGo(
+      'blocked',
+      `Everything that is left is blocked (${formatTodoCount(blocked)}).`,
+      {
+        open,
+        blocked,
+      },
+    );
   }),
   // A check that cannot start proves nothing, and the agent is not to blame (V1, P44).
   rule('check-cannot-start', 'Is nothing open, but a check cannot start?', (context) => {
-    const stuckChecks = isSettled(context) ? unstartable(context) : [];
+    const stuckChecks = isSettled(context) ? findUnstartableChecks(context) : [];
     const [first] = stuckChecks;
     if (first === undefined) return null;
     const others =
@@ -398,7 +402,7 @@ export const stopRules = [
     'Did every check pass before, and has nothing changed since?',
     (context) => {
       const { state } = context;
-      if (!judgesGoal(state) || !isSettled(context) || restsOn(context) !== 'checks')
+      if (!judgesGoal(state) || !isSettled(context) || outcomeBasis(context) !== 'checks')
         return null;
       if (hasChanged(context)) return null;
       const before = state.baseline?.fingerprint ?? null;
@@ -417,8 +421,8 @@ export const stopRules = [
       const open = openCount(counts);
       const challenge = dueChallenge(context);
       const areRunning = checksRunning(context);
-      if (!settlesStop(context) || (state.checksOverdue && areRunning)) return null;
-      const failed = goalFailed(context);
+      if (!isOutcomeKnown(context) || (state.checksOverdue && areRunning)) return null;
+      const failed = hasGoalCheckFailed(context);
       const { unverified } = counts;
       const inputs = {
         open,
@@ -438,7 +442,7 @@ export const stopRules = [
         if (areRunning) return wait('Checks are running.', inputs);
         if (failed) return null;
       }
-      const rests = restsOn(context);
+      const rests = outcomeBasis(context);
       return letGo(rests === 'checks' ? 'done' : 'claimed', describeRest(context), {
         ...inputs,
         rests,

@@ -29,7 +29,7 @@ function goalStates({ state, goalChecks }: StopContext): string[] {
 }
 
 /** Whether a check on the goal has to answer and has failed. */
-export function goalFailed(context: StopContext): boolean {
+export function hasGoalCheckFailed(context: StopContext): boolean {
   return goalChecksDue(context) && goalStates(context).includes('failed');
 }
 
@@ -102,7 +102,7 @@ export function isFinalRunTakenUp({
  * The checks that cannot start, on the goal if they have to answer, and of claims: there
  * is no such program or file.
  */
-export function unstartable(
+export function findUnstartableChecks(
   context: StopContext,
 ): { check: string; tail: string | null }[] {
   const { state, goalChecks } = context;
@@ -171,7 +171,7 @@ export function unnamedJobs({ state }: StopContext): State['jobs'] {
  * of its own still runs (P18) or that its first answer was empty (P14); without a plan,
  * that it goes round in circles (P25).
  */
-export function isToldFirst(context: StopContext): boolean {
+export function mustTellAgentFirst(context: StopContext): boolean {
   const { state, stop, counts } = context;
   const isRun = state.descriptor.judgesGoal === true;
   if (isRun && unnamedJobs(context).some(({ kind }) => kind === 'shell')) return true;
@@ -185,12 +185,14 @@ export function isToldFirst(context: StopContext): boolean {
 /**
  * Whether the agent ended by itself, nothing is open, and it has heard all that it must.
  */
-export function settlesStop(context: StopContext): boolean {
+export function isOutcomeKnown(context: StopContext): boolean {
   const { counts, stop } = context;
   if (stop.end === 'iteration-budget' || (stop.end === 'error' && planSize(counts) === 0))
     return false;
   return (
-    openCount(counts) === 0 && dueChallenge(context) === null && !isToldFirst(context)
+    openCount(counts) === 0 &&
+    dueChallenge(context) === null &&
+    !mustTellAgentFirst(context)
   );
 }
 
@@ -199,16 +201,16 @@ export function settlesStop(context: StopContext): boolean {
  * is clear.
  */
 export function isSettled(context: StopContext): boolean {
-  if (!settlesStop(context)) return false;
+  if (!isOutcomeKnown(context)) return false;
   if (context.settings.mode !== 'enforce') return true;
-  return !finalRunDue(context) && !checksRunning(context) && !goalFailed(context);
+  return !finalRunDue(context) && !checksRunning(context) && !hasGoalCheckFailed(context);
 }
 
 /**
  * What a settled stop rests on: its weakest part. Only `checks` is done, and only `word`
  * is what `--accept-claims` accepts (V1). `record`: the record is damaged.
  */
-export type Rest =
+export type OutcomeBasis =
   | 'checks'
   | 'word'
   | 'unexplained'
@@ -218,7 +220,7 @@ export type Rest =
   | 'record';
 
 /** The weakest part of what the outcome rests on. */
-export function restsOn(context: StopContext): Exclude<Rest, 'record'> {
+export function outcomeBasis(context: StopContext): Exclude<OutcomeBasis, 'record'> {
   const { counts, state, goalChecks } = context;
   if (counts.unexplained > 0) return 'unexplained';
   if (counts.unproved > 0) return 'unproved';
@@ -243,13 +245,13 @@ function isOnlyCancelled(counts: PlanCounts): boolean {
 export function describeRest(context: StopContext): string {
   const { counts } = context;
   const { unexplained, unproved } = counts;
-  const rests = restsOn(context);
+  const rests = outcomeBasis(context);
   if (rests === 'checks') return 'Nothing is open and every check passed.';
   if (isOnlyCancelled(counts)) return 'Nothing is open, but every todo was cancelled.';
   if (rests === 'unexplained')
-    return `Nothing is open, but ${todos(unexplained)} ${were(unexplained)} cancelled without a reason.`;
+    return `Nothing is open, but ${formatTodoCount(unexplained)} ${were(unexplained)} cancelled without a reason.`;
   if (rests === 'unproved')
-    return `Nothing is open, but ${todos(unproved)} with checks of ${unproved === 1 ? 'its' : 'their'} own ${were(unproved)} cancelled.`;
+    return `Nothing is open, but ${formatTodoCount(unproved)} with checks of ${unproved === 1 ? 'its' : 'their'} own ${were(unproved)} cancelled.`;
   if (rests === 'flaky')
     return 'Nothing is open, but a check failed before it passed: it cannot be relied on.';
   const unseen = counts.uncovered + counts.unverified;
@@ -265,7 +267,7 @@ export function describeRest(context: StopContext): string {
     return `Nothing is open, but no check covers the work.${how}`;
   if (unseen === 0)
     return 'Nothing is open, but a check is still waiting for its answer.';
-  return `Nothing is open; ${todos(unseen)} ${unseen === 1 ? 'rests' : 'rest'} on the agent's word alone.${how}`;
+  return `Nothing is open; ${formatTodoCount(unseen)} ${unseen === 1 ? 'rests' : 'rest'} on the agent's word alone.${how}`;
 }
 
 /**
@@ -287,7 +289,7 @@ export function hasChanged({ state, goalChecks }: StopContext): boolean {
 }
 
 /** An amount of todos in words. */
-export function todos(amount: number): string {
+export function formatTodoCount(amount: number): string {
   return amount === 1 ? '1 todo' : `${amount} todos`;
 }
 

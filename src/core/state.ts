@@ -4,7 +4,6 @@ import type { CheckSpec } from './check-specs.ts';
 import type { Outcome } from './decision.ts';
 import type {
   AgentDescriptor,
-  Asking,
   EventBase,
   EventOf,
   Job,
@@ -12,6 +11,7 @@ import type {
   PermissionSubject,
   SessionDescriptor,
   SourceKind,
+  StopQuestion,
 } from './events.ts';
 import { isOpen, priorities, type Todo } from './todo.ts';
 
@@ -133,7 +133,7 @@ export function isUnsaid({
  * The last stop: the hook that decides about it, and the time at which a hook about it
  * was last heard of.
  */
-type AnsweredStop = Omit<Asking, 'since'>;
+type AnsweredStop = Omit<StopQuestion, 'since'>;
 
 /** Where the turn stands in a host whose hooks are separate processes. */
 const noTrail = {
@@ -544,7 +544,7 @@ export function cancelParked(state: State): State {
 }
 
 /** Does the same as cancelParked(), but only if a stop or a timer waits. */
-export function unpark(state: State): State {
+export function unparkStop(state: State): State {
   return state.parked === null && state.timer === null ? state : cancelParked(state);
 }
 

@@ -26,7 +26,7 @@ import {
   dueChallenge,
   failedBeforeSentence,
   isFinalRunTakenUp,
-  type Rest,
+  type OutcomeBasis,
 } from './settlement.ts';
 import {
   afterAnswer,
@@ -73,11 +73,11 @@ export const stopReducers = byEvent({
     const { timer } = state;
     if (timer === null || timer.epoch !== epoch || state.epoch !== epoch) return state;
     if (isTooOld(timer.dueAt, at, policy))
-      return reconsider(step(pauseForOldTimer(state, at)), policy, at);
+      return reconsiderStop(step(pauseForOldTimer(state, at)), policy, at);
     const fired: State = { ...state, timer: null };
     if (timer.purpose === 'resend')
       return step(fired, [{ type: 'inject', epoch, text: null }]);
-    return reconsider(step(fired), policy, at);
+    return reconsiderStop(step(fired), policy, at);
   },
   'delivery-reported'(state, event, policy) {
     const { injection } = state;
@@ -129,7 +129,7 @@ function recordStop(
 }
 
 /** Decides a parked stop attempt again; without one nothing changes. */
-export function reconsider(first: Step, policy: Policy, at: number): Step {
+export function reconsiderStop(first: Step, policy: Policy, at: number): Step {
   const { parked, descriptor } = first.state;
   if (parked === null) return first;
   const hasWaited = descriptor.mode === 'told' && waits.has(parked.cause);
@@ -238,7 +238,7 @@ function withDamagedRecord(
   if (recordBroken === null || (outcome !== 'done' && outcome !== 'claimed'))
     return { outcome, sentence, inputs };
   const warning = `The record of the plan was changed from outside: ${recordBroken}. It proves nothing.`;
-  const rests: Rest = 'record';
+  const rests: OutcomeBasis = 'record';
   return { outcome: 'claimed' as const, sentence: warning, inputs: { ...inputs, rests } };
 }
 
@@ -549,7 +549,7 @@ function sendAgain(
   // A resend that is planned already keeps its time.
   if (isLost && (isOutdated || state.timer !== null)) return state;
   if (isLost && isTooOld(injection.at, at, policy))
-    return reconsider(step(pauseForOldTimer(state, at)), policy, at);
+    return reconsiderStop(step(pauseForOldTimer(state, at)), policy, at);
   const attempts = injection.attempts + 1;
   if (attempts >= sendAttempts) {
     const error = isLost

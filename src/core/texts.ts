@@ -8,7 +8,7 @@ import {
   pickFailedLines,
   readFailure,
 } from './failed-lines.ts';
-import { render, template } from './own-words.ts';
+import { parseTemplate, renderTemplate } from './own-words.ts';
 import { excerpt } from './problem.ts';
 import type { StopContext } from './rules.ts';
 import { oneLine, quoteForModel } from './safe-text.ts';
@@ -18,7 +18,7 @@ import {
   claimsWaitedFor,
   dueChallenge,
   findFailedBefore,
-  goalFailed,
+  hasGoalCheckFailed,
   unnamedJobs,
 } from './settlement.ts';
 import { openCount, type PlanCounts, planSize, type State } from './state.ts';
@@ -119,7 +119,7 @@ export const texts = [
     // While todos are open, a failed check on the goal is not quoted yet.
     applies: (context) =>
       context.counts.failed > 0 ||
-      (openCount(context.counts) === 0 && goalFailed(context)),
+      (openCount(context.counts) === 0 && hasGoalCheckFailed(context)),
     lines: (context) => [
       ...failureLines(context),
       context.level === 1 ? '' : unchangedLine(context),
@@ -240,8 +240,11 @@ export const textTemplates = section(
     [
       { kind: 'default', sentence: 'Every text that has no words of its own.' } as const,
       ...texts,
-    ].map(({ kind, sentence }) => [kind, template(sentence, textParts, keptParts(kind))]),
-  ) as Readonly<Record<TextKind | 'default', ReturnType<typeof template>>>,
+    ].map(({ kind, sentence }) => [
+      kind,
+      parseTemplate(sentence, textParts, keptParts(kind)),
+    ]),
+  ) as Readonly<Record<TextKind | 'default', ReturnType<typeof parseTemplate>>>,
 );
 
 /** Builds a text: its parts, and the whole in our words or the user's. */
@@ -265,7 +268,10 @@ export function continuationText(
   return {
     kind,
     ...parts,
-    text: render(own[kind] ?? own.default ?? defaultWords(goOnWords(context)), parts),
+    text: renderTemplate(
+      own[kind] ?? own.default ?? defaultWords(goOnWords(context)),
+      parts,
+    ),
   };
 }
 
@@ -315,7 +321,7 @@ function progressPart(context: StopContext): string {
   const { counts } = context;
   const open = openCount(counts);
   if (open === 0)
-    return `${describeEndedTodos(counts)}${goalFailed(context) ? ', but a check fails' : ''}`;
+    return `${describeEndedTodos(counts)}${hasGoalCheckFailed(context) ? ', but a check fails' : ''}`;
   const cancelled = counts.cancelled > 0 ? `, ${counts.cancelled} cancelled` : '';
   const blocked = counts.blocked > 0 ? `, ${counts.blocked} blocked` : '';
   return `${counts.completed}/${planSize(counts)} completed${cancelled}, ${open} remaining${blocked}`;
@@ -342,7 +348,7 @@ function describeEndedTodos({ completed, cancelled, blocked }: PlanCounts): stri
 function goOnWords(context: StopContext): string {
   if (openCount(context.counts) > 0)
     return '. Mark each todo as soon as it is finished; do not stop until all are done.';
-  if (!goalFailed(context)) return '.';
+  if (!hasGoalCheckFailed(context)) return '.';
   return failedGoalChecks(context).length === 1
     ? '; go on until it passes.'
     : '; go on until they pass.';

@@ -3,7 +3,7 @@
 // workspace in full, everything else at most twice in a row.
 import { byEvent } from './decision.ts';
 import type { Event, EventOf, PermissionAnswer } from './events.ts';
-import { cancelParked, isTurnOver, reopenTurn, type State, unpark } from './state.ts';
+import { cancelParked, isTurnOver, reopenTurn, type State, unparkStop } from './state.ts';
 
 /**
  * If the provider names no reset: time for it to recover, while a human still watches.
@@ -72,7 +72,7 @@ export const workReducers = byEvent({
     // (E2).
     const counts = state.descriptor.mode === 'told' && state.timer?.purpose !== 'resend';
     const active = {
-      ...(counts ? unpark(state) : state),
+      ...(counts ? unparkStop(state) : state),
       activeSinceAnswer: true,
       rateLimitedUntil: null,
     };
@@ -148,7 +148,7 @@ function markActive(state: State): State {
     injection:
       isTaken && injection !== null ? { ...injection, state: 'observed' } : injection,
   };
-  return descriptor.mode === 'told' ? unpark(awake) : awake;
+  return descriptor.mode === 'told' ? unparkStop(awake) : awake;
 }
 
 /**

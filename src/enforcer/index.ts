@@ -10,8 +10,8 @@ import type { Session } from '../core/state.ts';
 import { checkedTexts } from '../core/texts.ts';
 import { isOpen } from '../core/todo.ts';
 import { createIdentifiers, systemClock } from '../engine/system.ts';
-import type { Told, ToldAdapter } from '../hosts/told.ts';
-import { createTold, happened, waitEnded, waitStarted } from '../hosts/told.ts';
+import type { HostConnection, ToldAdapter } from '../hosts/told.ts';
+import { createTold, newsHold, waitEnded, waitStarted } from '../hosts/told.ts';
 import { readHostError } from '../hosts/untrusted.ts';
 import type {
   EnforcerEvent,
@@ -103,7 +103,7 @@ export function createEnforcer(options: EnforcerOptions) {
       'invalid-config',
       flags.problems.map(problemSentence).join('; '),
     );
-  const connection: Told<OwnMemory> = createTold({
+  const connection: HostConnection<OwnMemory> = createTold({
     name,
     prefix: `${name}:`,
     instance: name,
@@ -195,7 +195,7 @@ export function createEnforcer(options: EnforcerOptions) {
       if (read.read !== 'event') return;
       const { event } = read;
       const isHuman = 'message' in event && event.message.role === 'user';
-      const hold = isHuman || holdsBack.test(event.type) ? happened : undefined;
+      const hold = isHuman || holdsBack.test(event.type) ? newsHold : undefined;
       const { after, perform } = sessionOf(event.sessionId);
       await after(() => perform[event.type](event as never), hold);
     },
@@ -220,7 +220,7 @@ type Perform = {
 };
 
 function enforcerSession(
-  parts: Parts & { readonly connection: Told<OwnMemory> },
+  parts: Parts & { readonly connection: HostConnection<OwnMemory> },
   id: string,
 ) {
   const { options, connection, clock, onError } = parts;

@@ -15,7 +15,7 @@ import {
 import { parseJsonText } from '../core/json-text.ts';
 import type { HashFunction } from '../core/ledger.ts';
 import { addChecks, canonicalPolicy, createPolicy, type Policy } from '../core/policy.ts';
-import { type Problem, printable, problemSentence } from '../core/problem.ts';
+import { makePrintable, type Problem, problemSentence } from '../core/problem.ts';
 import { oneLine } from '../core/safe-text.ts';
 import type { PartialSettings } from '../core/settings.ts';
 import type { Session } from '../core/state.ts';
@@ -25,10 +25,10 @@ import {
   type Accepted,
   compareWishes,
   harmlessOf,
+  listTrustFolders,
   nearestAccepted,
   type Pending,
-  type Place,
-  trustPlaces,
+  type TrustFolder,
 } from './trust.ts';
 
 /**
@@ -192,7 +192,7 @@ export function findUserConfigDirectory(environment: Environment): string | null
 export function policyProblemSentence(problem: PolicyProblem): string {
   const sentence = problemSentence(problem);
   if (problem.file === null) return sentence;
-  return `${printable(problem.file)}${problem.path === '' ? '' : ':'} ${sentence}`;
+  return `${makePrintable(problem.file)}${problem.path === '' ? '' : ':'} ${sentence}`;
 }
 
 /** Finds the file that set `goal` for a problem at `goal[2]`. */
@@ -252,7 +252,7 @@ function readProject(
   };
   if (directory === null || !isAbsolute(directory))
     return { ...noProject, ...readConfigFile(directory, 'project', owners) };
-  const places = trustPlaces(directory);
+  const places = listTrustFolders(directory);
   const inForce = accepted === 'all' ? null : nearestAccepted(places, accepted);
   // Another version of untildone may have stored it.
   const storedConfig = validateConfig(inForce?.config ?? {});
@@ -268,7 +268,7 @@ function readProject(
 }
 
 function judgeProject(
-  { key, folder }: Place,
+  { key, folder }: TrustFolder,
   found: FileResult,
   accepted: PartialSettings | 'all',
 ): ProjectPart {

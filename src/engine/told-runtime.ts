@@ -5,7 +5,7 @@ import type { Decision } from '../core/decision.ts';
 import type { Event } from '../core/events.ts';
 import { ownToast } from '../core/own-words.ts';
 import { settingsForAgent } from '../core/settings.ts';
-import { todos } from '../core/settlement.ts';
+import { formatTodoCount } from '../core/settlement.ts';
 import {
   isOnItsWay,
   type Session,
@@ -143,7 +143,7 @@ function watchCountdowns({ clock, policy, host, onError }: ToldRuntimeOptions) {
     const settings = settingsForAgent(policy(session).settings, session.agent.name);
     const open = session.plan.filter(isOpen).length;
     const reason = `Resuming in ${seconds} s`;
-    const defaultMessage = `${reason}, ${todos(open)} remaining`;
+    const defaultMessage = `${reason}, ${formatTodoCount(open)} remaining`;
     const message =
       ownToast(settings.toasts, 'countdown', { reason, seconds, remaining: open }) ??
       defaultMessage;

@@ -9,16 +9,16 @@ import {
 } from '../../test/support/temporary-repository.ts';
 import {
   acceptWishes,
+  listTrustFolders,
   nearestAccepted,
   readTrust,
   revokeTrust,
-  trustPlaces,
 } from './trust.ts';
 
 const keys = (directory: string) =>
-  trustPlaces(directory).flatMap(({ key, isAbove }) => (isAbove ? [] : [key]));
+  listTrustFolders(directory).flatMap(({ key, isAbove }) => (isAbove ? [] : [key]));
 
-describe('trustPlaces', () => {
+describe('listTrustFolders', () => {
   it('all worktrees of a repository share the key, folder by folder', () => {
     const { root, put, git } = createTemporaryRepository();
     put('packages/a/x.txt', 'one');
@@ -38,7 +38,7 @@ describe('trustPlaces', () => {
     git('commit', '-qm', 'first');
     const tree = `${root}-tree`;
     git('worktree', 'add', '-q', tree);
-    const [place] = trustPlaces(join(root, 'packages'));
+    const [place] = listTrustFolders(join(root, 'packages'));
     const accepted = {
       key: place?.key ?? '',
       folder: place?.real ?? '',
@@ -46,7 +46,7 @@ describe('trustPlaces', () => {
       config: { ceiling: 7 },
     };
     const found = (directory: string) =>
-      nearestAccepted(trustPlaces(directory), [
+      nearestAccepted(listTrustFolders(directory), [
         { ...accepted, key: '["gone",1]' },
         accepted,
       ])?.place.folder;

@@ -3,7 +3,12 @@
 // a human accepts something else. Nothing here runs a program.
 import fs from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import { joinPath, type Problem, printable, problemSentence } from '../core/problem.ts';
+import {
+  joinPath,
+  makePrintable,
+  type Problem,
+  problemSentence,
+} from '../core/problem.ts';
 import { type PartialSettings, settingTable } from '../core/settings.ts';
 import {
   type FileStats,
@@ -175,7 +180,7 @@ export function compareWishes(
  * A folder in which trust may be given. `key`: the name under which it is trusted.
  * `isAbove`: it lies outside the repository in which the search began.
  */
-export type Place = Readonly<{
+export type TrustFolder = Readonly<{
   folder: string;
   real: string;
   key: string;
@@ -183,8 +188,8 @@ export type Place = Readonly<{
 }>;
 
 /** The folders from `directory` upwards, nearest first. */
-export function trustPlaces(directory: string): readonly Place[] {
-  const places: Place[] = [];
+export function listTrustFolders(directory: string): readonly TrustFolder[] {
+  const places: TrustFolder[] = [];
   let repository = findRepository(directory);
   let isAbove = false;
   for (let folder = directory; ; folder = dirname(folder)) {
@@ -206,11 +211,14 @@ export function trustPlaces(directory: string): readonly Place[] {
  * Finds the nearest folder with something accepted; null: there is none. A folder's own
  * path comes first, since its key changes when someone makes, links or removes `.git`.
  */
-export function nearestAccepted(places: readonly Place[], all: readonly Accepted[]) {
+export function nearestAccepted(
+  places: readonly TrustFolder[],
+  all: readonly Accepted[],
+) {
   return findNearest(places, all) ?? findNearest(places, all.flatMap(inWorktrees));
 }
 
-function findNearest(places: readonly Place[], all: readonly Accepted[]) {
+function findNearest(places: readonly TrustFolder[], all: readonly Accepted[]) {
   for (const place of places) {
     const known =
       all.find(({ folder }) => folder === place.real) ??
@@ -260,13 +268,13 @@ const shownPaths = 4;
 export function pendingSentence({ file, added, removed, problems }: Pending): string {
   const [problem] = problems;
   if (problem !== undefined)
-    return `${printable(file)} cannot be used (${problemSentence(problem)}); what you accepted before stays in force.`;
+    return `${makePrintable(file)} cannot be used (${problemSentence(problem)}); what you accepted before stays in force.`;
   const paths = [
     ...new Set((added.length === 0 ? removed : added).map(({ path }) => path)),
   ];
   const more = paths.length > shownPaths ? ', …' : '';
   const named = paths.slice(0, shownPaths).join(', ') + more;
   if (added.length === 0)
-    return `${printable(file)} no longer has what you accepted (${named}). It stays in force until you accept that too: run \`untildone trust\`.`;
-  return `${printable(file)} asks for things that you have not accepted (${named}). They are ignored until you do: run \`untildone trust\`.`;
+    return `${makePrintable(file)} no longer has what you accepted (${named}). It stays in force until you accept that too: run \`untildone trust\`.`;
+  return `${makePrintable(file)} asks for things that you have not accepted (${named}). They are ignored until you do: run \`untildone trust\`.`;
 }

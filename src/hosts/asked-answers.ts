@@ -1,16 +1,16 @@
 // Answers the hook calls that need more than a line in the record: it brings the record
 // up to date, asks the engine, and words the answer for the host. It decides nothing.
-import { frozenBy } from '../checks/git.ts';
+import { freezeIgnoreRules } from '../checks/git.ts';
 import { hasLimitMark, sessionVariable } from '../checks/process.ts';
 import { ancestorsOf } from '../checks/process-ancestors.ts';
-import { askedSentence, type Moment, momentToTell } from '../core/decision.ts';
+import { type Moment, momentToTell, waitsForAnswerSentence } from '../core/decision.ts';
 import { UntildoneError } from '../core/error.ts';
-import type { Asking, Event, EventOf, SourceKind } from '../core/events.ts';
+import type { Event, EventOf, SourceKind, StopQuestion } from '../core/events.ts';
 import type { Policy } from '../core/policy.ts';
 import {
-  followHost,
   hostListChanges,
   isSameList,
+  updateHostTrail,
   writtenItems,
 } from '../core/reconcile.ts';
 import { endsInQuestion } from '../core/safe-text.ts';
@@ -29,10 +29,10 @@ import { type Handled, lossSentence } from '../engine/engine.ts';
 import { takeWaitingPlans } from '../engine/hand-over.ts';
 import { frozenPolicy } from '../engine/policy.ts';
 import { createRuntime, type Runtime } from '../engine/runtime.ts';
-import { type Parts, partsOver } from '../open.ts';
+import { createParts, type Parts } from '../open.ts';
 import type { AsksOf, HookAnswer, Question } from './asked-call.ts';
 import { deadlineOf, eventBase, shortHash, todoIdOf } from './asked-call.ts';
-import { tellHuman, type Watched } from './notify.ts';
+import { sendHumanNotice, type Watched } from './notify.ts';
 import { ignoredSentence, isReadByUs } from './project-variables.ts';
 import {
   appendFailure,
@@ -69,7 +69,7 @@ export function answerCall(
     if (moment !== null) notices.push(notifyHuman({ ...question, told }, state, moment));
   };
   const { directory } = descriptor;
-  const parts = partsOver({ store, environment: hook.environment, directory, watch });
+  const parts = createParts({ store, environment: hook.environment, directory, watch });
   const answers = createAnswers({ ...parts, ...question, runtime: createRuntime(parts) });
   const answer = Promise.race([answers.perform(), terminated.then(answers.breakOff)]);
   return answer.finally(() => Promise.all(notices));
@@ -84,7 +84,7 @@ export function tellAsked(
   session: Pick<Watched, 'title' | 'policyHash'>,
 ): Promise<void> {
   const { sessionId: id, at: updatedAt, descriptor } = question.call;
-  const moment = { outcome: null, sentence: askedSentence };
+  const moment = { outcome: null, sentence: waitsForAnswerSentence };
   return notifyHuman(question, { id, descriptor, updatedAt, ...session }, moment);
 }
 
@@ -103,17 +103,19 @@ function notifyHuman(
   const safe = Object.fromEntries(
     Object.entries(environment).filter(([name]) => isOwn(name)),
   );
-  return tellHuman({ store, told, environment: safe }, session, moment).catch((error) => {
-    // Safe: the failure stands in the log, and the answer to the host does not depend on
-    // it.
-    const { sessionId, descriptor, at } = call;
-    appendFailure(environment, error, {
-      at,
-      host: descriptor.host,
-      hook: call.hook,
-      sessionId,
-    });
-  });
+  return sendHumanNotice({ store, told, environment: safe }, session, moment).catch(
+    (error) => {
+      // Safe: the failure stands in the log, and the answer to the host does not depend on
+      // it.
+      const { sessionId, descriptor, at } = call;
+      appendFailure(environment, error, {
+        at,
+        host: descriptor.host,
+        hook: call.hook,
+        sessionId,
+      });
+    },
+  );
 }
 
 /**
@@ -250,7 +252,7 @@ export function createAnswers(context: Context) {
       pending,
       catchUp: catchUpEvents(state, pending),
       /** The state, plus what the host told since the last decision. */
-      current: pending.reduce(followHost, state),
+      current: pending.reduce(updateHostTrail, state),
       /** Part of event ids: the same call after another decision is a new event. */
       decisionNumber: newest?.sequence ?? 0,
       mayStop: newest?.decision.answer !== 'continue',
@@ -386,7 +388,11 @@ export function createAnswers(context: Context) {
       Math.min(fingerprintTimeoutMs, deadlineAt - clock.now()),
     );
     const limits = { timeoutMs, environment: hook.environment };
-    return checker.look({ sessionId, directory }, frozenBy(policy, since), limits);
+    return checker.look(
+      { sessionId, directory },
+      freezeIgnoreRules(policy, since),
+      limits,
+    );
   }
 
   /**
@@ -521,7 +527,7 @@ export function createAnswers(context: Context) {
       : null;
     const base = createBase('stop');
     const about = shortHash(`${isContinued}:${lastText}`);
-    const asking = (): Asking => ({
+    const asking = (): StopQuestion => ({
       by: base.id,
       about,
       since: hook.since,
@@ -612,7 +618,7 @@ export function createAnswers(context: Context) {
 
   async function answerDecision(
     handled: Handled,
-    asking: () => Asking,
+    asking: () => StopQuestion,
     { blockCap: cap, capsTurn = false }: AsksOf<'stop'>,
   ): Promise<HookAnswer> {
     const { answer, decision, state } = handled;
@@ -666,7 +672,7 @@ export function createAnswers(context: Context) {
    * Hooks that are asked about one stop may get the same answer. An event is taken once,
    * so only the first hook that records this one answers.
    */
-  function claimAnswer(epoch: number, asking: Asking): Promise<boolean> {
+  function claimAnswer(epoch: number, asking: StopQuestion): Promise<boolean> {
     return runtime.append({
       id: `${sessionId}:${epoch}:answered`,
       sessionId,

@@ -265,7 +265,7 @@ export function renderBlock(
 }
 
 /** Reads the hook of a stop attempt. */
-export function stopped(payload: Payload, { stop = {} }: HookLanguage): asked.StopAsked {
+export function readStop(payload: Payload, { stop = {} }: HookLanguage): asked.StopAsked {
   const { fields } = payload;
   const words = textOf(fields[stop.textIn ?? 'last_assistant_message']) ?? '';
   const lastText = words === stop.noText ? '' : words.trim();
@@ -289,11 +289,11 @@ export function subagentStopped(
   payload: Payload,
   language: HookLanguage,
 ): asked.StopAsked {
-  return { ...stopped(payload, language), background: null, transcript: null };
+  return { ...readStop(payload, language), background: null, transcript: null };
 }
 
 /** Reads the hook of a prompt; null: it has no text, or another agent wrote it. */
-export function prompted({ fields, agentId }: Payload, { prompt = {} }: HookLanguage) {
+export function readPrompt({ fields, agentId }: Payload, { prompt = {} }: HookLanguage) {
   const {
     textIn = 'prompt',
     clean = String,
@@ -308,7 +308,7 @@ export function prompted({ fields, agentId }: Payload, { prompt = {} }: HookLang
  * Records one event for a payload without an id. Within one second, equal names are one
  * event.
  */
-export function happened(
+export function recordEvent(
   payload: Payload,
   kind: SourceKind,
   draft: Draft<Event>,
@@ -320,18 +320,18 @@ export function happened(
 
 /** Reads the hook of a session that ends. */
 export const sessionEnded = (payload: Payload) =>
-  happened(payload, 'open', { type: 'session-closed' });
+  recordEvent(payload, 'open', { type: 'session-closed' });
 const compactionStarted = (payload: Payload) =>
-  happened(payload, 'side', { type: 'wait-started', wait: { kind: 'compaction' } });
+  recordEvent(payload, 'side', { type: 'wait-started', wait: { kind: 'compaction' } });
 /** Reads the hook of an interrupt, which the engine takes at once. */
-export const interrupted = (payload: Payload): RecordAsked => ({
-  ...happened(payload, 'side', { type: 'human-aborted', how: 'interrupted' }),
+export const readInterruption = (payload: Payload): RecordAsked => ({
+  ...recordEvent(payload, 'side', { type: 'human-aborted', how: 'interrupted' }),
   decided: true,
 });
 
 /** Reads a hook that says that the host waits for an answer of its human. */
 export const humanAsked = (payload: Payload): RecordAsked => ({
-  ...happened(payload, 'side', { type: 'activity-seen' }),
+  ...recordEvent(payload, 'side', { type: 'activity-seen' }),
   asksHuman: true,
 });
 /**
@@ -341,10 +341,10 @@ export const humanAsked = (payload: Payload): RecordAsked => ({
 const asksHuman =
   /^(?:(?:worker_)?permission_prompt|elicitation_dialog|agent_needs_input)$/u;
 /** Reads the hook of a notification. */
-export const notified = (payload: Payload): RecordAsked =>
+export const readNotice = (payload: Payload): RecordAsked =>
   asksHuman.test(textOf(payload.fields['notification_type']) ?? '')
     ? humanAsked(payload)
-    : happened(payload, 'side', { type: 'activity-seen' });
+    : recordEvent(payload, 'side', { type: 'activity-seen' });
 
 const failureKinds = new Map<string, Failure['kind']>([
   ['rate_limit', 'rate-limit'],
@@ -371,12 +371,12 @@ type Failure = Pick<EventOf<'error-occurred'>, 'kind' | 'signature' | 'message'>
 
 /** Records that a turn ended with this failure. */
 export function turnFailed(payload: Payload, failure: Failure): RecordAsked {
-  const failed = happened(payload, 'failure', {
+  const failed = recordEvent(payload, 'failure', {
     type: 'error-occurred',
     ...failure,
     retryAt: null,
   });
-  const ended = happened(payload, 'failure', {
+  const ended = recordEvent(payload, 'failure', {
     type: 'stop-attempted',
     end: 'error',
     question: false,
@@ -413,7 +413,7 @@ function sessionStarted(payload: Payload): asked.AsksOf<'open'> {
   const { source } = payload.fields;
   const isCompacted = source === 'compact';
   const wait = { kind: 'compaction', shrunk: true } as const;
-  const { events } = happened(
+  const { events } = recordEvent(
     payload,
     'side',
     { type: 'wait-ended', wait },
@@ -554,12 +554,12 @@ export function completionOf(
  * which a language names them.
  */
 export const turnHooks = {
-  Stop: ['stop', stopped],
+  Stop: ['stop', readStop],
   SubagentStop: ['other', subagentStopped],
   PostToolUse: ['other', toolEnded],
 } as const;
 export const sessionHooks = {
-  UserPromptSubmit: ['other', prompted],
+  UserPromptSubmit: ['other', readPrompt],
   SessionStart: ['other', sessionStarted],
   SessionEnd: ['other', sessionEnded],
   PreCompact: ['other', compactionStarted],

@@ -43,7 +43,7 @@ export const conversationOf = (id: unknown): Facts =>
   typeof id === 'string' ? [{ type: 'conversation', id }] : [];
 
 /** The fact that the model said this; none for an empty text. */
-export function spoken(words: unknown): Facts {
+export function joinSpokenText(words: unknown): Facts {
   const text = textOf(words) ?? '';
   return text.trim() === '' ? [] : [{ type: 'text', text }];
 }
@@ -78,7 +78,7 @@ export function tokensOf(usage: unknown, cached: string) {
  * An error of the model.
  * @param status HTTP status; anything but a whole number says nothing
  */
-export function failure(message: string, status: unknown): DriveFact {
+export function describeFailure(message: string, status: unknown): DriveFact {
   const read = readHostError({ message, status }, 0);
   return {
     type: 'error',

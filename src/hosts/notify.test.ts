@@ -12,7 +12,7 @@ import { sha256 } from '../engine/system.ts';
 import { tellAsked } from './asked-answers.ts';
 import type { HookProcess } from './asked-call.ts';
 import { claudeCode } from './claude-code/host.ts';
-import { tellHuman } from './notify.ts';
+import { sendHumanNotice } from './notify.ts';
 import { withoutStrangers } from './project-variables.ts';
 
 afterEach(() => vi.unstubAllEnvs());
@@ -119,7 +119,7 @@ describe('issue 14.8: what a human is told of a session in a host', () => {
       told: new Map(),
     };
     for (const seen of [moment('waiting'), moment('waiting')])
-      if (seen) await tellHuman(place, session, seen);
+      if (seen) await sendHumanNotice(place, session, seen);
     expect(told('home')).toMatchObject([
       { event: 'permission', next: 'untildone approve s-1' },
     ]);

@@ -31,7 +31,7 @@ export type Watched = Pick<
  * Starts the program that sends the notice, unless it was sent before or the human wants
  * none. Resolves when the notice is on its way.
  */
-export async function tellHuman(
+export async function sendHumanNotice(
   { store, environment, told }: NoticeContext,
   session: Watched,
   moment: Moment,

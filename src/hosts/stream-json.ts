@@ -78,14 +78,14 @@ const readersOf = ({ title, cacheIsApart, resultIs }: Stream): driver.Readers =>
       line['api_error_status'] ?? Number(/API Error: (\d{3})\b/u.exec(text)?.[1]);
     return [
       ...used,
-      driver.failure(text || String(subtype), status),
+      driver.describeFailure(text || String(subtype), status),
       { type: 'ended', end: 'error' },
     ];
   },
 });
 
 function factsOf({ type, text, id, name, input }: Fields, isMain: boolean): driver.Facts {
-  if (type === 'text' && isMain) return driver.spoken(text);
+  if (type === 'text' && isMain) return driver.joinSpokenText(text);
   return type === 'tool_use' ? driver.toolStarted(id, name, input) : [];
 }
 

@@ -10,7 +10,7 @@ import {
   planSize,
   type State,
 } from '../core/state.ts';
-import type { Told } from './told.ts';
+import type { HostConnection } from './told.ts';
 
 /** The commands, with what each does. */
 export const commands = {
@@ -31,7 +31,7 @@ type Command = Readonly<{ id: string; name: CommandName; words: string; now: num
  * @param command `id`: the session; `words`: what the human wrote behind the name
  */
 export async function answerCommand<Own extends object>(
-  told: Told<Own>,
+  told: HostConnection<Own>,
   command: Command,
 ): Promise<string> {
   const { id, name, words, now } = command;

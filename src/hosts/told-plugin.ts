@@ -1,6 +1,6 @@
 // What our plugins in hosts that tell us when they idle share: notices, the tools, and
 // what a human's message and a stop bring along in a session that works in a folder.
-import { frozenBy } from '../checks/git.ts';
+import { freezeIgnoreRules } from '../checks/git.ts';
 import { allowedProposal } from '../core/check-specs.ts';
 import { UntildoneError } from '../core/error.ts';
 import type { EventOf } from '../core/events.ts';
@@ -19,8 +19,8 @@ import { openUserStore } from '../store/sqlite/sqlite-store.ts';
 import type { TodoTool } from '../tools/todo-tools.ts';
 import { findDrivenRun, isLeftToDriver } from './driven.ts';
 import * as shared from './shared.ts';
-import type { Happening, Notice, Told, ToldAdapter } from './told.ts';
-import { createTold, happened, stopped } from './told.ts';
+import type { EventDraft, HostConnection, Notice, ToldAdapter } from './told.ts';
+import { createTold, newsHold, stopHold } from './told.ts';
 
 /** Replaces what a plugin takes from its process; mostly for tests. */
 export type PluginOptions = Readonly<{
@@ -38,11 +38,11 @@ type PluginLocation = Readonly<{
   headless: boolean;
 }>;
 type PluginParts<Own extends object> = Readonly<{
-  told: Told<Own>;
+  told: HostConnection<Own>;
   configuration: Configuration;
 }>;
 /** A plugin with its connection to the store. */
-export type ToldPlugin<Own extends object> = ReturnType<typeof createPlace> &
+export type ToldPlugin<Own extends object> = ReturnType<typeof createPluginHost> &
   PluginParts<Own>;
 
 /**
@@ -55,7 +55,7 @@ const headlessLockMs = 4000;
  * Completes what is known of the process with defaults for what the options leave out.
  * `toast` shows a message in the UI of the host.
  */
-export function createPlace(
+export function createPluginHost(
   location: PluginLocation,
   options: PluginOptions,
   toast: (notice: Notice) => Promise<void>,
@@ -79,7 +79,7 @@ export function createPlace(
  */
 export async function createToldPlugin<
   Own extends object,
-  Location extends ReturnType<typeof createPlace>,
+  Location extends ReturnType<typeof createPluginHost>,
 >(
   location: Location,
   host: Readonly<{
@@ -110,7 +110,7 @@ export async function createToldPlugin<
     return null;
   // Safe: without a store the plugin does nothing at all.
   const run = await findDrivenRun(openStore, environment, name).catch(() => null);
-  const told: Told<Own> = createTold<Own>({
+  const told: HostConnection<Own> = createTold<Own>({
     name,
     run,
     environment,
@@ -202,7 +202,7 @@ const fingerprintMs = 5000;
  * The functions of one session in a plugin, on top of those of `told.ts`. May be called
  * often.
  */
-export function followPlugin<Own extends object>(plugin: ToldPlugin<Own>, id: string) {
+export function pluginSession<Own extends object>(plugin: ToldPlugin<Own>, id: string) {
   const { name, told, clock, configuration, voice, directory, environment, identifiers } =
     plugin;
   const followed = told.follow(id);
@@ -241,7 +241,7 @@ export function followPlugin<Own extends object>(plugin: ToldPlugin<Own>, id: st
       const taken = await takePlans();
       if (isFirst) await recordFingerprint();
       return taken;
-    }, happened);
+    }, newsHold);
     return (await waiting).length > 0 ? recorded : null;
   }
 
@@ -298,7 +298,10 @@ export function followPlugin<Own extends object>(plugin: ToldPlugin<Own>, id: st
   async function takeFingerprint(session: State) {
     const limits = { timeoutMs: fingerprintMs, environment };
     const { checker, store } = told.opened();
-    const frozen = frozenBy((await frozenPolicy(store, session)) ?? {}, spokeAt(session));
+    const frozen = freezeIgnoreRules(
+      (await frozenPolicy(store, session)) ?? {},
+      spokeAt(session),
+    );
     return checker.look({ sessionId: memory.stored, directory }, frozen, limits);
   }
 
@@ -324,7 +327,7 @@ export function followPlugin<Own extends object>(plugin: ToldPlugin<Own>, id: st
   }
 
   const aborted = (how: string, detail?: string) =>
-    later({ type: 'human-aborted', how }, detail, stopped);
+    later({ type: 'human-aborted', how }, detail, stopHold);
 
   /**
    * Reads the host's list before a stop (G5), and gives a fingerprint of the workspace if
@@ -351,7 +354,7 @@ export function followPlugin<Own extends object>(plugin: ToldPlugin<Own>, id: st
    * Asks about a stop of a host that waits for us and the checks. Runs outside the queue,
    * because checks take their time.
    */
-  async function askStop(stop: Extract<Happening, { type: 'stop-attempted' }>) {
+  async function askStop(stop: Extract<EventDraft, { type: 'stop-attempted' }>) {
     if (told.isDriven(memory) && isLeftToDriver(stop)) return;
     const deadline = clock.now() + checkPatienceMs;
     followed.stopAnswered(

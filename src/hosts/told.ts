@@ -15,19 +15,19 @@ import type { Handled } from '../engine/engine.ts';
 import type { OutgoingText, ToldHost } from '../engine/host.ts';
 import type { Store } from '../engine/store.ts';
 import { openToldRuntime, type ToldRuntimeOptions } from '../engine/told-runtime.ts';
-import { type OpenOptions, partsOver } from '../open.ts';
+import { createParts, type OpenOptions } from '../open.ts';
 import { openUserStore } from '../store/sqlite/sqlite-store.ts';
 import { type DrivenRun, isLeftToDriver } from './driven.ts';
-import { tellHuman } from './notify.ts';
+import { sendHumanNotice } from './notify.ts';
 import { compactionFailed } from './shared.ts';
 import { amountOf, withinTime } from './untrusted.ts';
 
 /** An event that still lacks its id, its session and its time. */
-export type Happening = Bare<Event>;
+export type EventDraft = Bare<Event>;
 type Bare<E> = E extends Event ? Omit<E, 'id' | 'sessionId' | 'at'> : never;
 
 /** What this process remembers of a session beside the record. It may be lost. */
-export type Memory<Own> = ReturnType<typeof createMemory> & Own;
+export type ToldMemory<Own> = ReturnType<typeof createMemory> & Own;
 function createMemory(id: string, stored: string) {
   return {
     id,
@@ -101,7 +101,7 @@ interface ToldOptions<Own>
    */
   readonly run?: DrivenRun | null;
   readonly own: () => Own;
-  readonly adapter: (memory: Memory<Own>) => ToldAdapter;
+  readonly adapter: (memory: ToldMemory<Own>) => ToldAdapter;
   /** A store that is given stays open at the end. */
   readonly store?: Store | undefined;
   readonly openStore?: (() => Promise<Store>) | undefined;
@@ -117,7 +117,7 @@ const mostHeard = 1000;
  */
 const injectPatienceMs = 2000;
 
-export type Told<Own extends object> = ReturnType<typeof createTold<Own>>;
+export type HostConnection<Own extends object> = ReturnType<typeof createTold<Own>>;
 /**
  * Connects this process to its store and follows its sessions. `ready` resolves to false
  * if there is no store: then nothing is ever done.
@@ -135,7 +135,7 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
     onError,
   } = options;
   let drivenId = run?.conversation ?? null;
-  const memories = new Map<string, Memory<Own>>();
+  const memories = new Map<string, ToldMemory<Own>>();
   let store = options.store ?? null;
   let opened: Awaited<ReturnType<typeof openParts>> | null = null;
   let ended: Promise<void> | null = null;
@@ -191,10 +191,10 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
       if (moment !== null)
         notices = Promise.all([
           notices,
-          tellHuman(noticeContext, state, moment).catch(onError),
+          sendHumanNotice(noticeContext, state, moment).catch(onError),
         ]);
     };
-    const parts = partsOver({ ...options, store, watch });
+    const parts = createParts({ ...options, store, watch });
     const { policy = parts.policy, instance } = options;
     const { checker, configuration } = parts;
     const running = await openToldRuntime({ ...parts, policy, host, instance, onError });
@@ -215,7 +215,7 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
     return part;
   }
 
-  function of(id: string): Memory<Own> {
+  function of(id: string): ToldMemory<Own> {
     if (run !== null) drivenId ??= id;
     const stored = run !== null && id === drivenId ? run.sessionId : `${prefix}${id}`;
     const memory = memories.get(id) ?? { ...createMemory(id, stored), ...own() };
@@ -267,14 +267,14 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
       });
       return done;
     }
-    const later = (happening: Happening, detail?: string, hold?: Hold) =>
+    const later = (happening: EventDraft, detail?: string, hold?: Hold) =>
       after(() => tell(happening, detail), hold);
 
     /**
      * Reports an event to the engine. The same `detail` makes it the same event, even if
      * it is told twice; without one it is new.
      */
-    async function tell(happening: Happening, detail?: string) {
+    async function tell(happening: EventDraft, detail?: string) {
       const isDeleted = happening.type === 'session-deleted';
       if (memory.opened === null && !isDeleted) await open();
       const isLeft = isDriven(memory) && isLeftToDriver(happening);
@@ -310,7 +310,7 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
       if (message !== null) adapter(memory).show(notice).catch(onError);
     }
 
-    function event<Kind extends Happening>(happening: Kind, detail?: string) {
+    function event<Kind extends EventDraft>(happening: Kind, detail?: string) {
       const eventId =
         detail === undefined ? identifiers.next() : `${name}/${stored}/${detail}`;
       return { ...happening, id: eventId, sessionId: stored, at: clock.now() };
@@ -430,7 +430,7 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
 
   const handle = async (event: Event) => requireOpen(opened).runtime.handle(event);
 
-  function planWritten(todos: readonly ListedTodo[]): Happening {
+  function planWritten(todos: readonly ListedTodo[]): EventDraft {
     const items = writtenItems(todos).map((item) => ({
       ...item,
       freshId: identifiers.next(),
@@ -472,12 +472,12 @@ export function createTold<Own extends object>(options: ToldOptions<Own>) {
 }
 
 /** A hold until what happened is on the record. */
-export const happened = { why: 'something happened in the session meanwhile' };
+export const newsHold = { why: 'something happened in the session meanwhile' };
 /**
  * A hold after a human's stop. It lingers longer than an injection takes from its last
  * look at the record to the call of the host (P19).
  */
-export const stopped = { why: 'the human stopped the agent', lingerMs: 1000 };
+export const stopHold = { why: 'the human stopped the agent', lingerMs: 1000 };
 
 /** The event that a wait begins. */
 export const waitStarted = (wait: EventOf<'wait-started'>['wait']) =>

@@ -34,7 +34,11 @@ export const isOfCall = (id: string, { call }: Receipt) =>
  * The session in which a server process works: first a provisional one of its own, then
  * the host's.
  */
-export type Place = Readonly<{ sessionId: string; provisional: boolean; index: number }>;
+export type ServerSession = Readonly<{
+  sessionId: string;
+  provisional: boolean;
+  index: number;
+}>;
 
 const mostPlaces = 0x1_0000;
 
@@ -44,22 +48,22 @@ const mostPlaces = 0x1_0000;
  */
 export function placesOf(store: Pick<Store, 'policy' | 'record'>, server: string) {
   const key = (index: number): string => `mcp server ${server} place ${index}`;
-  async function read(index: number): Promise<Place | null> {
+  async function read(index: number): Promise<ServerSession | null> {
     const text = await store.policy(key(index));
     return text === null
       ? null
-      : { ...(JSON.parse(text) as Omit<Place, 'index'>), index };
+      : { ...(JSON.parse(text) as Omit<ServerSession, 'index'>), index };
   }
   return {
     read,
     /** The last place, looked for from an earlier one on; null: no call was made yet. */
-    async last(from: number): Promise<Place | null> {
+    async last(from: number): Promise<ServerSession | null> {
       let last = await read(from);
       for (let next = last; next !== null; next = await read(next.index + 1)) last = next;
       return last;
     },
     /** Adds a place. After the last number the server stays where it is. */
-    async add(from: number, place: Omit<Place, 'index'>): Promise<Place> {
+    async add(from: number, place: Omit<ServerSession, 'index'>): Promise<ServerSession> {
       const text = JSON.stringify(place);
       for (let index = from; index < mostPlaces; index += 1) {
         await store.record({ policies: new Map([[key(index), text]]) });

@@ -15,7 +15,7 @@ import { frozenPolicy } from '../engine/policy.ts';
 import type { Store } from '../engine/store.ts';
 import { createIdentifiers, createQueue } from '../engine/system.ts';
 import type { TodoTool } from '../tools/todo-tools.ts';
-import { formatReceipt, type Place, placesOf, translateId } from './receipts.ts';
+import { formatReceipt, placesOf, type ServerSession, translateId } from './receipts.ts';
 
 export type ServeMcpOptions = Readonly<{
   /**
@@ -166,7 +166,7 @@ export function createTodoCaller(
   /**
    * The place of this server; null: no call was made yet, or the host ended that session.
    */
-  async function find(): Promise<Place | null> {
+  async function find(): Promise<ServerSession | null> {
     const { store } = await openOnce();
     const last = await placesOf(store, server).last(lastIndex);
     lastIndex = last?.index ?? lastIndex;
@@ -177,7 +177,7 @@ export function createTodoCaller(
 
   async function findOrOpen(
     client: string | null,
-  ): Promise<Place & { readonly isNew: boolean }> {
+  ): Promise<ServerSession & { readonly isNew: boolean }> {
     const found = await find();
     if (found !== null) return { ...found, isNew: false };
     const { store, engine } = await openOnce();

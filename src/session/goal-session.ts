@@ -2,7 +2,7 @@
 // asked when the agent wants to stop, made to wait. `openSession`, our own run and a
 // driven run stand on it. It decides nothing.
 import { fingerprintMs } from '../checks/checker.ts';
-import { frozenBy } from '../checks/git.ts';
+import { freezeIgnoreRules } from '../checks/git.ts';
 import { couldNotStart, runCheck } from '../checks/run-check.ts';
 import { allowedProposal } from '../core/check-specs.ts';
 import type { Draft, Event, EventBase, EventOf, Job } from '../core/events.ts';
@@ -20,7 +20,7 @@ import type { Handled } from '../engine/engine.ts';
 import type { Checker } from '../engine/host.ts';
 import { checkPatienceMs, createRuntime } from '../engine/runtime.ts';
 import { onAbort } from '../engine/system.ts';
-import { type OpenOptions, type Parts, partsOver } from '../open.ts';
+import { createParts, type OpenOptions, type Parts } from '../open.ts';
 import { createTodoTools } from '../tools/todo-tools.ts';
 
 /**
@@ -32,7 +32,7 @@ const longestWaitMs = 60_000;
 type SeenCheck = EventOf<'baseline-seen'>['checks'][number];
 
 /** How a check stood before the work. */
-export type Looked = Pick<SeenCheck, 'result'> & Readonly<{ sentence: string }>;
+export type BaselineResult = Pick<SeenCheck, 'result'> & Readonly<{ sentence: string }>;
 
 export type GoalSessionOptions = OpenOptions &
   Required<Pick<OpenOptions, 'clock' | 'identifiers'>> &
@@ -47,7 +47,7 @@ export type GoalSessionOptions = OpenOptions &
     look?: Parts['checker']['look'];
     /** Ends the looks before the work. */
     signal: () => AbortSignal;
-    onLooked?: (check: string, looked: Looked) => void;
+    onLooked?: (check: string, looked: BaselineResult) => void;
     onNotice: (sentence: string) => void;
     /** Jobs of the agent that go on by themselves; null: nobody says. */
     background?: () => readonly Job[] | null;
@@ -69,7 +69,7 @@ export type GoalSession = ReturnType<typeof openGoalSession>;
 export function openGoalSession(options: GoalSessionOptions) {
   const { store, clock, identifiers, sessionId, directory, policy } = options;
   const { aroundAsk = (ask) => ask(), background = () => null } = options;
-  const parts = partsOver(options);
+  const parts = createParts(options);
   const { look = parts.checker.look } = options;
   const checker: Checker = {
     async run(...asked) {
@@ -92,7 +92,7 @@ export function openGoalSession(options: GoalSessionOptions) {
   /** null: nobody judges by it, or none could be taken. */
   async function fingerprint(): Promise<string | null> {
     if (settings().mode === 'off') return null;
-    const frozen = frozenBy(policy(), spokeAt(await state()));
+    const frozen = freezeIgnoreRules(policy(), spokeAt(await state()));
     return look({ sessionId, directory }, frozen, { timeoutMs: fingerprintMs });
   }
   const baseline = createBaseline(options, { settings, state, record, fingerprint });
@@ -202,7 +202,10 @@ function createBaseline(
   let endLook: (() => Promise<void>) | null = null;
 
   /** null: it was interrupted, or only a human could answer it. */
-  async function runOnce(check: string, signal: AbortSignal): Promise<Looked | null> {
+  async function runOnce(
+    check: string,
+    signal: AbortSignal,
+  ): Promise<BaselineResult | null> {
     const spec = ownValue(policy().checks ?? {}, check);
     if (spec === undefined || spec.kind === 'human' || spec.kind === 'protected')
       return null;

@@ -102,7 +102,7 @@ export const deliveryMutations = mutationsOf({
       why: 'a continuation is lost with the process',
     },
     'lost-text-always-young': {
-      find: '  if (isLost && isTooOld(injection.at, at, policy))\n    return reconsider(step(pauseForOldTimer(state, at)), policy, at);\n',
+      find: '  if (isLost && isTooOld(injection.at, at, policy))\n    return reconsiderStop(step(pauseForOldTimer(state, at)), policy, at);\n',
       replace: '',
       why: "yesterday's text is sent today",
     },
@@ -168,8 +168,8 @@ export const deliveryMutations = mutationsOf({
   },
   'src/core/human.ts': {
     'close-leaves-text-on-its-way': {
-      find: "if (descriptor.mode === 'asked' || !isOnItsWay(injection)) return unpark(state);",
-      replace: 'return unpark(state);',
+      find: "if (descriptor.mode === 'asked' || !isOnItsWay(injection)) return unparkStop(state);",
+      replace: 'return unparkStop(state);',
       why: 'a text that a clean end gave up is sent at the next start',
     },
   },

@@ -275,7 +275,7 @@ export const humanMutations = mutationsOf({
       why: 'resume talks into a working agent',
     },
     'closed-keeps-countdown': {
-      find: 'return unpark(state);',
+      find: 'return unparkStop(state);',
       replace: 'return state;',
       why: 'a closed session is continued',
     },

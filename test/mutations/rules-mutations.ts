@@ -9,8 +9,8 @@ export const rulesMutations = mutationsOf({
       why: 'after a permission was given the text goes out without a countdown',
     },
     'rule-check-cannot-start-silent': {
-      find: 'const stuckChecks = isSettled(context) ? unstartable(context) : [];',
-      replace: 'const stuckChecks: ReturnType<typeof unstartable> = [];',
+      find: 'const stuckChecks = isSettled(context) ? findUnstartableChecks(context) : [];',
+      replace: 'const stuckChecks: ReturnType<typeof findUnstartableChecks> = [];',
       why: 'a check that cannot start ends as claimed, and nobody is told why',
     },
     'rule-stagnant-ignores-claims': {
@@ -194,8 +194,9 @@ export const rulesMutations = mutationsOf({
       why: 'a goal check is never run without a plan',
     },
     'rule-no-plan-settles-cut-calls': {
-      find: "if (\n        stop.end === 'iteration-budget' ||\n        isErrorJudgedBelow(context) ||\n        isToldFirst(context)\n      )\n        return null;",
-      replace: 'if (isErrorJudgedBelow(context) || isToldFirst(context)) return null;',
+      find: "if (\n        stop.end === 'iteration-budget' ||\n        isErrorJudgedBelow(context) ||\n        mustTellAgentFirst(context)\n      )\n        return null;",
+      replace:
+        'if (isErrorJudgedBelow(context) || mustTellAgentFirst(context)) return null;',
       why: 'an agent whose calls were cut counts as done',
     },
     'rule-no-plan-hides-limit': {
@@ -315,8 +316,8 @@ export const rulesMutations = mutationsOf({
       replace: 'return false;',
       why: 'the checks of the human are never run',
     },
-    'rule-nothing-open-ignores-challenge': {
-      find: 'openCount(counts) === 0 && dueChallenge(context) === null &&',
+    'rule-nothing-openDrivenSession-ignores-challenge': {
+      find: 'openCount(counts) === 0 &&\n    dueChallenge(context) === null &&',
       replace: 'openCount(counts) === 0 &&',
       why: 'bulk claims go unchallenged',
     },

@@ -40,7 +40,7 @@ export const textsMutations = mutationsOf({
       why: 'the failure is not quoted',
     },
     'text-failed-goal': {
-      find: '(openCount(context.counts) === 0 && goalFailed(context))',
+      find: '(openCount(context.counts) === 0 && hasGoalCheckFailed(context))',
       replace: 'false',
       why: 'the failed goal check is not quoted',
     },
@@ -130,7 +130,7 @@ export const textsMutations = mutationsOf({
       why: 'the last reminder does not say so',
     },
     'text-nothing-remains': {
-      find: "if (open === 0)\n    return `${describeEndedTodos(counts)}${goalFailed(context) ? ', but a check fails' : ''}`;",
+      find: "if (open === 0)\n    return `${describeEndedTodos(counts)}${hasGoalCheckFailed(context) ? ', but a check fails' : ''}`;",
       replace: '',
       why: 'an agent without an open todo is told that 0 remain',
     },

@@ -68,23 +68,25 @@ export const trustMutations = mutationsOf({
   },
   'src/core/rules.ts': {
     'no-change-in-hosts': {
-      find: "if (!judgesGoal(state) || !isSettled(context) || restsOn(context) !== 'checks')\n        return null;",
-      replace: "if (!isSettled(context) || restsOn(context) !== 'checks') return null;",
+      find: "if (!judgesGoal(state) || !isSettled(context) || outcomeBasis(context) !== 'checks')\n        return null;",
+      replace:
+        "if (!isSettled(context) || outcomeBasis(context) !== 'checks') return null;",
       why: 'in a host, which takes no baseline, nothing is ever done',
     },
     'no-change-before-the-checks': {
-      find: "if (!judgesGoal(state) || !isSettled(context) || restsOn(context) !== 'checks')\n        return null;",
-      replace: "if (!judgesGoal(state) || restsOn(context) !== 'checks') return null;",
+      find: "if (!judgesGoal(state) || !isSettled(context) || outcomeBasis(context) !== 'checks')\n        return null;",
+      replace:
+        "if (!judgesGoal(state) || outcomeBasis(context) !== 'checks') return null;",
       why: 'a stop is settled before its checks ran',
     },
     'no-change-hides-what-it-rests-on': {
-      find: "if (!judgesGoal(state) || !isSettled(context) || restsOn(context) !== 'checks')\n        return null;",
+      find: "if (!judgesGoal(state) || !isSettled(context) || outcomeBasis(context) !== 'checks')\n        return null;",
       replace: 'if (!judgesGoal(state) || !isSettled(context)) return null;',
       why: '--accept-claims accepts a flaky check',
     },
     'cannot-start-before-the-rest': {
-      find: 'const stuckChecks = isSettled(context) ? unstartable(context) : [];',
-      replace: 'const stuckChecks = unstartable(context);',
+      find: 'const stuckChecks = isSettled(context) ? findUnstartableChecks(context) : [];',
+      replace: 'const stuckChecks = findUnstartableChecks(context);',
       why: 'a program that is not there yet ends the run while todos are open',
     },
     'looping-beats-finished-work': {
@@ -118,14 +120,14 @@ export const trustMutations = mutationsOf({
       why: 'an answer hides the open todos of an earlier turn',
     },
     'no-plan-before-it-is-told': {
-      find: 'isErrorJudgedBelow(context) ||\n        isToldFirst(context)\n      )\n        return null;\n      const all',
+      find: 'isErrorJudgedBelow(context) ||\n        mustTellAgentFirst(context)\n      )\n        return null;\n      const all',
       replace: 'isErrorJudgedBelow(context)) return null;\n    const all',
       why: 'a run ends with a job that nobody was asked about',
     },
   },
   'src/core/settlement.ts': {
     'settled-before-it-is-told': {
-      find: 'dueChallenge(context) === null && !isToldFirst(context)\n',
+      find: 'dueChallenge(context) === null &&\n    !mustTellAgentFirst(context)\n',
       replace: 'dueChallenge(context) === null\n',
       why: 'a run ends with a job that nobody was asked about',
     },
@@ -135,17 +137,17 @@ export const trustMutations = mutationsOf({
       why: 'an agent whose calls were cut has finished',
     },
     'settled-without-a-final-run': {
-      find: 'return !finalRunDue(context) && !checksRunning(context) && !goalFailed(context);',
-      replace: 'return !checksRunning(context) && !goalFailed(context);',
+      find: 'return !finalRunDue(context) && !checksRunning(context) && !hasGoalCheckFailed(context);',
+      replace: 'return !checksRunning(context) && !hasGoalCheckFailed(context);',
       why: 'an outcome rests on checks of an earlier state',
     },
     'settled-while-checks-run': {
-      find: 'return !finalRunDue(context) && !checksRunning(context) && !goalFailed(context);',
-      replace: 'return !finalRunDue(context) && !goalFailed(context);',
+      find: 'return !finalRunDue(context) && !checksRunning(context) && !hasGoalCheckFailed(context);',
+      replace: 'return !finalRunDue(context) && !hasGoalCheckFailed(context);',
       why: 'an outcome is told while a check still runs',
     },
     'settled-although-the-goal-failed': {
-      find: 'return !finalRunDue(context) && !checksRunning(context) && !goalFailed(context);',
+      find: 'return !finalRunDue(context) && !checksRunning(context) && !hasGoalCheckFailed(context);',
       replace: 'return !finalRunDue(context) && !checksRunning(context);',
       why: 'a check that cannot start hides one that failed',
     },

@@ -39,7 +39,7 @@ export const workMutations = mutationsOf({
       why: 'an agent that was woken is sent a text of before its end',
     },
     'activity-keeps-countdown': {
-      find: "return descriptor.mode === 'told' ? unpark(awake) : awake;",
+      find: "return descriptor.mode === 'told' ? unparkStop(awake) : awake;",
       replace: 'return awake;',
       why: 'a working agent is talked over',
     },
@@ -99,7 +99,7 @@ export const workMutations = mutationsOf({
       why: 'a text on its way arrives after the pause',
     },
     'error-keeps-countdown': {
-      find: '...(counts ? unpark(state) : state),',
+      find: '...(counts ? unparkStop(state) : state),',
       replace: '...state,',
       why: 'a failing host is continued at once',
     },

@@ -8,7 +8,7 @@ import type { AgentEvent } from '../../src/agent/agent-event.ts';
 import type { SessionDescriptor } from '../../src/core/events.ts';
 import { createRuntime } from '../../src/engine/runtime.ts';
 import { systemClock } from '../../src/engine/system.ts';
-import { partsOver } from '../../src/open.ts';
+import { createParts } from '../../src/open.ts';
 import { complete, plan, runCommand, say } from '../../src/scripted-model/index.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { type CommandLine, openCommandLine } from './command-line.ts';
@@ -217,7 +217,7 @@ async function openHostSession(line: CommandLine, sessionId: string): Promise<vo
   };
   const at = Date.now();
   const runtime = createRuntime(
-    partsOver({ store, clock: systemClock, environment: line.environment }),
+    createParts({ store, clock: systemClock, environment: line.environment }),
   );
   const id = `${sessionId} opened`;
   await runtime.handle({

@@ -16,7 +16,7 @@ import { createIdentifiers } from '../../src/engine/system.ts';
 import { createAnswers } from '../../src/hosts/asked-answers.ts';
 import type { AskedHost, HookProcess } from '../../src/hosts/asked-call.ts';
 import { claudeCode } from '../../src/hosts/claude-code/host.ts';
-import { partsOver } from '../../src/open.ts';
+import { createParts } from '../../src/open.ts';
 import {
   createSimulatedClock,
   type SimulatedClock,
@@ -73,7 +73,7 @@ export function createHookCase(options: HookCaseOptions = {}) {
       return Object.assign({}, ...[host.render({}, call.hook)].flat());
     }
     const variables = { UNTILDONE_HOME: stateDirectory, ...environment };
-    const parts = partsOver({
+    const parts = createParts({
       store,
       clock,
       identifiers,

@@ -1,7 +1,11 @@
 // A store that ends with the test: the real one, in memory. Made at once, opened while
 // its first call waits.
 import type { Store } from '../../src/engine/store.ts';
-import { migrate, migrations, newestLayout } from '../../src/store/sqlite/migrate.ts';
+import {
+  migrateStore,
+  migrations,
+  newestLayout,
+} from '../../src/store/sqlite/migrate.ts';
 import {
   createConnection,
   type Database,
@@ -37,7 +41,7 @@ async function openInMemory(): Promise<Store> {
   const database: Copied = await openDatabase(':memory:');
   const connection = createConnection(database, ':memory:', 30_000);
   if (empty !== null) database.deserialize?.(empty);
-  else await migrate(connection, migrations, Date.now());
+  else await migrateStore(connection, migrations, Date.now());
   empty ??= database.serialize?.() ?? null;
   return createSqliteStore(connection, newestLayout(migrations), Date);
 }

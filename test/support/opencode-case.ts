@@ -7,7 +7,7 @@ import { defaultSettings } from '../../src/core/settings.ts';
 import type { Session } from '../../src/core/state.ts';
 import type { Store, StoredDecision } from '../../src/engine/store.ts';
 import { createIdentifiers } from '../../src/engine/system.ts';
-import { follow } from '../../src/hosts/opencode/follow.ts';
+import { openCodeSession } from '../../src/hosts/opencode/follow.ts';
 import {
   createMemory,
   type HostCalls,
@@ -151,7 +151,7 @@ export function createWaitingPlugin(
     own: createMemory,
     clock,
     policy: () => policy,
-    adapter: ({ id }) => follow(plugin, id),
+    adapter: ({ id }) => openCodeSession(plugin, id),
     environment: {},
     onError: () => {},
     openStore,

@@ -372,7 +372,7 @@ async function compact(agent: Agent) {
 }
 
 /** True: waited, and to be tried again. False: left to the engine (G9, P21–P23). */
-export async function recover(agent: Agent, error: unknown): Promise<boolean> {
+export async function recoverStep(agent: Agent, error: unknown): Promise<boolean> {
   const { clock, settings, random = Math.random } = agent.run;
   const now = clock.now();
   const hasAnswered = agent.transcript

@@ -80,10 +80,10 @@ export function fromWorkspaceTool(
   context: Omit<ToolContext, 'signal'>,
   policy: permission.PermissionPolicy,
 ): AgentTool {
-  type Place = Pick<ToolContext, 'signal' | 'changed'>;
+  type CallPlace = Pick<ToolContext, 'signal' | 'changed'>;
   const call = async (
     input: unknown,
-    place: Place,
+    place: CallPlace,
     mayRepeat: boolean,
   ): Promise<ToolCallResult> => {
     const { signal } = place;

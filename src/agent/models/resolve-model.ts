@@ -3,7 +3,7 @@
 import type { LanguageModel } from 'ai';
 import type { Origins } from '../../core/config.ts';
 import { type Refusal, refuse } from '../../core/error.ts';
-import { closestName, joinPath, quoted } from '../../core/problem.ts';
+import { closestName, joinPath, quoteText } from '../../core/problem.ts';
 import { ownValue } from '../../core/schema.ts';
 import type { ModelProvider, Settings } from '../../core/settings.ts';
 import { knownPrice } from './prices.ts';
@@ -25,7 +25,7 @@ export type ModelFacts = Pick<
 export type ModelFamily = 'anthropic' | 'openai' | 'google' | 'compatible';
 export type Price = Settings['prices'][string] &
   Readonly<Record<'input' | 'output', number>>;
-type Found<Value> = Readonly<Value & { ok: true }> | Refusal;
+type Resolution<Value> = Readonly<Value & { ok: true }> | Refusal;
 type Spec = Readonly<Record<'provider' | 'modelId', string>>;
 type Api = NonNullable<ModelProvider['api']>;
 type KnownProvider = ReturnType<typeof hosted | typeof local>;
@@ -123,7 +123,7 @@ const lookUp = (provider: string, sources: ModelSources) => ({
 function chooseSpec(
   written: string | null,
   { settings, environment }: ModelSources,
-): Found<Spec> {
+): Resolution<Spec> {
   const named = [written, settings.model].find(
     (text) => text !== null && text.trim() !== '',
   );
@@ -152,14 +152,14 @@ const makers: readonly (readonly [RegExp, string])[] = [
   [/^gemini/i, 'google'],
 ];
 
-export function parseModelSpec(text: string): Found<Spec> {
+export function parseModelSpec(text: string): Resolution<Spec> {
   const plain = text.trim();
   const slash = plain.indexOf('/');
   const modelId = plain.slice(slash + 1);
   const provider = plain.slice(0, Math.max(slash, 0)).toLowerCase();
   const isName = modelIdPattern.test(modelId);
   if (provider !== '' && isName) return { ok: true, provider, modelId };
-  const shown = quoted(plain, 60);
+  const shown = quoteText(plain, 60);
   if (Object.hasOwn(knownProviders, plain.toLowerCase())) {
     const model = knownProviders[plain.toLowerCase()]?.defaultModel ?? 'qwen3';
     return refuse(
@@ -180,7 +180,7 @@ function findAddress({
   own,
   environment,
   origins,
-}: Wanted): Found<{ url: string }> {
+}: Wanted): Resolution<{ url: string }> {
   if (own?.baseUrl !== undefined) {
     const checked = checkBaseUrl(own.baseUrl, `${path}.baseUrl`);
     // A cloned project must not choose who reads along and gets the key.
@@ -209,7 +209,7 @@ function findAddress({
 export function checkBaseUrl(
   text: string,
   place: string,
-): Found<{ url: string; isLoopback: boolean }> {
+): Resolution<{ url: string; isLoopback: boolean }> {
   const url = URL.parse(text.trim());
   if (url === null || !/^https?:$/.test(url.protocol))
     return refuse(
@@ -231,7 +231,7 @@ export function withVersion(url: string, versionPath: string, isShared: boolean)
   return lacksVersion ? `${url}${versionPath}` : url;
 }
 
-type Key = Found<Record<'apiKey' | 'keyVariable', string | null>>;
+type Key = Resolution<Record<'apiKey' | 'keyVariable', string | null>>;
 
 function findKey({ provider, path, known, own, environment, origins }: Wanted): Key {
   if (origins[`${path}.apiKeyEnv`] === 'project')
@@ -243,7 +243,7 @@ function findKey({ provider, path, known, own, environment, origins }: Wanted): 
   const variables = own?.apiKeyEnv === undefined ? usual : [own.apiKeyEnv];
   if (variables.length === 0) return { ok: true, apiKey: null, keyVariable: null };
   const keyVariable = variables.find((name) => variable(environment, name) !== '');
-  const shown = (name: string) => (/^\w+$/.test(name) ? name : quoted(name, 100));
+  const shown = (name: string) => (/^\w+$/.test(name) ? name : quoteText(name, 100));
   if (keyVariable === undefined)
     return refuse(
       `No key for ${provider}: set ${variables.map(shown).join(' or ')}, or choose a model that needs none, such as ollama/qwen3.`,
@@ -263,7 +263,7 @@ function findPrice(
   key: string,
   { prices }: Settings,
   at: KnownProvider | null,
-): Found<{ price: Price | null }> {
+): Resolution<{ price: Price | null }> {
   const found = ownValue(prices, key);
   const free = at?.keyVariables.length === 0 ? { input: 0, output: 0 } : null;
   if (found === undefined)
@@ -282,7 +282,7 @@ function unknownProvider(name: string, { models }: Settings): Refusal {
   const closest = closestName(name, names);
   const all = `known are ${names.slice(0, 20).join(', ')}; others are added under "models" in untildone.json.`;
   const meant = closest === null ? all : `did you mean ${closest}?`;
-  return refuse(`The provider ${quoted(name, 60)} is unknown; ${meant}`);
+  return refuse(`The provider ${quoteText(name, 60)} is unknown; ${meant}`);
 }
 
 /** A string goes to a gateway. */

@@ -19,7 +19,7 @@ import type { Run } from '../loop/run.ts';
 import {
   type AgentOptions,
   openAgent,
-  recover,
+  recoverStep,
   runStep,
   takeAlarm,
 } from '../loop/step.ts';
@@ -308,7 +308,7 @@ async function runWorker(
         return interrupted('It asked for a permission, and nobody has answered yet.');
       case 'failed':
         await settleInterrupted(agent, 'give-up');
-        if (await recover(agent, step.error)) return null;
+        if (await recoverStep(agent, step.error)) return null;
         return failed(agent.failure ?? 'Its model could not be reached.');
       case 'tools': {
         const pattern = takeAlarm(agent);

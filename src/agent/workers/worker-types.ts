@@ -2,14 +2,14 @@
 // words stay words.
 import type { Origins } from '../../core/config.ts';
 import { refuse } from '../../core/error.ts';
-import { closestName, joinPath, quoted } from '../../core/problem.ts';
+import { closestName, joinPath, quoteText } from '../../core/problem.ts';
 import { ownValue } from '../../core/schema.ts';
 import type { AskedSettings, Settings } from '../../core/settings.ts';
 import type { ResolvedModel } from '../models/resolve-model.ts';
 import { workspaceTools } from '../workspace/workspace-tools.ts';
 
 export interface WorkerType
-  extends Required<Omit<Settings['workers'][string], Said>>,
+  extends Required<Omit<Settings['workers'][string], WorkerField>>,
     /** What it does not say is that of the run. */
     Partial<AskedSettings> {
   readonly name: string;
@@ -18,7 +18,7 @@ export interface WorkerType
   readonly isProjectPrompt: boolean;
   readonly modelName: string | null;
 }
-type Said = 'enabled' | 'prompt' | 'model' | keyof AskedSettings;
+type WorkerField = 'enabled' | 'prompt' | 'model' | keyof AskedSettings;
 
 /** `model` null: that of the run. */
 export type Worker = WorkerType & { readonly model: ResolvedModel | null };
@@ -92,7 +92,9 @@ export function workerTypes(settings: Pick<Settings, 'workers'>, origins: Origin
         closest === null
           ? `known are ${toolNames.join(', ')}.`
           : `did you mean ${closest}?`;
-      return refuse(`${path}.tools: there is no tool ${quoted(unknown, 60)}; ${meant}`);
+      return refuse(
+        `${path}.tools: there is no tool ${quoteText(unknown, 60)}; ${meant}`,
+      );
     }
     if (!enabled) continue;
     const base = ownValue(builtIn, name);

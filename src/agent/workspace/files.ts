@@ -148,7 +148,7 @@ export const editFile = defineTool({
 });
 
 /** Anything but UTF-8 could not be written back unchanged. */
-function readText(place: files.Place, maxBytes: number): Promise<Answer> {
+function readText(place: files.WorkspacePath, maxBytes: number): Promise<Answer> {
   return withFile(place, async (handle) => {
     const bytes = await files.readAtMost(handle, maxBytes);
     const tooLarge = `is larger than ${maxBytes} bytes: edit it with a command through the shell.`;
@@ -220,7 +220,7 @@ function describeLines(lines: readonly number[]): string {
   return `${lines.length === 1 ? 'line' : 'lines'} ${named}${lines.length > 20 ? ', …' : ''}`;
 }
 
-export type UsePlace = (place: files.Place) => Promise<Answer>;
+export type UsePlace = (place: files.WorkspacePath) => Promise<Answer>;
 
 export async function inPlace(
   root: string,
@@ -237,7 +237,7 @@ export async function inPlace(
 const inTurn = createQueue();
 
 function inWritablePlace(root: string, given: string, use: UsePlace): Promise<Answer> {
-  const work = async (place: files.Place) => {
+  const work = async (place: files.WorkspacePath) => {
     const names = files.realNames(place);
     if (names.length === 0)
       return refuse(`${place.shown} is the workspace root, not a file.`);
@@ -251,7 +251,7 @@ function inWritablePlace(root: string, given: string, use: UsePlace): Promise<An
 }
 
 function write(
-  { existing, missing, shown }: files.Place,
+  { existing, missing, shown }: files.WorkspacePath,
   content: string,
 ): Promise<Answer> {
   /** Creates folders, each inside the pinned one above it. */
@@ -287,7 +287,7 @@ function write(
 }
 
 export async function withFile<Result>(
-  place: files.Place,
+  place: files.WorkspacePath,
   use: (handle: FileHandle, stats: Stats) => Promise<Result>,
 ): Promise<Result | Refusal> {
   if (place.missing.length > 0) return refuse(await explainMissing(place));
@@ -321,7 +321,7 @@ export async function explainMissing({
   existing,
   missing,
   shown,
-}: files.Place): Promise<string> {
+}: files.WorkspacePath): Promise<string> {
   const folder = displayName(relative(root, existing) || '.');
   let names: string[];
   try {

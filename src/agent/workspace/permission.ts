@@ -1,7 +1,12 @@
 // Whether a tool call may run: by its subject, the human's policy and answers. An allowed
 // command that runs the workspace's code (npm test) runs what the agent wrote.
 import { join } from 'node:path';
-import { isInside, type Place, realNames, resolveInside } from '../../checks/files.ts';
+import {
+  isInside,
+  realNames,
+  resolveInside,
+  type WorkspacePath,
+} from '../../checks/files.ts';
 import { compileNames, createPathSet, matchesNames } from '../../core/glob.ts';
 import { hasHidden, oneLine, visibleLines } from '../../core/safe-text.ts';
 import { isObject, ownValue } from '../../core/schema.ts';
@@ -148,7 +153,7 @@ export async function subjectOf(
   if (access === 'execute') return { kind: 'command', text: value };
   const located = await resolveInside(root, value);
   if (!located.ok) return none;
-  const realPath = ({ existing, missing }: Place) => join(existing, ...missing);
+  const realPath = ({ existing, missing }: WorkspacePath) => join(existing, ...missing);
   const text = realNames(located.place).join('/');
   for (const folder of kept) {
     const own = await resolveInside('/', folder);

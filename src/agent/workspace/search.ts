@@ -5,7 +5,7 @@ import { lstat, readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as files from '../../checks/files.ts';
 import { openPatternSearch } from '../../checks/observation.ts';
-import { type Walk, type WalkedFile, walk } from '../../checks/walk.ts';
+import { type FolderWalk, type Walk, walkFolder } from '../../checks/walk.ts';
 import { compileExpression } from '../../core/check-specs.ts';
 import { refuse } from '../../core/error.ts';
 import { createPathFilter, type PathFilter } from '../../core/glob.ts';
@@ -98,7 +98,7 @@ export const findFiles = defineTool({
     const filter = createPathFilter(pattern);
     if (!filter.ok) return filter;
     return inExistingPlace(root, path, async (place) => {
-      const walked = walk(place, limits.walkedEntries, signal);
+      const walked = walkFolder(place, limits.walkedEntries, signal);
       const found: string[] = [];
       for await (const { names } of walked.files) {
         if (filter.accepts(names)) found.push(displayName(names.join('/')));
@@ -172,7 +172,7 @@ export const grep = defineTool({
 const filesAtOnce = 16;
 
 async function searchFiles(
-  place: files.Place,
+  place: files.WorkspacePath,
   pattern: RegExp,
   accepts: PathFilter,
   context: ToolContext,
@@ -183,7 +183,7 @@ async function searchFiles(
   const notes: string[] = [];
   let tooLarge = 0;
   let isLate = false;
-  const read = async ({ names }: WalkedFile) => {
+  const read = async ({ names }: FolderWalk) => {
     const path = names.join('/');
     const file = { ...place, existing: join(place.root, path), shown: path };
     const bytes = await withFile(file, async (handle, { size }) =>
@@ -194,7 +194,7 @@ async function searchFiles(
     return [{ path: displayName(path), content: bytes.toString('utf8') }];
   };
   const isFile = (await withFile(place, async () => true)) === true;
-  const walked = walk(place, limits.walkedEntries, signal);
+  const walked = walkFolder(place, limits.walkedEntries, signal);
   const found = isFile
     ? [{ names: files.realNames(place), isLink: false }]
     : walked.files;
@@ -239,10 +239,10 @@ async function searchFiles(
 }
 
 async function* inBatches(
-  found: AsyncIterable<WalkedFile> | WalkedFile[],
+  found: AsyncIterable<FolderWalk> | FolderWalk[],
   accepts: PathFilter,
 ) {
-  let batch: WalkedFile[] = [];
+  let batch: FolderWalk[] = [];
   for await (const file of found) {
     // A link's target is found under its own name.
     if (!file.isLink && accepts(file.names)) batch.push(file);

@@ -4,7 +4,7 @@
 import type { PermissionChoice } from '../../agent/agent-event.ts';
 import { type HumanAnswer, humanEvidence } from '../../checks/checker.ts';
 import { lookAtFiles } from '../../checks/fingerprint.ts';
-import type { Frozen } from '../../checks/git.ts';
+import type { FrozenIgnoreRules } from '../../checks/git.ts';
 import {
   answerResults,
   closeQuestion,
@@ -33,14 +33,20 @@ import {
   sessionsHere,
 } from '../find-session.ts';
 import {
-  type Acted,
+  type ActResult,
   answerPermission,
   sendActs,
   waitingRequests,
 } from '../human-event.ts';
 import type { Io } from '../io.ts';
-import { count, fields, printWrapped, refuse, shown } from '../print.ts';
-import { createPage, lookOf } from '../show/page.ts';
+import {
+  escapeForTerminal,
+  formatCount,
+  formatFields,
+  printRefusal,
+  printWrapped,
+} from '../print.ts';
+import { createPage, readTerminalStyle } from '../show/page.ts';
 import { describePurpose } from './verify.ts';
 
 /** Exit code if the question stays open. */
@@ -169,9 +175,9 @@ function chooseApprovable(
     (near.length === 1 ? near[0] : undefined);
   if (exact !== undefined) return exact;
   const mismatch = `${near.length === 0 ? 'no' : 'more than one'} ${option === 'check' ? 'check for a human named' : 'waiting permission request like'}`;
-  const names = sameKind.map(({ name }) => shown(name, 60)).join(', ');
+  const names = sameKind.map(({ name }) => escapeForTerminal(name, 60)).join(', ');
   throw usageError(
-    `Session ${nameSession(session)} has ${mismatch} "${shown(word, 60)}"; ${names === '' ? 'it has none at all' : `it has ${names}`}.`,
+    `Session ${nameSession(session)} has ${mismatch} "${escapeForTerminal(word, 60)}"; ${names === '' ? 'it has none at all' : `it has ${names}`}.`,
   );
 }
 
@@ -187,12 +193,13 @@ function listApprovables({ session }: Here, approvables: readonly Approvable[]):
   const where = `in session ${nameSession(session)}`;
   if (waiting.length > 0) {
     const rows = waiting.map(
-      ({ option, name, text }) => [`--${option} ${shown(name, 60)}`, text] as const,
+      ({ option, name, text }) =>
+        [`--${option} ${escapeForTerminal(name, 60)}`, text] as const,
     );
-    const head = `${count(waiting.length, 'question')} wait ${where}. Say which one you answer:`;
-    return { json, lines: [head, ...fields(rows)], code: 2 };
+    const head = `${formatCount(waiting.length, 'question')} wait ${where}. Say which one you answer:`;
+    return { json, lines: [head, ...formatFields(rows)], code: 2 };
   }
-  const ahead = approvables.map(({ name }) => shown(name, 40)).join(', ');
+  const ahead = approvables.map(({ name }) => escapeForTerminal(name, 40)).join(', ');
   const more = ahead === '' ? '' : ` --check NAME answers one ahead: ${ahead}.`;
   return { json, lines: [`No question waits ${where}.${more}`] };
 }
@@ -214,7 +221,7 @@ async function askHuman<Reply>(
   const { host, directory } = session.descriptor;
   // With --json, standard output holds nothing but the document.
   printWrapped(given.has('json') ? { ...io, stdout: io.stderr } : io, [
-    `Session ${nameSession(session)} (${shown(host, 30)}) in ${shown(visibleLine(directory ?? 'unknown'), 200)}`,
+    `Session ${nameSession(session)} (${escapeForTerminal(host, 30)}) in ${escapeForTerminal(visibleLine(directory ?? 'unknown'), 200)}`,
     ...lines,
   ]);
   const flags = '--check NAME or --request ID, and --yes or --reject REASON';
@@ -232,14 +239,14 @@ async function askHuman<Reply>(
 function checkToAnswer(
   context: Here,
   question: HumanQuestion,
-  frozen: Partial<Frozen>,
+  frozen: Partial<FrozenIgnoreRules>,
 ): Approvable {
   const { check, spec, waits, forGoal, todos } = question;
   const questionText =
     spec === null
       ? 'no longer in the configuration'
       : visibleLines(spec.question).join(' ');
-  const text = shown(questionText, 500);
+  const text = escapeForTerminal(questionText, 500);
   const covered = todos.map(({ id, title }) => ({ id, title }));
   return {
     option: 'check',
@@ -270,13 +277,13 @@ function checkToAnswer(
         (await lookAtFiles(session.descriptor.directory ?? io.cwd, frozen))(spec);
       const before = await fingerprintNow();
       if (before === null)
-        return refuse(
+        return printRefusal(
           io,
           'The files of the session cannot be looked through, so an answer proves nothing.',
         );
       const record = async (human: HumanAnswer): Promise<Answer> => {
         if (flagAnswer === null && (await fingerprintNow()) !== before)
-          return refuse(
+          return printRefusal(
             io,
             'The files changed while you were asked, so nothing was recorded. Look again, then answer.',
           );
@@ -290,10 +297,13 @@ function checkToAnswer(
       };
       if (flagAnswer !== null) return record(flagAnswer);
       const purpose = describePurpose(question);
-      const lines = fields([
-        ['state', shown(describeState(session, io.clock.now()).words)],
+      const lines = formatFields([
+        ['state', escapeForTerminal(describeState(session, io.clock.now()).words)],
         ['plan', describePlan(session)],
-        ['check', `${shown(check, 60)}${purpose === '' ? '' : ` for ${purpose}`}`],
+        [
+          'check',
+          `${escapeForTerminal(check, 60)}${purpose === '' ? '' : ` for ${purpose}`}`,
+        ],
         ['question', text],
       ]);
       const prompting = {
@@ -311,7 +321,7 @@ function checkAnswerResult(
   { io }: Here,
   question: HumanQuestion,
   human: HumanAnswer | null,
-  { session, handled }: Acted,
+  { session, handled }: ActResult,
 ): Answer {
   const { check, waits } = question;
   const state = describeState(session, io.clock.now());
@@ -324,7 +334,7 @@ function checkAnswerResult(
       ? `\`untildone run --resume ${shortId(session.id)}\` goes on.`
       : 'The answer is used when the agent next tries to stop.';
   const now = [
-    `Now: ${shown(decision?.sentence ?? `${state.words}.`, 300)}`,
+    `Now: ${escapeForTerminal(decision?.sentence ?? `${state.words}.`, 300)}`,
     ...(decision === null ? [nextStep] : []),
   ];
   return {
@@ -337,17 +347,17 @@ function describeRecorded(
   { check, spec, waits }: HumanQuestion,
   human: HumanAnswer | null,
 ): string {
-  const name = shown(check, 60);
+  const name = escapeForTerminal(check, 60);
   if (human === null)
     return `The configuration has no check ${name} any more; its question is closed.`;
   const { approved, reason } = human;
   if (!approved)
-    return `Recorded a no to ${name}${reason ? `: ${shown(reason, 200)}` : '.'}`;
+    return `Recorded a no to ${name}${reason ? `: ${escapeForTerminal(reason, 200)}` : '.'}`;
   const files = spec?.files ?? [];
   const filesWords =
     files.length === 0
       ? 'of the workspace'
-      : `that matches ${shown(files.join(', '), 120)}`;
+      : `that matches ${escapeForTerminal(files.join(', '), 120)}`;
   return `Approved ${name}${waits ? '' : ', ahead of the question'}. It counts until a file ${filesWords} changes.`;
 }
 
@@ -355,7 +365,7 @@ function requestToAnswer(context: Here, request: PermissionRequest): Approvable 
   const { requestId, tool, subject, pattern, askedAt } = request;
   const { given, io, store, session } = context;
   const json = { request: requestId, tool, subject, pattern, askedAt };
-  const call = `${shown(tool, 40)}: ${shown(visibleLine(subject), 200)}`;
+  const call = `${escapeForTerminal(tool, 40)}: ${escapeForTerminal(visibleLine(subject), 200)}`;
   return {
     option: 'request',
     name: requestId,
@@ -374,7 +384,7 @@ function requestToAnswer(context: Here, request: PermissionRequest): Approvable 
           choice,
         );
         if (after === null)
-          return refuse(
+          return printRefusal(
             io,
             'It was answered or withdrawn meanwhile; nothing was recorded.',
           );
@@ -404,7 +414,7 @@ function requestToAnswer(context: Here, request: PermissionRequest): Approvable 
       // The whole subject, line by line: a human must see all of what they allow.
       const lines = [
         `asked ${formatAge(askedAt, io.clock.now())}`,
-        ...asking.wantedLines(createPage(lookOf(io)), request),
+        ...asking.wantedLines(createPage(readTerminalStyle(io)), request),
       ];
       return askHuman(context, { lines, json }, { prompt, answers, read }, record);
     },
@@ -415,8 +425,8 @@ function describeChoice(
   { tool, subject, pattern }: PermissionRequest,
   choice: PermissionChoice,
 ): string {
-  const call = `${shown(tool, 40)} ${shown(visibleLine(subject), 120)}`;
-  const covers = shown(asking.describePattern(pattern), 120);
+  const call = `${escapeForTerminal(tool, 40)} ${escapeForTerminal(visibleLine(subject), 120)}`;
+  const covers = escapeForTerminal(asking.describePattern(pattern), 120);
   return {
     no: `Recorded a no to ${call}; the agent is told.`,
     once: `Allowed once: ${call}.`,

@@ -10,7 +10,7 @@ import { findSession, withSessions } from '../find-session.ts';
 import { createHumanActs } from '../human-event.ts';
 import type { Io } from '../io.ts';
 import { noOutcomeExitCode } from '../last-outcome.ts';
-import { complain } from '../print.ts';
+import { printComplaint } from '../print.ts';
 import { createRunningSessionFinder, whyNothingRuns } from '../running-session.ts';
 import type { SessionEvent } from '../show/events.ts';
 import type { ViewAct } from '../show/keys.ts';
@@ -173,7 +173,7 @@ async function openAttachView(
     },
     onFailure: (error) => {
       const instead = '`untildone attach --plain` shows it.';
-      complain(
+      printComplaint(
         io,
         `The live view broke (${messageOf(error)}). The session goes on; ${instead}`,
       );

@@ -10,7 +10,14 @@ import { pendingSentence } from '../../engine/trust.ts';
 import { readAgentPolicyFor } from '../agent-policy.ts';
 import { type Command, jsonOption } from '../command.ts';
 import type { Io } from '../io.ts';
-import { complain, createPaint, fields, printJson, printLines, shown } from '../print.ts';
+import {
+  createPaint,
+  escapeForTerminal,
+  formatFields,
+  printComplaint,
+  printJson,
+  printLines,
+} from '../print.ts';
 import { setUpChecks } from '../project-trust.ts';
 import { checkOptions, checksOf } from './init.ts';
 
@@ -30,9 +37,9 @@ export const config: Command = {
       );
     if (!given.has('json')) printLines(io, settingLines(result, io));
     for (const warning of result.warnings)
-      complain(io, `warning: ${problemSentence(warning)}`);
+      printComplaint(io, `warning: ${problemSentence(warning)}`);
     const { pending } = result.project;
-    if (pending !== null) complain(io, `warning: ${pendingSentence(pending)}`);
+    if (pending !== null) printComplaint(io, `warning: ${pendingSentence(pending)}`);
     return 0;
   },
 };
@@ -89,17 +96,19 @@ function settingLines(
   const settings = originsByPath.map(
     ([path, origin]) =>
       [
-        shown(path, 200),
+        escapeForTerminal(path, 200),
         `${valueAt(policy.settings, path)}  (${describeOrigin(origin)})`,
       ] as const,
   );
   return [
     'Files:',
     ...(files.length === 0 ? ['  none, so the defaults apply'] : []),
-    ...fields(files.map(({ origin, path }) => [origin, shown(path, 300)])),
+    ...formatFields(
+      files.map(({ origin, path }) => [origin, escapeForTerminal(path, 300)]),
+    ),
     '',
     'Settings:',
-    ...fields(settings).map((line, index) =>
+    ...formatFields(settings).map((line, index) =>
       originsByPath[index]?.[1] === 'default' ? paint('dim', line) : line,
     ),
   ];
@@ -120,7 +129,7 @@ function valueAt(settings: Settings, path: string): string {
   );
   const isLong = Array.isArray(value) && value.length > 5;
   const some = JSON.stringify(isLong ? value.slice(0, 5) : value);
-  return shown(
+  return escapeForTerminal(
     isLong ? some.replace(/\]$/u, `, and ${value.length - 5} more]`) : some,
     100,
   );

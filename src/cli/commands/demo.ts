@@ -15,7 +15,7 @@ import { type Command, eventsOption, plainOption } from '../command.ts';
 import { answerPermission } from '../human-event.ts';
 import { type Io, programVersion } from '../io.ts';
 import { withStore } from '../open-runtime.ts';
-import { complain, createPaint, printWrapped } from '../print.ts';
+import { createPaint, printComplaint, printWrapped } from '../print.ts';
 import { readArguments } from '../program.ts';
 import { run, type Staging } from './run.ts';
 
@@ -318,7 +318,7 @@ async function playStory(
       print(closingLines(io, answeredKinds, hasRefused));
       return 0;
     }
-    complain(
+    printComplaint(
       io,
       `The story did not run as written: ${answeredKinds.join(', ')}; it ended with ${first} and ${last}.`,
     );

@@ -13,12 +13,12 @@ import { pendingSentence } from '../../engine/trust.ts';
 import { hostOf, hosts as hostTable, silentWays } from '../../hosts/hosts.ts';
 import { shippedFolder } from '../../hosts/install/files.ts';
 import {
-  broken,
+  brokenRow,
   type Examination,
   type Finding,
   installBasis,
-  note,
-  ok,
+  noteRow,
+  okRow,
 } from '../../hosts/install/installer.ts';
 import { damageOf } from '../../store/sqlite/open-database.ts';
 import { storePath, whyNotPrivate, whyNotWritable } from '../../store/state-directory.ts';
@@ -29,14 +29,14 @@ import { examineHost, type HostReport, tellFirst } from '../examine-host.ts';
 import { noSessionsYet } from '../find-session.ts';
 import { type Io, programVersion } from '../io.ts';
 import { withStore } from '../open-runtime.ts';
-import { createPaint, shown, tell } from '../print.ts';
+import { createPaint, escapeForTerminal, printResult } from '../print.ts';
 
 /** Says whether `run --with` can drive the host. */
 function withDriver(report: HostReport): HostReport {
   const { host, program, findings } = report;
   if (program === null || hostOf(host)?.driver === undefined) return report;
   const sentence = `\`untildone run --with ${host} "…"\` can drive it; nothing has to be installed for that.`;
-  return { ...report, findings: [...findings, ok('drive', sentence)] };
+  return { ...report, findings: [...findings, okRow('drive', sentence)] };
 }
 
 /**
@@ -54,7 +54,7 @@ function withEndLine(report: HostReport): HostReport {
       ? ''
       : ` ${silent} ${print} none; use \`untildone status --exit-code\` there.`;
   const sentence = `When a turn ends, ${title} shows one line that says how.${elsewhere}`;
-  return { ...report, findings: [...findings, ok('end', sentence)] };
+  return { ...report, findings: [...findings, okRow('end', sentence)] };
 }
 
 /** @param shipped the folder with the programs of this package */
@@ -91,7 +91,7 @@ export function createDoctor(shipped: () => string): Command {
         general,
         unset: general.filter(isUnset).map(({ name }) => name),
       };
-      tell(io, given.has('json'), json, () => [
+      printResult(io, given.has('json'), json, () => [
         `untildone ${basis.version} on Node ${process.versions.node}`,
         ...sectionsOf(hosts, lastSeen, general, io.clock.now()).flatMap(
           ({ title, findings }) => [
@@ -116,7 +116,9 @@ function examineInstalls(hosts: readonly HostReport[]): Examination[number] {
   // Nothing is broken then: the human may want nothing but `untildone run`.
   const sentence =
     'untildone is set up in no agent program here; `untildone run` needs none.';
-  return [note('installed', sentence, candidate && `untildone init ${candidate.host}`)];
+  return [
+    noteRow('installed', sentence, candidate && `untildone init ${candidate.host}`),
+  ];
 }
 
 /** Not broken, but the human has to set it up before they can use it. */
@@ -133,35 +135,36 @@ async function examineProject(io: Io): Promise<Examination> {
   const name = 'configuration';
   const mend = 'untildone config';
   const warnings = result.warnings.map((warning) => [
-    note(name, problemSentence(warning), mend),
+    noteRow(name, problemSentence(warning), mend),
   ]);
   if (!result.ok) {
     const [first = ''] = result.problems.map(policyProblemSentence);
-    return [[broken(name, `The configuration is wrong: ${first}`, mend)], ...warnings];
+    return [[brokenRow(name, `The configuration is wrong: ${first}`, mend)], ...warnings];
   }
   const { pending, asked } = result.project;
   const { settings, goalChecks } = result.policy;
   const { mode, enabled } = settings;
-  const names = goalChecks.map((check) => shown(check, 40)).join(', ');
+  const names = goalChecks.map((check) => escapeForTerminal(check, 40)).join(', ');
   const unchecked = 'No check is set up here: finished work is `claimed`, never `done`.';
   return [
     [
-      (mode === 'off' || !enabled) && note(name, 'untildone is switched off here.', mend),
-      pending && note('trust', pendingSentence(pending), 'untildone trust'),
+      (mode === 'off' || !enabled) &&
+        noteRow(name, 'untildone is switched off here.', mend),
+      pending && noteRow('trust', pendingSentence(pending), 'untildone trust'),
       mode === 'observe' &&
-        note(
+        noteRow(
           name,
           'The mode is observe: decisions are recorded, and nothing is changed.',
         ),
-      warnings.length === 0 && ok(name, 'The configuration is right.'),
+      warnings.length === 0 && okRow(name, 'The configuration is right.'),
     ],
     ...warnings,
     [
       names !== '' &&
-        ok('check', `Before an agent is \`done\`, this must pass: ${names}.`),
+        okRow('check', `Before an agent is \`done\`, this must pass: ${names}.`),
       // A goal check that waits for a yes was already reported with the configuration.
       (asked.goal ?? []).length === 0 &&
-        note('check', unchecked, 'untildone config init'),
+        noteRow('check', unchecked, 'untildone config init'),
     ],
     [await examineModel(io, result)],
   ];
@@ -183,7 +186,7 @@ async function examineModel(
   );
   const model = await resolveModel(null, { settings, origins, environment: io.env });
   // Somebody who uses a host may never want a model of their own.
-  const level = settings.model === null ? note : broken;
+  const level = settings.model === null ? noteRow : brokenRow;
   if (!model.ok)
     return level(
       'model',
@@ -192,17 +195,20 @@ async function examineModel(
   const { label, address, keyVariable } = model;
   const key = keyVariable === null ? '' : `, with the key in ${keyVariable}`;
   if (!/\/\/(?:127\.|localhost|\[::1\])/.test(address))
-    return ok(
+    return okRow(
       'model',
       `\`untildone run\` asks ${label} at ${address}${key} (not called now).`,
     );
   try {
     await fetch(address, { signal: AbortSignal.timeout(serverMs) });
-    return ok('model', `\`untildone run\` asks ${label} at ${address}, which answers.`);
+    return okRow(
+      'model',
+      `\`untildone run\` asks ${label} at ${address}, which answers.`,
+    );
   } catch {
     // Safe: the finding says that nobody answers.
     const silent = `\`untildone run\` asks ${label}, but nobody answers at ${address}.`;
-    return broken(
+    return brokenRow(
       'model',
       silent,
       'start that server, or choose another model with --model',
@@ -226,11 +232,11 @@ async function examineStore(io: Io, hosts: readonly HostReport[], lastSeen: Last
         ? await lookIntoStore()
         : null;
     return [
-      unwritable && broken('store', unwritable, 'export UNTILDONE_HOME=~/.untildone'),
-      notPrivate && broken('store', notPrivate),
-      damage && broken('store', `The store at ${path} is damaged: ${damage}.`, mend),
-      existsSync(path) && ok('store', `The store at ${path} opens and is whole.`),
-      ok(
+      unwritable && brokenRow('store', unwritable, 'export UNTILDONE_HOME=~/.untildone'),
+      notPrivate && brokenRow('store', notPrivate),
+      damage && brokenRow('store', `The store at ${path} is damaged: ${damage}.`, mend),
+      existsSync(path) && okRow('store', `The store at ${path} opens and is whole.`),
+      okRow(
         'store',
         `There is no store yet; the first event of a host makes ${path}. ${noSessionsYet}`,
       ),
@@ -238,7 +244,7 @@ async function examineStore(io: Io, hosts: readonly HostReport[], lastSeen: Last
   } catch (error) {
     if (!(error instanceof UntildoneError)) throw error;
     const isOlder = error.code === 'store-older';
-    return [broken('store', error.message, isOlder ? 'untildone init' : null)];
+    return [brokenRow('store', error.message, isOlder ? 'untildone init' : null)];
   }
 
   async function lookIntoStore(): Promise<string | null> {
@@ -278,15 +284,15 @@ function sectionsOf(
   now: number,
 ) {
   const absent = hosts.filter(isAbsent).map(({ title }) => title);
-  const missing = note('hosts', `Not found on PATH: ${absent.join(', ')}.`);
+  const missing = noteRow('hosts', `Not found on PATH: ${absent.join(', ')}.`);
   const sections = hosts
     .filter((host) => !isAbsent(host))
     .map(({ host, title, isInstalled, findings }) => {
       const at = lastSeen[host];
       const silent = `Nothing has come from ${title} yet: give it something to do in this directory.`;
       const events = [
-        at !== undefined && ok('events', `The last event came ${formatAge(at, now)}.`),
-        isInstalled && note('events', silent),
+        at !== undefined && okRow('events', `The last event came ${formatAge(at, now)}.`),
+        isInstalled && noteRow('events', silent),
       ];
       return { title, findings: [...findings, ...tellFirst([events])] };
     });
@@ -309,8 +315,8 @@ function conclusion(unset: readonly Finding[], brokenCount: number): string {
 const colours = { ok: 'green', note: 'yellow', broken: 'red' } as const;
 
 function describeFinding({ level, sentence, mend }: Finding, io: Io): string[] {
-  const line = `  ${createPaint(io)(colours[level], level.padEnd(6))}  ${shown(sentence, 500)}`;
+  const line = `  ${createPaint(io)(colours[level], level.padEnd(6))}  ${escapeForTerminal(sentence, 500)}`;
   return mend === null || level === 'ok'
     ? [line]
-    : [line, `          → ${shown(mend, 300)}`];
+    : [line, `          → ${escapeForTerminal(mend, 300)}`];
 }

@@ -11,7 +11,13 @@ import { formatAge, formatTime, parseSpan } from '../describe-time.ts';
 import { findSession, withSessions } from '../find-session.ts';
 import type { Io } from '../io.ts';
 import { withStore } from '../open-runtime.ts';
-import { count, printWrapped, refuse, shown, tell } from '../print.ts';
+import {
+  escapeForTerminal,
+  formatCount,
+  printRefusal,
+  printResult,
+  printWrapped,
+} from '../print.ts';
 import { saysYes } from '../project-trust.ts';
 import { describeCurrentState } from '../session-process.ts';
 
@@ -55,10 +61,10 @@ export const gc: Command = {
       )) ?? 0;
     const didArchive = sessions === 1 ? 'was archived' : 'were archived';
     const did = dryRun ? 'would be archived' : didArchive;
-    return tell(io, given.has('json'), { sessions, before, dryRun }, () => [
+    return printResult(io, given.has('json'), { sessions, before, dryRun }, () => [
       sessions === 0
         ? `Nothing to archive: no sessions untouched since ${formatTime(before)}.`
-        : `${count(sessions, 'session')} untouched since ${formatTime(before)} ${did}.`,
+        : `${formatCount(sessions, 'session')} untouched since ${formatTime(before)} ${did}.`,
     ]);
   },
 };
@@ -84,7 +90,7 @@ async function countOld(store: Store, before: number): Promise<number> {
 async function forgetSession(given: Arguments, io: Io, word: string): Promise<number> {
   const agent = await io.agentAbove();
   if (agent !== null)
-    return refuse(
+    return printRefusal(
       io,
       `Only a human may have a session forgotten, and ${agent} called this.`,
     );
@@ -97,15 +103,15 @@ async function forgetSession(given: Arguments, io: Io, word: string): Promise<nu
     // record.
     const state = await describeCurrentState(store, session, io.clock.now());
     if (host !== 'untildone' && isAtWork(state))
-      return refuse(
+      return printRefusal(
         io,
-        `${name} is at work in ${shown(host, 30)} (${shown(state.words)}). Stop it first: ${stop}.`,
+        `${name} is at work in ${escapeForTerminal(host, 30)} (${escapeForTerminal(state.words)}). Stop it first: ${stop}.`,
       );
     // Held until the end, so that no run takes the session up in between. The lease is
     // removed with the session.
     const owned = await ownSession({ store, clock: io.clock }, parentId ?? session.id);
     if (!owned.ok)
-      return refuse(io, `${name} runs in ${owned.process}: ${stop} ends it.`);
+      return printRefusal(io, `${name} runs in ${owned.process}: ${stop} ends it.`);
     try {
       const json = given.has('json');
       const isTrial = given.has('dry-run');
@@ -118,7 +124,7 @@ async function forgetSession(given: Arguments, io: Io, word: string): Promise<nu
       const unchangedText = isTrial
         ? 'Nothing was removed: this was a dry run.'
         : 'Left as it is.';
-      tell(io, json, { ...sessionFields(session), removed, forgotten }, () => [
+      printResult(io, json, { ...sessionFields(session), removed, forgotten }, () => [
         forgotten ? 'Removed.' : unchangedText,
       ]);
       return forgotten || isTrial ? 0 : leftAlone;
@@ -169,14 +175,16 @@ function describeKept(session: Session, kept: KeptRows, io: Io): string[] {
   const { descriptor, updatedAt } = session;
   const parts = Object.entries(nouns).flatMap(([what, noun]) => {
     const amount = kept[what] ?? 0;
-    return amount === 0 ? [] : [count(amount, noun)];
+    return amount === 0 ? [] : [formatCount(amount, noun)];
   });
   const inDirectory =
-    descriptor.directory === null ? '' : `, ${shown(descriptor.directory, 200)}`;
+    descriptor.directory === null
+      ? ''
+      : `, ${escapeForTerminal(descriptor.directory, 200)}`;
   const workers = (kept['sessions'] ?? 1) - 1;
-  const beside = workers === 0 ? '' : ` and ${count(workers, 'worker')}`;
+  const beside = workers === 0 ? '' : ` and ${formatCount(workers, 'worker')}`;
   return [
-    `Session ${nameSession(session)} (${shown(descriptor.host, 30)}${inDirectory}, ${formatAge(updatedAt, io.clock.now())})${beside}:`,
+    `Session ${nameSession(session)} (${escapeForTerminal(descriptor.host, 30)}${inDirectory}, ${formatAge(updatedAt, io.clock.now())})${beside}:`,
     `  ${parts.length === 0 ? 'nothing but its name' : parts.join(', ')}; its marks and what hooks left for it.`,
     ...(descriptor.host === 'untildone'
       ? [

@@ -19,7 +19,7 @@ import {
   sendActs,
   stopSession,
 } from '../human-event.ts';
-import { refuse, shown } from '../print.ts';
+import { escapeForTerminal, printRefusal } from '../print.ts';
 import {
   createRunningSessionFinder,
   describeIdleSession,
@@ -46,7 +46,7 @@ async function pauseAgentSession(
   const pausedSentence = `${agent} called this: the agent asked to stop, and ${effect}.`;
   const isHeldByHuman = session.latch !== null || session.pause?.by === 'human';
   const effectSentence = isHeldByHuman
-    ? `${agent} called this, and nothing changes: ${shown(words, 300)}.`
+    ? `${agent} called this, and nothing changes: ${escapeForTerminal(words, 300)}.`
     : pausedSentence;
   return {
     json: { pause: session.pause, latch: session.latch },
@@ -115,7 +115,7 @@ export const resume = sessionCommand({
     const unchanged = 'is neither paused nor stopped; nothing was changed';
     const changed = isOver ? 'is no longer stopped' : 'is resumed';
     const what = handled === null ? unchanged : changed;
-    const inHost = `Now: ${shown(decision?.sentence ?? `${state.words}.`, 300)}`;
+    const inHost = `Now: ${escapeForTerminal(decision?.sentence ?? `${state.words}.`, 300)}`;
     const goesOn = isOurs ? 'Its run goes on.' : inHost;
     const next = isOver
       ? `No run is at work in it: ${command} takes it up again.`
@@ -162,8 +162,8 @@ export const say = sessionCommand({
     ) {
       const advice = isOurs
         ? `It is not at work; \`untildone run --resume ${shortId(sessionId)} "…"\` says it and goes on.`
-        : `It belongs to ${shown(descriptor.host, 30)}: say it there.`;
-      return refuse(
+        : `It belongs to ${escapeForTerminal(descriptor.host, 30)}: say it there.`;
+      return printRefusal(
         io,
         `Session ${nameSession(context.session)} cannot be spoken to from here. ${advice}`,
       );
@@ -180,7 +180,7 @@ export const say = sessionCommand({
     const queued = session.latch === null;
     const next = queued
       ? 'The agent reads it after its running step'
-      : shown(after.words);
+      : escapeForTerminal(after.words);
     return {
       json: { queued, state: after },
       lines: [`Said to session ${nameSession(session)}. ${next}.`],

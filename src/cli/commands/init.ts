@@ -24,7 +24,13 @@ import { canAnswerHere } from '../ask-at-terminal.ts';
 import type { Arguments, Command, Option } from '../command.ts';
 import { type Io, programVersion } from '../io.ts';
 import { offerToMoveStore } from '../move-store.ts';
-import { complain, createPaint, printWrapped, refuse, shown } from '../print.ts';
+import {
+  createPaint,
+  escapeForTerminal,
+  printComplaint,
+  printRefusal,
+  printWrapped,
+} from '../print.ts';
 import {
   askWhich,
   settleTrustAndTry,
@@ -78,13 +84,16 @@ export function createInit(shipped: () => string): Command {
       if (installers.length === 0) return 0;
       const unwritable = whyNoChecks(io, commands);
       if (unwritable !== null)
-        return refuse(io, `${shown(unwritable, 500)} Nothing was changed.`);
+        return printRefusal(
+          io,
+          `${escapeForTerminal(unwritable, 500)} Nothing was changed.`,
+        );
       const hostChanges = changeHosts(installers, request, action, { shipped, isDry });
       const { planned, problems, left, folder, programs } = hostChanges;
-      for (const problem of problems) complain(io, shown(problem, 500));
-      const copiesRemark = `, except that programs were copied to ${shown(folder, 300)}`;
+      for (const problem of problems) printComplaint(io, escapeForTerminal(problem, 500));
+      const copiesRemark = `, except that programs were copied to ${escapeForTerminal(folder, 300)}`;
       if (problems.length > 0)
-        return refuse(
+        return printRefusal(
           io,
           `Nothing was changed${hostChanges.keepsCopies ? copiesRemark : ''}.`,
         );
@@ -95,11 +104,14 @@ export function createInit(shipped: () => string): Command {
       printWrapped(io, lines);
       if (isDry && action === 'install' && changes.length > 0)
         printWrapped(io, [
-          `To be copied to ${shown(folder, 300)}: ${programs.join(', ')}`,
+          `To be copied to ${escapeForTerminal(folder, 300)}: ${programs.join(', ')}`,
         ]);
       const notes = planned.flatMap((one) => one.notes);
       for (const note of notes)
-        complain(io, shown(isDry ? `An install would say: ${note}` : note, 500));
+        printComplaint(
+          io,
+          escapeForTerminal(isDry ? `An install would say: ${note}` : note, 500),
+        );
       if (left.length > 0) printWrapped(io, describeLeft(left, planned));
       if (action === 'uninstall') return 0;
       // An install for all projects says nothing about how this project is tested.
@@ -256,7 +268,7 @@ function describeLeft(
   const rows = left.flatMap(({ host, scope, project }) => {
     const isHere = project === null || planned.some((one) => one.project === project);
     return [
-      `  ${host} (${scope}) ${shown(project ?? '', 300)}`.trimEnd(),
+      `  ${host} (${scope}) ${escapeForTerminal(project ?? '', 300)}`.trimEnd(),
       `    → ${isHere ? '' : 'there: '}untildone init ${host} --uninstall${scopeFlags[scope]}`,
     ];
   });
@@ -266,7 +278,7 @@ function describeLeft(
 function placeName({ scope }: InstallRequest, project: string | null): string {
   return scope === 'user'
     ? 'for this user'
-    : `for ${shown(project ?? 'this project', 300)}`;
+    : `for ${escapeForTerminal(project ?? 'this project', 300)}`;
 }
 
 function describeChange({
@@ -279,16 +291,16 @@ function describeChange({
   // A link may lead out of the project, so the person sees which file was written.
   const place =
     path === shownPath
-      ? shown(shownPath, 300)
-      : `${shown(shownPath, 300)} → ${shown(path, 300)}`;
+      ? escapeForTerminal(shownPath, 300)
+      : `${escapeForTerminal(shownPath, 300)} → ${escapeForTerminal(path, 300)}`;
   if (before === null) return `  made     ${place}`;
   // A file that an earlier install made has no backup.
   const backupRemark =
-    recordAfter?.original == null ? '' : ` (backup: ${shown(backup, 300)})`;
+    recordAfter?.original == null ? '' : ` (backup: ${escapeForTerminal(backup, 300)})`;
   return `  changed  ${place}${backupRemark}`;
 }
 
 function describeRemoval({ shownPath, after, recordBefore }: FileChange): string {
   const verb = after === recordBefore?.original ? 'restored' : 'cleaned ';
-  return `  ${after === null ? 'removed ' : verb} ${shown(shownPath, 300)}`;
+  return `  ${after === null ? 'removed ' : verb} ${escapeForTerminal(shownPath, 300)}`;
 }

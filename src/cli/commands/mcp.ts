@@ -9,7 +9,7 @@ import { todoToolsFor } from '../../tools/todo-tools.ts';
 import type { Command } from '../command.ts';
 import { programVersion } from '../io.ts';
 import { openOrCreateStore, openParts } from '../open-runtime.ts';
-import { complain, shown } from '../print.ts';
+import { escapeForTerminal, printComplaint } from '../print.ts';
 import { withoutProjectVariables } from '../project-environment.ts';
 
 export const mcp: Command = {
@@ -25,7 +25,7 @@ export const mcp: Command = {
   async run(given, io) {
     const tools = toolsOf(given.text('tools'));
     const { own, warning } = await withoutProjectVariables(io);
-    if (warning !== null) complain(io, warning);
+    if (warning !== null) printComplaint(io, warning);
     await serveMcp({
       open: async (ended) => {
         const store = await openOrCreateStore(own);
@@ -43,7 +43,7 @@ export const mcp: Command = {
       version: programVersion,
       input: process.stdin,
       output: process.stdout,
-      complain: (sentence) => complain(io, shown(sentence, 300)),
+      complain: (sentence) => printComplaint(io, escapeForTerminal(sentence, 300)),
     });
     return 0;
   },
@@ -58,6 +58,6 @@ function toolsOf(list: string | null): readonly TodoTool[] {
   const all = allTools.map(({ name }) => name).join(', ');
   throw new UntildoneError(
     'usage',
-    `There is no tool "${shown(unknown, 40)}"; known are ${all}.`,
+    `There is no tool "${escapeForTerminal(unknown, 40)}"; known are ${all}.`,
   );
 }

@@ -12,7 +12,13 @@ import { describePattern } from '../ask-at-terminal.ts';
 import { type Command, jsonOption } from '../command.ts';
 import { formatTime } from '../describe-time.ts';
 import { withStore } from '../open-runtime.ts';
-import { count, fields, refuse, shown, tell } from '../print.ts';
+import {
+  escapeForTerminal,
+  formatCount,
+  formatFields,
+  printRefusal,
+  printResult,
+} from '../print.ts';
 
 export const permissions: Command = {
   about: [
@@ -41,11 +47,11 @@ export const permissions: Command = {
           wantedPattern === null ||
           [pattern, describePattern(pattern)].includes(wantedPattern),
       );
-      const unknown = `No permission here has the pattern "${shown(wantedPattern ?? '', 80)}"; \`untildone permissions\` lists them.`;
+      const unknown = `No permission here has the pattern "${escapeForTerminal(wantedPattern ?? '', 80)}"; \`untildone permissions\` lists them.`;
       const isUnknown = forgotten === 0 && wantedPattern !== null;
-      if (isUnknown && !json) return refuse(io, unknown);
-      tell(io, json, { directory, forgotten }, () => [
-        `Forgot ${count(forgotten, 'permission')}.`,
+      if (isUnknown && !json) return printRefusal(io, unknown);
+      printResult(io, json, { directory, forgotten }, () => [
+        `Forgot ${formatCount(forgotten, 'permission')}.`,
       ]);
       return isUnknown ? 1 : 0;
     }
@@ -59,12 +65,15 @@ export const permissions: Command = {
     }));
     const rows = all.map(({ tool, pattern, at, onRecord }): [string, string] => {
       const since = `${formatTime(at)}${onRecord ? '' : '; you gave no such answer: ignored'}`;
-      return [shown(tool, 40), `${shown(describePattern(pattern), 300)}  (${since})`];
+      return [
+        escapeForTerminal(tool, 40),
+        `${escapeForTerminal(describePattern(pattern), 300)}  (${since})`,
+      ];
     });
-    return tell(io, json, { directory, permissions: all }, () =>
+    return printResult(io, json, { directory, permissions: all }, () =>
       rows.length === 0
         ? ['Nothing is always allowed in this directory.']
-        : fields(rows, ''),
+        : formatFields(rows, ''),
     );
   },
 };

@@ -17,7 +17,13 @@ import { nameSession, shortId } from '../describe-session.ts';
 import { findSession, sessionCommand, withSessions } from '../find-session.ts';
 import type { Io } from '../io.ts';
 import { openPlanFileSync, openRuntime, withStore } from '../open-runtime.ts';
-import { complain, count, refuse, shown, tell } from '../print.ts';
+import {
+  escapeForTerminal,
+  formatCount,
+  printComplaint,
+  printRefusal,
+  printResult,
+} from '../print.ts';
 
 export const planImport: Command = {
   takes: '<FILE>',
@@ -31,7 +37,7 @@ export const planImport: Command = {
   },
   async run(given, io) {
     const file = given.positional(0) ?? '';
-    const name = shown(file, 200);
+    const name = escapeForTerminal(file, 200);
     const realPath = await realPathOf(io, file);
     // Read before a store or a session is made, so that a wrong file leaves no trace.
     const parsed = readPlanFile(realPath);
@@ -82,15 +88,15 @@ export const planImport: Command = {
       if (isEmpty && dropped === 0) return refuseEmpty(io, name);
       const counts = { todos: plan.items.length, created, changed, dropped };
       const json = { session: session.id, file, title, goalChecks, ...counts, notices };
-      const onGoal = goalChecks.map((check) => shown(check, 60)).join(', ');
+      const onGoal = goalChecks.map((check) => escapeForTerminal(check, 60)).join(', ');
       const unused = `its goal checks (${onGoal}) apply to \`run --plan\` and \`verify --plan\`; for Claude Code or OpenCode write them into untildone.json.`;
       // Only a plain name is safe to copy into a shell.
       const fileWord = /^[\w./-]+$/u.test(file) ? file : 'FILE';
       const next =
         word === null ? `run --plan ${fileWord}` : `plan show ${shortId(session.id)}`;
-      return tell(io, given.has('json'), json, () => [
-        `Imported ${count(counts.todos, 'todo')} of ${name} into session ${nameSession(session)}: ${created} added, ${changed} changed, ${dropped} dropped.`,
-        ...notices.map((notice) => `  note: ${shown(notice, 300)}`),
+      return printResult(io, given.has('json'), json, () => [
+        `Imported ${formatCount(counts.todos, 'todo')} of ${name} into session ${nameSession(session)}: ${created} added, ${changed} changed, ${dropped} dropped.`,
+        ...notices.map((notice) => `  note: ${escapeForTerminal(notice, 300)}`),
         ...(onGoal === '' ? [] : [`  note: ${unused}`]),
         `next: untildone ${next}`,
       ]);
@@ -102,13 +108,14 @@ export const planImport: Command = {
 };
 
 function refuseProblems(io: Io, name: string, problems: readonly string[]): number {
-  for (const problem of problems) complain(io, `${name}: ${shown(problem, 300)}.`);
-  return refuse(io, 'Nothing was imported.');
+  for (const problem of problems)
+    printComplaint(io, `${name}: ${escapeForTerminal(problem, 300)}.`);
+  return printRefusal(io, 'Nothing was imported.');
 }
 
 function refuseEmpty(io: Io, name: string): number {
   const example = 'A line such as `- [ ] Write the parser` is one.';
-  return refuse(io, `${name} has no todos, so nothing was imported. ${example}`);
+  return printRefusal(io, `${name} has no todos, so nothing was imported. ${example}`);
 }
 
 export const planExport = sessionCommand({
@@ -126,34 +133,36 @@ export const planExport = sessionCommand({
       if (!given.has('json')) io.stdout.write(markdown);
       return given.has('json') ? { json: { plan: planId, markdown }, lines: [] } : 0;
     }
-    const name = shown(file, 200);
+    const name = escapeForTerminal(file, 200);
     const path = resolve(io.cwd, file);
     const problem = await writeNew(path, markdown);
     if (problem === null) {
       const todos = plan.filter(({ status }) => status !== 'cancelled').length;
       return {
         json: { file, created: true, todos },
-        lines: [`Wrote ${count(todos, 'todo')} to ${name}.`],
+        lines: [`Wrote ${formatCount(todos, 'todo')} to ${name}.`],
       };
     }
     if (problem !== 'EEXIST')
-      return refuse(io, `${name} cannot be written (${problem}).`);
+      return printRefusal(io, `${name} cannot be written (${problem}).`);
     const realPath = await realPathOf(io, file);
     const syncTarget = { realPath, sessionId, allowedId: () => null };
     const report = await (await openPlanFileSync(io, store, syncTarget))(
       openRuntime(io, store),
     ).push();
     if (!report.ok) {
-      const reasons = report.problems.map((reason) => shown(reason, 200)).join('; ');
-      return refuse(io, `${name}: ${reasons}. It was left as it is.`);
+      const reasons = report.problems
+        .map((reason) => escapeForTerminal(reason, 200))
+        .join('; ');
+      return printRefusal(io, `${name}: ${reasons}. It was left as it is.`);
     }
     const { boxes, withoutLine, notices } = report;
-    const missing = ` ${count(withoutLine, 'todo')} of the plan ${withoutLine === 1 ? 'has' : 'have'} no line there.`;
+    const missing = ` ${formatCount(withoutLine, 'todo')} of the plan ${withoutLine === 1 ? 'has' : 'have'} no line there.`;
     return {
       json: { file, created: false, boxes, withoutLine, notices },
       lines: [
         `Wrote ${boxes} ${boxes === 1 ? 'box' : 'boxes'} in ${name}; nothing else in it was touched.${withoutLine === 0 ? '' : missing}`,
-        ...notices.map((notice) => `  note: ${shown(notice, 300)}`),
+        ...notices.map((notice) => `  note: ${escapeForTerminal(notice, 300)}`),
       ],
       code: notices.length === 0 ? 0 : 1,
     };
@@ -164,7 +173,7 @@ function realPathOf(io: Io, file: string): Promise<string> {
   return realpath(resolve(io.cwd, file)).catch((error: unknown) => {
     throw new UntildoneError(
       'usage',
-      `${shown(file, 200)} cannot be opened (${errorCode(error)}).`,
+      `${escapeForTerminal(file, 200)} cannot be opened (${errorCode(error)}).`,
     );
   });
 }

@@ -27,7 +27,7 @@ import { type Answer, findSession, type Here, sessionCommand } from '../find-ses
 import { sendActs } from '../human-event.ts';
 import type { Io } from '../io.ts';
 import { openParts, openRuntime } from '../open-runtime.ts';
-import { count, refuse, shown } from '../print.ts';
+import { escapeForTerminal, formatCount, printRefusal } from '../print.ts';
 import { describeCurrentState } from '../session-process.ts';
 import { writeNew } from './plan-files.ts';
 
@@ -49,7 +49,8 @@ export const planMove = sessionCommand({
     const { io, session, given } = context;
     const target = targetOf(given.positional(1) ?? '');
     const problem = await whyNotMovable(context, target);
-    if (problem !== null) return refuse(io, `Session ${nameSession(session)} ${problem}`);
+    if (problem !== null)
+      return printRefusal(io, `Session ${nameSession(session)} ${problem}`);
     return 'file' in target
       ? moveToFile(context, target.file)
       : moveToAgent(context, target.host);
@@ -70,7 +71,7 @@ function targetOf(word: string): Target {
     closest === null ? `Known are ${targets.join(', ')}` : `Did you mean ${closest}`;
   throw new UntildoneError(
     'usage',
-    `A plan cannot be moved to "${shown(word, 60)}". ${hint}${closest === null ? '.' : '?'} A file is named like PLAN.md.`,
+    `A plan cannot be moved to "${escapeForTerminal(word, 60)}". ${hint}${closest === null ? '.' : '?'} A file is named like PLAN.md.`,
   );
 }
 
@@ -106,7 +107,7 @@ async function whyNotMovable(
   if (latch?.movedTo !== undefined && !plan.some(isOpen)) {
     const moved = await foldInbox(io, store, movedSessionId(session) ?? '');
     const newSession = moved === null ? '' : ` (session ${moved.id})`;
-    return `has no plan any more: you moved it to ${shown(latch.movedTo, 80)}${newSession}.`;
+    return `has no plan any more: you moved it to ${escapeForTerminal(latch.movedTo, 80)}${newSession}.`;
   }
   if (!plan.some(isOpen)) return 'has nothing open that could be moved.';
   const ends = `\`untildone stop ${id}\` ends that`;
@@ -128,7 +129,7 @@ async function whyNotMovable(
   if (directory === null) return `does not say in which folder it works. ${exportHint}.`;
   const openError = await realpath(directory).then(() => null, errorCode);
   if (openError === null) return null;
-  return `works in ${shown(directory, 300)}, which cannot be opened (${openError}). ${exportHint}.`;
+  return `works in ${escapeForTerminal(directory, 300)}, which cannot be opened (${openError}). ${exportHint}.`;
 }
 
 async function moveToAgent({ io, store, session }: Here, name: string): Promise<Answer> {
@@ -161,25 +162,25 @@ async function moveToAgent({ io, store, session }: Here, name: string): Promise<
   const moved = await handOver(parts, session, taker, to);
   // If two moves happen at the same moment, the first one counts.
   if (moved?.descriptor.instance !== descriptorFields.instance)
-    return refuse(
+    return printRefusal(
       io,
       `The plan of session ${nameSession(session)} was moved elsewhere meanwhile.`,
     );
   const next = isRun
     ? `untildone run --resume ${taker.id}`
-    : `write to ${to} in ${shown(directory ?? '', 300)}; your message takes the plan up there`;
+    : `write to ${to} in ${escapeForTerminal(directory ?? '', 300)}; your message takes the plan up there`;
   return movedAnswer(session, to, { to: name, movedTo: taker.id, next });
 }
 
 async function moveToFile(context: Here, file: string): Promise<Answer> {
   const { io, store, session } = context;
-  const name = shown(file, 200);
+  const name = escapeForTerminal(file, 200);
   const path = resolve(io.cwd, file);
   const markdown = `${await frontMatter(store, session)}${formatPlan(session.plan)}`;
   const problem = await writeNew(path, markdown);
   // A file with the same text comes from a move that broke off after writing it.
   if (problem !== null && !(problem === 'EEXIST' && holdsText(path, markdown)))
-    return refuse(
+    return printRefusal(
       io,
       problem === 'EEXIST'
         ? `${name} is there already; name a new file. Nothing was moved.`
@@ -199,7 +200,7 @@ function movedAnswer(
 ) {
   const { length } = session.plan;
   const open = session.plan.filter(isOpen).length;
-  const todoWords = `${count(length, 'todo')}, ${open} of them open,`;
+  const todoWords = `${formatCount(length, 'todo')}, ${open} of them open,`;
   return {
     json: { ...json, todos: length, open },
     lines: [

@@ -19,7 +19,7 @@ import { formatTime } from '../describe-time.ts';
 import { findSession, sessionCommand } from '../find-session.ts';
 import type { Io } from '../io.ts';
 import { withStore } from '../open-runtime.ts';
-import { count, createPaint, shown, tell } from '../print.ts';
+import { createPaint, escapeForTerminal, formatCount, printResult } from '../print.ts';
 import { type Standing, standingNames, todoMarks } from '../show/words.ts';
 
 /** Lines shown of a failed check's output. */
@@ -57,7 +57,7 @@ function todoLines(
     todo.priority === 'medium' ? [] : todo.priority,
     describeProof(todo),
     isDropped(todo) ? 'dropped from the list' : [],
-    todo.agentType === null ? [] : `for ${shown(todo.agentType, 30)}`,
+    todo.agentType === null ? [] : `for ${escapeForTerminal(todo.agentType, 30)}`,
     todo.attempts > 1 ? `${todo.attempts} attempts` : [],
   ].flat();
   const tail = remarks.length === 0 ? '' : `  ${paint('dim', `(${remarks.join(', ')})`)}`;
@@ -70,9 +70,9 @@ function todoLines(
   ] as const;
   const indent = ' '.repeat(number.length + 8);
   return [
-    `  ${number} ${paint(style, mark)} ${shown(todo.title, 200)}${tail}`,
+    `  ${number} ${paint(style, mark)} ${escapeForTerminal(todo.title, 200)}${tail}`,
     ...below.flatMap(([name, text]) =>
-      text === null ? [] : [`${indent}${name}: ${shown(text, 200)}`],
+      text === null ? [] : [`${indent}${name}: ${escapeForTerminal(text, 200)}`],
     ),
   ];
 }
@@ -92,7 +92,7 @@ function describeProof({
   const by =
     checks.length === 0
       ? ''
-      : ` by ${checks.map((check) => shown(check, 40)).join(', ')}`;
+      : ` by ${checks.map((check) => escapeForTerminal(check, 40)).join(', ')}`;
   if (verification === 'failed') return [`check failed${by}`];
   if (verification === 'running') return [`check runs${by}`];
   if (standing === 'checked') return [`${standingNames.checked}${by}`];
@@ -148,7 +148,7 @@ export const planLog = sessionCommand({
         const [owner, when] = isCurrentPlan(history)
           ? [`session ${nameSession(session)}`, recent]
           : [`your message of ${formatTime(since)}`, ''];
-        const head = `Plan of ${owner}: ${count(entries.length, 'change')}${when}`;
+        const head = `Plan of ${owner}: ${formatCount(entries.length, 'change')}${when}`;
         return [head, ...entries.map((entry) => logLine(entry, todos))];
       }),
     };
@@ -168,12 +168,15 @@ function logLine(entry: LedgerEntry, todos: readonly Todo[]): string {
     ([name]) => !['title', 'from', 'state', 'was'].includes(name),
   );
   const details = rest
-    .map(([name, value]) => `${shown(name, 30)} ${shown(String(value), 120)}`)
+    .map(
+      ([name, value]) =>
+        `${escapeForTerminal(name, 30)} ${escapeForTerminal(String(value), 120)}`,
+    )
     .join(', ');
   return [
-    `  ${String(entry.sequence).padStart(4)}  ${formatTime(entry.at)}  ${entry.actor} (${shown(entry.host, 30)})`,
-    ` ${changeWords[change] ?? shown(change.replaceAll('-', ' '), 40)}`,
-    titleThen === null ? '' : ` “${shown(String(titleThen), 100)}”`,
+    `  ${String(entry.sequence).padStart(4)}  ${formatTime(entry.at)}  ${entry.actor} (${escapeForTerminal(entry.host, 30)})`,
+    ` ${changeWords[change] ?? escapeForTerminal(change.replaceAll('-', ' '), 40)}`,
+    titleThen === null ? '' : ` “${escapeForTerminal(String(titleThen), 100)}”`,
     details === '' ? '' : `: ${details}`,
   ].join('');
 }
@@ -211,7 +214,7 @@ export const ledgerVerify: Command = {
       plan,
       ...report,
     }));
-    tell(io, given.has('json'), { intact: broken.length === 0, plans }, () =>
+    printResult(io, given.has('json'), { intact: broken.length === 0, plans }, () =>
       reports === null ? ['no sessions yet'] : reportLines(reports, broken.length, io),
     );
     return broken.length === 0 ? 0 : 1;
@@ -231,7 +234,7 @@ function reportLines(all: readonly PlanReport[], broken: number, io: Io): string
   const head =
     broken === 0
       ? `${plans} is intact`
-      : `${broken} of ${count(reports.length, 'plan')} does not fit`;
+      : `${broken} of ${formatCount(reports.length, 'plan')} does not fit`;
   return [
     `The history of ${head}${broken === 0 ? '.' : ':'}`,
     ...reports.map(({ session, plan, report }) => {
@@ -239,7 +242,7 @@ function reportLines(all: readonly PlanReport[], broken: number, io: Io): string
       if (!report.intact)
         return `  ${paint('red', 'BROKEN')}  ${name}: ${report.sentence}`;
       const hash = report.length === 0 ? '' : `, last hash ${report.head.slice(0, 16)}`;
-      return `  ${paint('green', 'intact')}  ${name}: ${count(report.length, 'change')}${hash}`;
+      return `  ${paint('green', 'intact')}  ${name}: ${formatCount(report.length, 'change')}${hash}`;
     }),
   ];
 }

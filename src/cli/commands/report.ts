@@ -26,9 +26,9 @@ import {
 import { formatTime } from '../describe-time.ts';
 import { sessionCommand } from '../find-session.ts';
 import type { Io } from '../io.ts';
-import { count, printLines } from '../print.ts';
+import { formatCount, printLines } from '../print.ts';
 import { describeCurrentState } from '../session-process.ts';
-import { createState, reduce } from '../show/state.ts';
+import { createState, reduceView } from '../show/state.ts';
 import * as words from '../show/words.ts';
 
 export const report = sessionCommand({
@@ -139,7 +139,7 @@ async function readStream(store: Store, session: State, now: number) {
     if (event.type === 'file-changed')
       times.set(event.path, [...(times.get(event.path) ?? []), event.at]);
     if (event.type === 'continuation') textsBefore.push(view.said);
-    view = reduce(view, event);
+    view = reduceView(view, event);
   }
   const files = [...view.files.values()].map((file) => ({
     ...file,
@@ -261,7 +261,7 @@ function renderPage(found: Report, session: State): string[] {
     `## ${outcome ?? text(found.state.words, 80)}: ${text(title ?? id, 100)}`,
     ...(sentence === null ? [] : ['', text(sentence, 500)]),
     '',
-    `- **Goal**: ${goal}${messages > 1 ? ` (and ${count(messages - 1, 'more message')})` : ''}`,
+    `- **Goal**: ${goal}${messages > 1 ? ` (and ${formatCount(messages - 1, 'more message')})` : ''}`,
     `- **Plan**: ${found.plan}`,
     `- **Refused**: ${joined([tooEarly, sentBack], '; ')}`,
     `- **Took**: ${joined([words.formatElapsed(found.milliseconds), usedTokens, words.describeCost(usage.cost)])}`,

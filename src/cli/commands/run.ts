@@ -31,7 +31,7 @@ import { nameSession, shortId } from '../describe-session.ts';
 import { findOwnSession, withSessions } from '../find-session.ts';
 import { asText, hasPipedInput, type Io, readInput } from '../io.ts';
 import { openOrCreateStore } from '../open-runtime.ts';
-import { complain, refuse, shown } from '../print.ts';
+import { escapeForTerminal, printComplaint, printRefusal } from '../print.ts';
 import { settleTrust } from '../project-trust.ts';
 import { drivenAgent, drivenHosts } from '../run-with.ts';
 
@@ -93,7 +93,7 @@ export const run = {
     // Resuming a session lifts its human's stop, and words to it count as the human's. An
     // agent must do neither.
     if (agentAbove !== null)
-      return refuse(
+      return printRefusal(
         callerIo,
         `Only a human may take a session up again, and this was said beneath ${agentAbove}.`,
       );
@@ -104,7 +104,7 @@ export const run = {
     const movedTo =
       goal === null && !given.has('plan') ? resumed?.latch?.movedTo : undefined;
     if (resumed !== null && movedTo !== undefined) {
-      const gone = `You moved the plan of session ${nameSession(resumed)} to ${shown(movedTo, 80)}.`;
+      const gone = `You moved the plan of session ${nameSession(resumed)} to ${escapeForTerminal(movedTo, 80)}.`;
       throw new UntildoneError(
         'usage',
         `${gone} Words after --resume begin something new.`,
@@ -123,7 +123,7 @@ export const run = {
       );
     }
     for (const warning of policy.warnings)
-      complain(io, `warning: ${problemSentence(warning)}`);
+      printComplaint(io, `warning: ${problemSentence(warning)}`);
     const { origins, whole, settings } = policy;
     const agent =
       (await drivenAgent(given, io, policy, resumed)) ??
@@ -164,7 +164,8 @@ export const run = {
       };
       const takenUp =
         frozen === null ? takenPlan : await takeUp(frozen, takenPlan, requested);
-      if (takenUp.warning !== undefined) complain(io, `warning: ${takenUp.warning}`);
+      if (takenUp.warning !== undefined)
+        printComplaint(io, `warning: ${takenUp.warning}`);
       // A plan that was moved here comes without a message of the human.
       const movedPlanMessage =
         resumed !== null && !hasSpoken(resumed) ? 'Work through the plan.' : null;
@@ -231,12 +232,15 @@ async function ownFolder(io: Io, session: State): Promise<string> {
   const name = nameSession(session);
   const folder = session.descriptor.directory ?? io.cwd;
   const directory = await realpath(folder).catch((error: unknown) => {
-    const gone = `Session ${name} works in ${shown(folder, 300)}, which cannot be opened (${errorCode(error)}).`;
+    const gone = `Session ${name} works in ${escapeForTerminal(folder, 300)}, which cannot be opened (${errorCode(error)}).`;
     const carry = `\`untildone plan move ${id} PLAN.md\` and \`untildone run --plan PLAN.md\``;
     throw new UntildoneError('usage', `${gone} ${carry} carry its plan elsewhere.`);
   });
   if (directory !== realpathSync(io.cwd))
-    complain(io, `Session ${name} goes on in its own folder: ${shown(directory, 300)}`);
+    printComplaint(
+      io,
+      `Session ${name} goes on in its own folder: ${escapeForTerminal(directory, 300)}`,
+    );
   return directory;
 }
 
@@ -264,17 +268,18 @@ async function readGoal(given: Arguments, io: Io): Promise<string | null> {
       'Say the goal, or name its file with --goal-file, not both.',
     );
   if ((file ?? typedGoal) === '-') {
-    if (!hasPipedInput()) complain(io, 'Type the goal; Ctrl-D on an empty line ends it.');
+    if (!hasPipedInput())
+      printComplaint(io, 'Type the goal; Ctrl-D on an empty line ends it.');
     return readInput(true);
   }
   if (file !== null) {
     const bytes = await readFile(resolve(io.cwd, file)).catch((error: unknown) => {
       throw new UntildoneError(
         'usage',
-        `${shown(file, 300)} cannot be read (${errorCode(error)}).`,
+        `${escapeForTerminal(file, 300)} cannot be read (${errorCode(error)}).`,
       );
     });
-    return asText(bytes, shown(file, 300));
+    return asText(bytes, escapeForTerminal(file, 300));
   }
   const isOpen = typedGoal === null && !given.has('plan') && !given.has('resume');
   return isOpen && hasPipedInput() ? readInput(false) : typedGoal;

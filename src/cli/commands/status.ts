@@ -13,14 +13,21 @@ import { formatAge, formatTime } from '../describe-time.ts';
 import {
   findSession,
   isUnasked,
-  newest,
+  listNewestSessions,
   sessionsHere,
   withSessions,
 } from '../find-session.ts';
 import type { Io } from '../io.ts';
 import { findLastOutcome, findTurnDecision, noOutcomeExitCode } from '../last-outcome.ts';
 import { createSettingsReader, withStore } from '../open-runtime.ts';
-import { count, createPaint, fields, refuse, shown, tell } from '../print.ts';
+import {
+  createPaint,
+  escapeForTerminal,
+  formatCount,
+  formatFields,
+  printRefusal,
+  printResult,
+} from '../print.ts';
 import { describeCurrentState } from '../session-process.ts';
 
 const defaultLimit = 20;
@@ -77,7 +84,7 @@ export const status: Command = {
     const ids = shownViews.map(({ session }) => session.id);
     const elsewhere =
       views !== null && !all ? ' here; --all shows those of other directories' : '';
-    return tell(
+    return printResult(
       io,
       given.has('json'),
       { sessions: shownViews.map(({ json }) => json), more },
@@ -112,8 +119,8 @@ async function printOutcome(given: Arguments, io: Io): Promise<number> {
         recorded.settled !== null && session.turn?.number !== recorded.turn?.number;
       const doing = isNew ? 'it works on your newest message' : json.state.words;
       const line = ended?.sentence ?? `no outcome yet: ${doing}`;
-      tell(io, given.has('json'), { sessions: [json], more: false }, () => [
-        shown(line, 600),
+      printResult(io, given.has('json'), { sessions: [json], more: false }, () => [
+        escapeForTerminal(line, 600),
       ]);
       return ended === null ? noOutcomeExitCode : exitCodes[ended.outcome];
     });
@@ -121,7 +128,7 @@ async function printOutcome(given: Arguments, io: Io): Promise<number> {
     if (!(error instanceof UntildoneError) || error.code !== 'unknown-session')
       throw error;
     // Exit code 1 would mean that the session failed.
-    refuse(io, error.message);
+    printRefusal(io, error.message);
     return 2;
   }
 }
@@ -140,7 +147,7 @@ async function listSessions(
     (isUnasked(session) && session.closed);
   const isMain = (session: Session): boolean => !isWorker(session) && !isTakenUp(session);
   const sessions = all
-    ? await newest(store, { limit }, isMain)
+    ? await listNewestSessions(store, { limit }, isMain)
     : await sessionsHere(store, io, limit, isMain);
   const states = await Promise.all(sessions.map(({ id }) => store.state(id)));
   return Promise.all(
@@ -216,22 +223,25 @@ function sessionBlock(
     .map(({ used: amount, limit, words }) => `${amount}/${limit} ${words}`)
     .join(', ');
   const decision = lastDecision?.decision ?? null;
-  const waiting = `${count(inbox, 'event')} ${inbox === 1 ? 'waits' : 'wait'} for the next stop attempt`;
+  const waiting = `${formatCount(inbox, 'event')} ${inbox === 1 ? 'waits' : 'wait'} for the next stop attempt`;
   const rows: Row[] = [
     ['plan', describe.describePlan(session)],
-    ['state', paint('yellow', shown(state.words))],
+    ['state', paint('yellow', escapeForTerminal(state.words))],
     describe.isImported(session) || describe.isWaiting(session) ? null : ['limits', used],
-    decision === null ? null : ['last', shown(describe.describeAnswer(decision))],
-    decision === null ? null : ['because', shown(decision.sentence, 200)],
+    decision === null
+      ? null
+      : ['last', escapeForTerminal(describe.describeAnswer(decision))],
+    decision === null ? null : ['because', escapeForTerminal(decision.sentence, 200)],
     mode === 'enforce' ? null : ['mode', mode],
     // A host may send events after the end, such as its own end. They are taken up only
     // at another stop.
     inbox === 0 || session.settled !== null ? null : ['inbox', waiting],
     ...(workers === undefined ? [] : detailRows(session, report, workers)),
   ];
-  const title = session.title === null ? '' : `“${shown(session.title, 60)}” · `;
+  const title =
+    session.title === null ? '' : `“${escapeForTerminal(session.title, 60)}” · `;
   const who = `${describe.describeAgent(session)} · ${formatAge(updatedAt, io.clock.now())}`;
-  return [`${paint('bold', short)}  ${title}${who}`, ...fields(rows)];
+  return [`${paint('bold', short)}  ${title}${who}`, ...formatFields(rows)];
 }
 
 function detailRows(
@@ -241,17 +251,17 @@ function detailRows(
 ): Row[] {
   const { id, descriptor, turn, leftOver } = session;
   const open = leftOver?.open ?? 0;
-  const leftOverWords = `${count(open, 'todo')} of an earlier turn ${open === 1 ? 'is' : 'are'} open`;
+  const leftOverWords = `${formatCount(open, 'todo')} of an earlier turn ${open === 1 ? 'is' : 'are'} open`;
   return [
-    ['id', shown(id)],
-    ['directory', shown(descriptor.directory ?? 'unknown', 200)],
-    ['host', shown(describe.describeHost(session))],
+    ['id', escapeForTerminal(id)],
+    ['directory', escapeForTerminal(descriptor.directory ?? 'unknown', 200)],
+    ['host', escapeForTerminal(describe.describeHost(session))],
     turn === null
       ? null
       : ['turn', `${turn.number}, since ${formatTime(turn.startedAt)}`],
     leftOver === null ? null : ['left over', leftOverWords],
-    ...next.map((title): Row => ['next', shown(title)]),
+    ...next.map((title): Row => ['next', escapeForTerminal(title)]),
     ...workers.map((worker): Row => ['worker', describe.describeWorker(worker, state)]),
-    ...waits.map((wait): Row => ['waits for', shown(wait)]),
+    ...waits.map((wait): Row => ['waits for', escapeForTerminal(wait)]),
   ];
 }

@@ -19,10 +19,10 @@ import {
 } from '../describe-session.ts';
 import { formatTime } from '../describe-time.ts';
 import { sessionCommand } from '../find-session.ts';
-import { shown } from '../print.ts';
+import { escapeForTerminal } from '../print.ts';
 import { describeCurrentState } from '../session-process.ts';
 import { callResult } from '../show/event-lines.ts';
-import { createPage, lookOf, type Page } from '../show/page.ts';
+import { createPage, type Page, readTerminalStyle } from '../show/page.ts';
 import { tellingArgument } from '../show/words.ts';
 
 /** The most characters shown of one text or output; `--json` has all of it. */
@@ -43,9 +43,11 @@ export const transcript = sessionCommand({
     const { parentId, driven } = session.descriptor;
     const { name, model } = session.agent;
     const parentWords = parentId === null ? '' : `, worker of ${shortId(parentId)}`;
-    const agent = driven ? describeAgent(session) : shown(name ?? 'unknown agent', 40);
-    const who = `${agent}${parentWords}, ${shown(model ?? (driven ? 'its own choice of a model' : 'unknown model'), 80)}`;
-    const page = createPage(lookOf(io));
+    const agent = driven
+      ? describeAgent(session)
+      : escapeForTerminal(name ?? 'unknown agent', 40);
+    const who = `${agent}${parentWords}, ${escapeForTerminal(model ?? (driven ? 'its own choice of a model' : 'unknown model'), 80)}`;
+    const page = createPage(readTerminalStyle(io));
     return {
       json: {
         parent: parentId,
@@ -74,7 +76,7 @@ function describeNothingKept(session: Session): string {
   const { host } = session.descriptor;
   if (host === 'untildone') return 'No messages are kept of this session.';
   if (isImported(session)) return 'There is no conversation: this is an imported plan.';
-  return `The conversation is not kept here: ${shown(host, 60)} has it, in its own session.`;
+  return `The conversation is not kept here: ${escapeForTerminal(host, 60)} has it, in its own session.`;
 }
 
 function entryLines(
@@ -88,10 +90,10 @@ function entryLines(
     `${paint('dim', formatTime(at))}  ${paint('bold', speaker(kind, session))}`,
     ...behindMargin(text),
     ...calls.map(({ tool, input }) =>
-      `  ${signs.call} ${shown(tool, 40)} ${shown(tellingArgument(tool, input), 120)}`.trimEnd(),
+      `  ${signs.call} ${escapeForTerminal(tool, 40)} ${escapeForTerminal(tellingArgument(tool, input), 120)}`.trimEnd(),
     ),
     ...results.flatMap(({ tool, ok, output }) => [
-      `  ${shown(tool, 40)} ${callResult(page, { ok, output, milliseconds: 0 }, [], false)}`,
+      `  ${escapeForTerminal(tool, 40)} ${callResult(page, { ok, output, milliseconds: 0 }, [], false)}`,
       ...behindMargin(output),
     ]),
   ];
@@ -99,7 +101,9 @@ function entryLines(
 
 function speaker(kind: MessageKind, { agent, descriptor }: Session): string {
   const { driven } = descriptor;
-  const name = driven ? hostTitle(driven.host) : shown(agent.name ?? 'agent', 40);
+  const name = driven
+    ? hostTitle(driven.host)
+    : escapeForTerminal(agent.name ?? 'agent', 40);
   const names: Readonly<Record<MessageKind, string>> = {
     // A worker gets its orders from the agent that sent it.
     human: descriptor.parentId === null ? 'you' : 'the agent that sent it',

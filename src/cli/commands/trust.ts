@@ -8,7 +8,13 @@ import { type Command, jsonOption } from '../command.ts';
 import { formatTime } from '../describe-time.ts';
 import type { Io } from '../io.ts';
 import { readPolicyFor } from '../open-runtime.ts';
-import { printJson, printLines, refuse, shown, tell } from '../print.ts';
+import {
+  escapeForTerminal,
+  printJson,
+  printLines,
+  printRefusal,
+  printResult,
+} from '../print.ts';
 import {
   acceptProject,
   describeProject,
@@ -50,7 +56,7 @@ export const trust: Command = {
     if (project.pending.problems.length > 0) return 1;
     if (given.has('json') && !given.has('yes')) return leftPending;
     const refusal = await io.whyNoHuman();
-    if (refusal !== null) return refuse(io, refusal);
+    if (refusal !== null) return printRefusal(io, refusal);
     if (!given.has('yes') && !(await saysYes('Accept?'))) {
       printLines(io, ['Left as it is.']);
       return leftPending;
@@ -61,13 +67,13 @@ export const trust: Command = {
 
 function listTrusted(io: Io, asJson: boolean): number {
   const all = readTrust(stateDirectory(io.env));
-  return tell(io, asJson, { accepted: all }, () => [
+  return printResult(io, asJson, { accepted: all }, () => [
     ...(all.length === 0 ? ['No project’s file is trusted.'] : []),
     ...all.flatMap(({ folder, at, config }) => {
       const entries = entriesOf(config);
       const amount = `${entries.length} ${entries.length === 1 ? 'entry' : 'entries'}`;
       return [
-        `${shown(folder, 300)}  (${amount}, ${formatTime(at)})`,
+        `${escapeForTerminal(folder, 300)}  (${amount}, ${formatTime(at)})`,
         ...entries.map(entryLine),
       ];
     }),
@@ -76,15 +82,15 @@ function listTrusted(io: Io, asJson: boolean): number {
 
 async function revokeProject(io: Io, { key, folder }: Project): Promise<number> {
   const refusal = await io.whyNoHuman();
-  if (refusal !== null) return refuse(io, refusal);
+  if (refusal !== null) return printRefusal(io, refusal);
   if (
     key === null ||
     folder === null ||
     !revokeTrust(stateDirectory(io.env), { key, folder })
   )
-    return refuse(io, 'Nothing of this project was accepted.');
+    return printRefusal(io, 'Nothing of this project was accepted.');
   printLines(io, [
-    `Nothing of ${shown(folder, 300)} is trusted any more, from your next message on.`,
+    `Nothing of ${escapeForTerminal(folder, 300)} is trusted any more, from your next message on.`,
   ]);
   return 0;
 }

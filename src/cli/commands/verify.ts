@@ -25,9 +25,16 @@ import { nameSession } from '../describe-session.ts';
 import { findSession, noSessionsYet, sessionsHere } from '../find-session.ts';
 import type { Io } from '../io.ts';
 import { readPolicyFor, withStore } from '../open-runtime.ts';
-import { complain, count, printLines, printWrapped, shown, tell } from '../print.ts';
+import {
+  escapeForTerminal,
+  formatCount,
+  printComplaint,
+  printLines,
+  printResult,
+  printWrapped,
+} from '../print.ts';
 import { checkLines } from '../show/event-lines.ts';
-import { createPage, lookOf } from '../show/page.ts';
+import { createPage, readTerminalStyle } from '../show/page.ts';
 import { whyNotPassed } from '../show/words.ts';
 import { createTimedLine } from '../timed-line.ts';
 
@@ -85,7 +92,8 @@ function targetHere(io: Io, file: string | null): VerifyTarget {
   const directory = realpathSync(io.cwd);
   const configurationError = (problems: readonly string[]): UntildoneError => {
     const sentences = problems.map(
-      (problem) => `${shown(file ?? '', 200)}: ${shown(problem, 300)}.`,
+      (problem) =>
+        `${escapeForTerminal(file ?? '', 200)}: ${escapeForTerminal(problem, 300)}.`,
     );
     return new UntildoneError(
       'invalid-config',
@@ -96,7 +104,10 @@ function targetHere(io: Io, file: string | null): VerifyTarget {
   if (parsed?.ok === false) throw configurationError(parsed.problems);
   const { warnings = [], items = [], goalChecks } = parsed?.plan ?? {};
   for (const warning of warnings)
-    complain(io, `warning: ${shown(file ?? '', 200)}: ${shown(warning, 300)}`);
+    printComplaint(
+      io,
+      `warning: ${escapeForTerminal(file ?? '', 200)}: ${escapeForTerminal(warning, 300)}`,
+    );
   const policy = readConfiguration(io, directory);
   const { names = [], specs = [] } = parsed === null ? {} : planChecks(parsed.plan);
   const lines = Object.fromEntries(specs.map((spec) => [spec.id, spec]));
@@ -134,7 +145,7 @@ function readConfiguration(io: Io, directory: string): Policy {
       result.problems.map(policyProblemSentence).join('\n'),
     );
   for (const warning of result.warnings)
-    complain(io, `warning: ${problemSentence(warning)}`);
+    printComplaint(io, `warning: ${problemSentence(warning)}`);
   return result.policy;
 }
 
@@ -152,9 +163,9 @@ async function verifyTarget(
   const { wanted } = target;
   // With --json, standard output holds nothing but the document.
   const shownTo = json ? { ...io, isTTY: false, stdout: { write: () => {} } } : io;
-  const where = `${nameOf(target)} in ${shown(target.directory, 200)}`;
+  const where = `${nameOf(target)} in ${escapeForTerminal(target.directory, 200)}`;
   if (wanted.length > 0)
-    printWrapped(shownTo, [`${count(wanted.length, 'check')} of ${where}`]);
+    printWrapped(shownTo, [`${formatCount(wanted.length, 'check')} of ${where}`]);
   const progress = createProgress(shownTo, wanted.length);
   try {
     const runOptions = {
@@ -166,7 +177,7 @@ async function verifyTarget(
     const results = await runWanted(target, { ...runOptions, ...progress });
     const result = overallResult(target, results);
     progress.close();
-    tell(io, json, toJson(target, results, result), () =>
+    printResult(io, json, toJson(target, results, result), () =>
       summaryLines(target, results, result),
     );
     return exitCodes[result];
@@ -191,7 +202,9 @@ function overallResult(
 
 function nameOf({ source, session, file }: VerifyTarget): string {
   if (session !== null) return `session ${nameSession(session)}`;
-  return source === 'plan-file' ? shown(file ?? '', 200) : 'the configuration';
+  return source === 'plan-file'
+    ? escapeForTerminal(file ?? '', 200)
+    : 'the configuration';
 }
 
 /**
@@ -205,10 +218,10 @@ const mostFailedLines = 20;
  * as `run`.
  */
 function createProgress(io: Io, total: number) {
-  const page = createPage(lookOf(io));
+  const page = createPage(readTerminalStyle(io));
   const { begin: beginLine, close } = createTimedLine(io);
   const begin = (what: string, { id }: WantedCheck, index: number): void =>
-    beginLine(`[${index + 1}/${total}] ${what} ${shown(id, 60)}`);
+    beginLine(`[${index + 1}/${total}] ${what} ${escapeForTerminal(id, 60)}`);
   const results = new Map<string, Parameters<typeof checkLines>[1]>();
 
   return {
@@ -244,7 +257,9 @@ export function describePurpose({
   const [only, second] = todos;
   const todoWords =
     only &&
-    (second === undefined ? `“${shown(only.title, 60)}”` : count(todos.length, 'todo'));
+    (second === undefined
+      ? `“${escapeForTerminal(only.title, 60)}”`
+      : formatCount(todos.length, 'todo'));
   return [forGoal ? 'the goal' : '', todoWords].filter(Boolean).join(' and ');
 }
 
@@ -254,7 +269,7 @@ function summaryLines(
   overall: VerifyResult,
 ): string[] {
   const { uncovered, edited, hidden, session, source, wanted } = target;
-  const all = count(wanted.length, 'check');
+  const all = formatCount(wanted.length, 'check');
   const countResults = (one: VerifiedCheck['result']): number =>
     results.filter(({ result }) => result === one).length;
   const answerHint =
@@ -263,7 +278,7 @@ function summaryLines(
     source === 'configuration'
       ? 'there are no sessions yet in this directory, and its configuration names no check on the goal'
       : `${nameOf(target)} has no checks`;
-  const changed = edited.map((path) => shown(path, 200)).join(', ');
+  const changed = edited.map((path) => escapeForTerminal(path, 200)).join(', ');
   const sentences: readonly (readonly [applies: boolean | number, sentence: string])[] = [
     [overall === 'nothing', `Nothing to verify: ${nothing}.`],
     [overall === 'passed', `Passed: ${all}.`],
@@ -274,11 +289,11 @@ function summaryLines(
     [countResults('failed'), `Failed: ${countResults('failed')} of ${all}.`],
     [
       uncovered,
-      `${count(uncovered, 'todo')} without a check: only the agent’s word covers that.`,
+      `${formatCount(uncovered, 'todo')} without a check: only the agent’s word covers that.`,
     ],
     [
       countResults('waiting'),
-      `${count(countResults('waiting'), 'check')} for a human without an answer. ${answerHint}`,
+      `${formatCount(countResults('waiting'), 'check')} for a human without an answer. ${answerHint}`,
     ],
     [
       countResults('flaky'),

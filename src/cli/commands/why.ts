@@ -17,7 +17,7 @@ import { formatAge, formatTime } from '../describe-time.ts';
 import { sessionCommand } from '../find-session.ts';
 import type { Io } from '../io.ts';
 import { findTurnDecision } from '../last-outcome.ts';
-import { createPaint, fields, shown } from '../print.ts';
+import { createPaint, escapeForTerminal, formatFields } from '../print.ts';
 import { checkName, formatClock, whyNotPassed } from '../show/words.ts';
 
 /** Characters shown of the text that was sent; --rules and --json have all of it. */
@@ -54,7 +54,7 @@ export const why = sessionCommand({
         : [`Since then, ${describeUndecided(json.undecided, io)}`];
     const later = describeLaterHold(session, io.clock.now());
     if (later !== null)
-      undecided.push(`Since then: ${shown(later, 300)}. The outcome stays.`);
+      undecided.push(`Since then: ${escapeForTerminal(later, 300)}. The outcome stays.`);
     const refused = refusalLines(session, json, io);
     return {
       json,
@@ -73,7 +73,7 @@ function describeUndecided(
   { at, message }: Pick<ReturnType<typeof failedStops>[number], 'at' | 'message'>,
   io: Io,
 ): string {
-  return `${formatAge(at, io.clock.now())}: may stop. untildone could not decide: ${shown(message, 300)}`;
+  return `${formatAge(at, io.clock.now())}: may stop. untildone could not decide: ${escapeForTerminal(message, 300)}`;
 }
 
 async function collectExplanation(
@@ -162,17 +162,17 @@ function fiveLines(session: State, explained: Explanation, io: Io): string[] {
   const rule =
     decision.answer === 'continue'
       ? `none of ${rules.length} lets the agent stop, so it goes on`
-      : `${shown(decision.reason)}${asks}`;
+      : `${escapeForTerminal(decision.reason)}${asks}`;
   return [
-    `${nameSession(session)}, ${formatAge(at, io.clock.now())}${order}: ${answer}. ${shown(decision.sentence, 300)}${until}`,
-    ...fields([
+    `${nameSession(session)}, ${formatAge(at, io.clock.now())}${order}: ${answer}. ${escapeForTerminal(decision.sentence, 300)}${until}`,
+    ...formatFields([
       ['rule', rule],
       [
         'numbers',
         Object.entries(decision.inputs).map(describeInput).join(', ') || 'none',
       ],
       ['check', describeFailures(failedChecks) || 'none failed'],
-      ['sent', text === null ? 'nothing' : `“${shown(text, longestText)}”`],
+      ['sent', text === null ? 'nothing' : `“${escapeForTerminal(text, longestText)}”`],
     ]),
   ];
 }
@@ -185,15 +185,17 @@ function refusalLines(session: State, { refusals }: Explanation, io: Io): string
     ...refusals.map(({ at, sentence, text }) => {
       const unmarked = text?.replace(`[${continuationMarker}] `, '');
       const sent =
-        unmarked === undefined ? '' : ` Sent: “${shown(unmarked, longestRefusal)}”`;
-      return `  ${formatClock(at, io.clock.now())}  ${shown(sentence, 200)}${sent}`;
+        unmarked === undefined
+          ? ''
+          : ` Sent: “${escapeForTerminal(unmarked, longestRefusal)}”`;
+      return `  ${formatClock(at, io.clock.now())}  ${escapeForTerminal(sentence, 200)}${sent}`;
     }),
     '',
   ];
 }
 
 function describeFailures(failed: Explanation['failedChecks']): string {
-  const names = failed.map(({ check }) => checkName(shown(check, 80)));
+  const names = failed.map(({ check }) => checkName(escapeForTerminal(check, 80)));
   const sameOutputs = findSameOutput(
     failed.map(({ sentence, tail }, index) => ({
       name: names[index] ?? '',
@@ -204,7 +206,7 @@ function describeFailures(failed: Explanation['failedChecks']): string {
     // If the sentence begins with the name of the check, `whyNotPassed` cuts that off,
     // and "it" stands for it.
     const it = sentence.startsWith(`${bareCheck(check)} `) ? 'it ' : '';
-    const why = shown(whyNotPassed({ check, sentence }), 160);
+    const why = escapeForTerminal(whyNotPassed({ check, sentence }), 160);
     const before = failedBefore ? ' It failed before the work began too.' : '';
     const sameAs = sameOutputs[index] ?? null;
     const printed =
@@ -216,7 +218,7 @@ function describeFailures(failed: Explanation['failedChecks']): string {
 
 function describePrinted(tail: string): string {
   const lines = pickFailedLines(tail, mostFailedLines).map(
-    (line) => `“${shown(line, 100)}”`,
+    (line) => `“${escapeForTerminal(line, 100)}”`,
   );
   return lines.length === 0 ? '' : ` It printed ${lines.join(', ')}.`;
 }
@@ -228,7 +230,7 @@ const leastTime = 1e12;
 
 /** `withoutProgress` 3 → `without progress 3`. */
 function describeInput([name, value]: [string, Inputs[string]]): string {
-  const spaced = shown(name, 40).replace(
+  const spaced = escapeForTerminal(name, 40).replace(
     /[A-Z]/gu,
     (letter) => ` ${letter.toLowerCase()}`,
   );
@@ -238,7 +240,7 @@ function describeInput([name, value]: [string, Inputs[string]]): string {
 function describeValue(value: Inputs[string]): string {
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   const isTime = typeof value === 'number' && value >= leastTime;
-  return isTime ? formatTime(value) : shown(String(value ?? 'none'));
+  return isTime ? formatTime(value) : escapeForTerminal(String(value ?? 'none'));
 }
 
 function ruleLines(
@@ -257,7 +259,7 @@ function ruleLines(
   return [
     `Decision ${sequence} of ${latest}, ${formatTime(at)}, settings ${policyHash ?? 'unknown'}`,
     rules.length === 0
-      ? `This was not answered by one of the rules but by "${shown(decision.reason)}" of another version.`
+      ? `This was not answered by one of the rules but by "${escapeForTerminal(decision.reason)}" of another version.`
       : 'The rules, in order:',
     ...rules.map(({ number, name, asks, mark }) =>
       line(`${String(number).padStart(4)}  ${name.padEnd(width)}`, mark, `  ${asks}`),
@@ -266,6 +268,8 @@ function ruleLines(
       ? []
       : [`No rule answered, so the agent goes on. The text that it got${level}:`]),
     ...texts.map(({ kind, mark }) => line(`      ${kind.padEnd(16)}`, mark)),
-    ...(text === null ? [] : text.split('\n').map((each) => `  │ ${shown(each, 1000)}`)),
+    ...(text === null
+      ? []
+      : text.split('\n').map((each) => `  │ ${escapeForTerminal(each, 1000)}`)),
   ];
 }

@@ -16,7 +16,7 @@ import {
   failedLinesOf,
   type Page,
   upTo,
-  wrap,
+  wrapText,
 } from './page.ts';
 import type { CallView, FileChange, ViewState } from './state.ts';
 import { summaryLines } from './summary.ts';
@@ -214,7 +214,7 @@ export function planLines(
   todos: readonly TodoView[],
 ): string[] {
   const draw = (todo: TodoView): string => todoLine(page, todo);
-  const head = wrap(planHead(page, todos), page.width).map((line, index) =>
+  const head = wrapText(planHead(page, todos), page.width).map((line, index) =>
     index === 0 ? line : `  ${line}`,
   );
   if (before.length === 0)

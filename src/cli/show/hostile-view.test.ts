@@ -9,7 +9,7 @@ import { pressKey } from './keys.ts';
 import { createLinePrinter } from './lines.ts';
 import { renderMarkdown } from './markdown.ts';
 import { createPage } from './page.ts';
-import { createState, reduce, type ViewState } from './state.ts';
+import { createState, reduceView, type ViewState } from './state.ts';
 import { drawLiving } from './view.ts';
 
 function drawn(state: ViewState, speech: string, unicode = true): string {
@@ -44,7 +44,7 @@ describe('Must hold 6: a hostile run in the live view', () => {
         for (const event of sampleRun) {
           const hostile = poison(event, attack);
           printer.print(hostile);
-          state = reduce(state, hostile);
+          state = reduceView(state, hostile);
           state = pressKey(
             state,
             { name: 'text', text: attack, isControl: false },
@@ -67,7 +67,7 @@ describe('Must hold 6: a hostile run in the live view', () => {
     const megabyte = 'x'.repeat(1_000_000);
     let state = { ...createState('run', 0), isExpanded: true };
     for (const event of sampleRun) {
-      state = reduce(state, poison(event, megabyte));
+      state = reduceView(state, poison(event, megabyte));
       expect(drawn(state, megabyte.slice(0, 3000)).length).toBeLessThan(10_000);
     }
     // Generous, for a busy machine: what it guards against takes minutes.

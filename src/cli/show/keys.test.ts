@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { event, todoView } from '../../../test/support/sample-run.ts';
 import type { ViewEvent } from './events.ts';
 import { type KeyPress, pressKey, type ViewAct } from './keys.ts';
-import { createState, planWindow, reduce, type ViewState } from './state.ts';
+import { createState, planWindow, reduceView, type ViewState } from './state.ts';
 
 const now = event(0, { type: 'notice', sentence: '' }).at;
 
 function view(kind: ViewState['kind'], ...events: readonly ViewEvent[]): ViewState {
-  return events.reduce(reduce, createState(kind, now));
+  return events.reduce(reduceView, createState(kind, now));
 }
 
 const key = (name: KeyPress['name']): KeyPress => ({ name, text: '', isControl: false });

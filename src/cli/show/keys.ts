@@ -50,7 +50,7 @@ export type ViewAct =
  */
 export type Hand = { readonly [Act in ViewAct as Act['act']]?: (act: Act) => unknown };
 
-export function perform(hand: Hand, act: ViewAct): unknown {
+export function performKey(hand: Hand, act: ViewAct): unknown {
   // The table pairs each act with what takes exactly that act; the compiler cannot follow
   // the pairing.
   return (hand[act.act] as ((act: ViewAct) => unknown) | undefined)?.(act);

@@ -10,9 +10,9 @@ import type { AgentEvent } from '../../agent/agent-event.ts';
 import type { TextKind } from '../../core/texts.ts';
 import { createLinePrinter, type LineOptions } from './lines.ts';
 import { renderMarkdown } from './markdown.ts';
-import type { Look } from './page.ts';
+import type { TerminalStyle } from './page.ts';
 
-type Options = Partial<Omit<LineOptions, 'write' | 'look'> & Look>;
+type Options = Partial<Omit<LineOptions, 'write' | 'look'> & TerminalStyle>;
 
 function writesOf(events: readonly AgentEvent[], options: Options = {}): string[] {
   const writes: string[] = [];

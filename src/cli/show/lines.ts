@@ -5,11 +5,18 @@ import type { EventOf } from '../../agent/agent-event.ts';
 import type { Io } from '../io.ts';
 import { callLine, eventLines, isPlanTool, knownCall } from './event-lines.ts';
 import type { ViewEvent } from './events.ts';
-import { cleanLines, createPage, type Look, lookOf, type Page, wrap } from './page.ts';
-import { createState, reduce } from './state.ts';
+import {
+  cleanLines,
+  createPage,
+  type Page,
+  readTerminalStyle,
+  type TerminalStyle,
+  wrapText,
+} from './page.ts';
+import { createState, reduceView } from './state.ts';
 
 export interface LineOptions {
-  readonly look: Look;
+  readonly look: TerminalStyle;
   readonly write: (text: string) => unknown;
   /**
    * A human watches: a call is named when it begins, and its result ends the same line.
@@ -153,7 +160,7 @@ export function createLinePrinter(options: LineOptions) {
     print(event: ViewEvent): void {
       if ('sessionId' in event && event.sessionId !== '') runId ??= event.sessionId;
       print(event);
-      state = reduce(state, event);
+      state = reduceView(state, event);
     },
     /** The agent's unfinished text, for the living part. */
     speech: (): string => speech.get(runId ?? '')?.text ?? '',
@@ -164,7 +171,12 @@ export function createLinePrinter(options: LineOptions) {
 /** A printer to standard output. */
 export function linesOf(io: Io, render: RenderSpeech): (event: ViewEvent) => void {
   const write = (text: string) => io.stdout.write(text);
-  return createLinePrinter({ look: lookOf(io), isTTY: io.isTTY, render, write }).print;
+  return createLinePrinter({
+    look: readTerminalStyle(io),
+    isTTY: io.isTTY,
+    render,
+    write,
+  }).print;
 }
 
 /** Only an artificial block of code begins with a longer mark. */
@@ -204,4 +216,4 @@ export const plainSpeech: RenderSpeech = (text, _page, width) =>
   text
     .replace(/\n{3,}/gu, '\n\n')
     .split('\n')
-    .flatMap((line) => wrap(line, width));
+    .flatMap((line) => wrapText(line, width));

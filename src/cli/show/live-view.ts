@@ -17,21 +17,21 @@ import type { HumanAnswer } from '../../checks/checker.ts';
 import { messageOf } from '../../core/error.ts';
 import { readApproval } from '../ask-at-terminal.ts';
 import type { Io } from '../io.ts';
-import { complain } from '../print.ts';
+import { printComplaint } from '../print.ts';
 import type { ViewEvent } from './events.ts';
 import {
   type Hand,
   type KeyPress,
   namedKeys,
-  perform,
+  performKey,
   pressKey,
   type ViewAct,
 } from './keys.ts';
 import { createLinePrinter, linesOf } from './lines.ts';
 import { renderMarkdown } from './markdown.ts';
 import { printedOutput, type RunOutput } from './output.ts';
-import { createPage, lookOf } from './page.ts';
-import { createState, reduce, type ViewState } from './state.ts';
+import { createPage, readTerminalStyle } from './page.ts';
+import { createState, reduceView, type ViewState } from './state.ts';
 import { drawLiving } from './view.ts';
 
 interface LiveViewOptions {
@@ -66,7 +66,7 @@ export function openLiveView({
 }: LiveViewOptions) {
   const { stdin, stdout } = process;
   const { clock } = io;
-  const terminalLook = lookOf({ isTTY: true, env: io.env });
+  const terminalLook = readTerminalStyle({ isTTY: true, env: io.env });
   const page = createPage(terminalLook, 1);
   /** Text that was printed but is not on the screen yet. */
   const printedTexts: string[] = [];
@@ -92,7 +92,7 @@ export function openLiveView({
   let endText = '';
 
   function withTerminalSize(before: ViewState): ViewState {
-    return reduce(before, {
+    return reduceView(before, {
       type: 'resized',
       columns: stdout.columns ?? 80,
       rows: stdout.rows ?? 24,
@@ -106,7 +106,7 @@ export function openLiveView({
     const at = clock.now();
     const movingMs = kind === 'attach' ? attachedMs : frameMs;
     const every = isMoving(state) ? movingMs : idleMs;
-    if (at - state.now >= every) state = reduce(state, { type: 'tick', at });
+    if (at - state.now >= every) state = reduceView(state, { type: 'tick', at });
     if (state === drawnState && printedTexts.length === 0) return;
     drawnState = state;
     // Draws before it takes the lines: if drawing fails, lines that were taken would be
@@ -166,7 +166,7 @@ export function openLiveView({
    */
   async function carryOut(act: ViewAct): Promise<void> {
     try {
-      const refusal = await perform(hand, act);
+      const refusal = await performKey(hand, act);
       if (typeof refusal === 'string') notice(refusal);
     } catch (error) {
       // Safe: the act did nothing.
@@ -231,7 +231,7 @@ export function openLiveView({
         printer.print(event);
         endText = takePrinted();
       } else printer.print(event);
-      state = reduce(state, event);
+      state = reduceView(state, event);
     });
   }
 
@@ -327,7 +327,7 @@ export function openRunView(io: Io, hand: Hand, open = openLiveView): RunOutput 
     hand: { ...hand, reply: ({ text }) => answerCheck(readApproval(text)) },
     onFailure: (error) => {
       lines = printedOutput(io, linesOf(io, renderMarkdown));
-      complain(
+      printComplaint(
         io,
         `The live view broke (${messageOf(error)}); the run goes on, in lines.`,
       );

@@ -5,7 +5,7 @@ import displayWidth from 'fast-string-width';
 import MarkdownIt, { type Token } from 'markdown-it';
 import { stripTerminalControls } from '../../core/safe-text.ts';
 import { plainSpeech, type RenderSpeech } from './lines.ts';
-import { type Page, toAscii, wrap } from './page.ts';
+import { type Page, toAscii, wrapText } from './page.ts';
 
 const parser = new MarkdownIt();
 /** A rule across the page says no more than a short one. */
@@ -45,10 +45,10 @@ function drawBlock(
   switch (token.type) {
     case 'heading_open': {
       const text = drawInline(inner[0], page);
-      return wrap(color ? paint('bold', text) : `${token.markup} ${text}`, width);
+      return wrapText(color ? paint('bold', text) : `${token.markup} ${text}`, width);
     }
     case 'paragraph_open':
-      return wrap(drawInline(inner[0], page), width);
+      return wrapText(drawInline(inner[0], page), width);
     case 'fence':
     case 'code_block':
       return indentLines(token.content.replace(/\n$/u, '').split('\n'), '  ', width);
@@ -66,7 +66,7 @@ function drawBlock(
     case 'table_open':
       return drawTable(inner, page, width);
     default:
-      return token.content === '' ? [] : wrap(cleanText(token.content, page), width);
+      return token.content === '' ? [] : wrapText(cleanText(token.content, page), width);
   }
 }
 
@@ -98,7 +98,7 @@ function wrapCode(line: string, room: number): string[] {
   const indent = /^ */u.exec(line)?.[0] ?? '';
   return displayWidth(line) <= room
     ? [line]
-    : wrap(line, Math.max(8, room - indent.length)).map((part) => indent + part);
+    : wrapText(line, Math.max(8, room - indent.length)).map((part) => indent + part);
 }
 
 function drawList(
@@ -144,7 +144,7 @@ function drawTable(inner: readonly Token[], page: Page, width: number | null): s
   const columns = Math.max(...rows.map((row) => row.length));
   // Too narrow for columns: each row is one line.
   if (width !== null && columns * 7 > width)
-    return rows.flatMap((row) => wrap(row.join(' | '), width));
+    return rows.flatMap((row) => wrapText(row.join(' | '), width));
   const widths = Array.from({ length: columns }, (_, at) =>
     Math.max(1, ...rows.map((row) => displayWidth(row[at] ?? ''))),
   );
@@ -159,7 +159,7 @@ function drawTable(inner: readonly Token[], page: Page, width: number | null): s
   }
   const between = ` ${paint('dim', signs.margin)} `;
   const [head = [], ...body] = rows.map((row) => {
-    const cells = widths.map((each, column) => wrap(row[column] ?? '', each));
+    const cells = widths.map((each, column) => wrapText(row[column] ?? '', each));
     return Array.from(
       { length: Math.max(...cells.map((cell) => cell.length)) },
       (_, line) =>

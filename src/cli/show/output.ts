@@ -16,7 +16,7 @@ import {
 import type { Io, Output } from '../io.ts';
 import { terminalWidth, wrapPrompt } from '../print.ts';
 import { createJsonPrinter, type SessionEvent, type StopAsked } from './events.ts';
-import { type Hand, perform } from './keys.ts';
+import { type Hand, performKey } from './keys.ts';
 
 export interface RunOutput {
   /** Takes an event of the run, or the human's request to stop. */
@@ -130,11 +130,15 @@ export function plainTerminalOutput(
     }
     const remembered = question === undefined ? null : readPermission(line);
     if (question !== undefined && remembered !== null)
-      return perform(hand, { act: 'answer', requestId: question.requestId, remembered });
+      return performKey(hand, {
+        act: 'answer',
+        requestId: question.requestId,
+        remembered,
+      });
     if (question !== undefined && line.trim() === '')
       return 'Left open; y, s, a or n here, or `untildone approve` elsewhere.';
     if (question === undefined || !isNearAnswer(line))
-      return perform(hand, { act: 'say', text: line });
+      return performKey(hand, { act: 'say', text: line });
     io.stderr.write(`${notUnderstood(line)} It was not sent to the agent.\n`);
     return showPrompt();
   }

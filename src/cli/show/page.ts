@@ -141,7 +141,7 @@ const asciiSigns: typeof unicodeSigns = {
 };
 
 /** How a terminal looks. */
-export interface Look {
+export interface TerminalStyle {
   /** Null: the width is unknown, and lines are not wrapped. */
   readonly columns: number | null;
   readonly color: boolean;
@@ -151,7 +151,10 @@ export interface Look {
 /**
  * The look of this process's terminal; `columns` is its width at the moment of reading.
  */
-export function lookOf({ isTTY, env }: Pick<Io, 'isTTY' | 'env'>): Look {
+export function readTerminalStyle({
+  isTTY,
+  env,
+}: Pick<Io, 'isTTY' | 'env'>): TerminalStyle {
   return {
     get columns() {
       return isTTY ? (process.stdout.columns ?? null) : null;
@@ -201,7 +204,7 @@ const cutWithoutWidth = 160;
  * Opens a page on a terminal. Its width follows the terminal, which can be resized, and
  * is `less` columns smaller.
  */
-export function createPage(look: Look, less = 0) {
+export function createPage(look: TerminalStyle, less = 0) {
   const { color, unicode } = look;
   const signs = unicode ? unicodeSigns : asciiSigns;
   const paint = createPaint(color);
@@ -241,7 +244,7 @@ export function createPage(look: Look, less = 0) {
         ? clip(text, room ?? cutWithoutWidth)
         : cleanLine(text, longestEntry, unicode);
       const shownMark = markStyle === undefined ? mark : paint(markStyle, mark);
-      return wrap(whole, room).map((line, index) => {
+      return wrapText(whole, room).map((line, index) => {
         const first =
           mark === '' ? ' '.repeat(lead) : `${' '.repeat(indent)}${shownMark} `;
         const start = index > 0 ? ' '.repeat(lead + hang) : first;
@@ -256,7 +259,7 @@ export function createPage(look: Look, less = 0) {
  * Breaks a text into lines, and a word that is too long as well. `width` null: only at
  * its own line breaks.
  */
-export function wrap(text: string, width: number | null): string[] {
+export function wrapText(text: string, width: number | null): string[] {
   return (width === null ? text : wrapAnsi(text, width, { hard: true })).split('\n');
 }
 

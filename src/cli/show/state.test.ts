@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { event, sampleRun, todoView } from '../../../test/support/sample-run.ts';
 import type { AgentEvent } from '../../agent/agent-event.ts';
 import type { ViewEvent } from './events.ts';
-import { createState, reduce, type ViewState } from './state.ts';
+import { createState, reduceView, type ViewState } from './state.ts';
 
 function stateAfter(...events: readonly ViewEvent[]): ViewState {
-  return events.reduce(reduce, createState('run', 0));
+  return events.reduce(reduceView, createState('run', 0));
 }
 
 const started = event(0, {
@@ -66,7 +66,7 @@ describe('what the live view knows', () => {
       event(2, { type: 'step-started', step: 2 }),
       call('1'),
     ])
-      expect(reduce(held, next).held, next.type).toBe('');
+      expect(reduceView(held, next).held, next.type).toBe('');
   });
 
   it('keeps the end of held text only, however much of it there is', () => {
@@ -96,7 +96,7 @@ describe('what the live view knows', () => {
       'npm test b',
       'npm test a',
     ]);
-    expect(reduce(running, checkEnded).checks).toMatchObject([{ todoId: 'b' }]);
+    expect(reduceView(running, checkEnded).checks).toMatchObject([{ todoId: 'b' }]);
     const cancelled = {
       type: 'check-cancelled',
       at: 0,
@@ -104,7 +104,7 @@ describe('what the live view knows', () => {
       check: 'npm test',
       todoId: 'b',
     } as const;
-    expect(reduce(running, cancelled).checks).toMatchObject([{ todoId: 'a' }]);
+    expect(reduceView(running, cancelled).checks).toMatchObject([{ todoId: 'a' }]);
   });
 
   it('C3: a wait ends when the agent moves, and a pause is one', () => {
@@ -121,7 +121,9 @@ describe('what the live view knows', () => {
       sentence: 'Paused.',
       until: null,
     });
-    expect(reduce(waiting, event(2, { type: 'step-started', step: 2 })).wait).toBeNull();
+    expect(
+      reduceView(waiting, event(2, { type: 'step-started', step: 2 })).wait,
+    ).toBeNull();
     const retried = stateAfter(
       event(1, { type: 'error', kind: 'overload', sentence: 'Busy.', retryAt: 9 }),
     );
@@ -161,7 +163,7 @@ describe('what the live view knows', () => {
     expect(state).toMatchObject({ step: 7, held: '', todos: [] });
     expect(state.workers).toMatchObject([{ workerId: 'w1', step: 3 }]);
     expect(state.calls).toMatchObject([{ callId: '1', workerId: 'w1' }]);
-    const over = reduce(
+    const over = reduceView(
       state,
       event(9, {
         type: 'worker-ended',
@@ -189,7 +191,7 @@ describe('what the live view knows', () => {
     const state = stateAfter(asked('1'), asked('2'), asked('1'));
     expect(state.permissions.map(({ requestId }) => requestId)).toEqual(['2', '1']);
     const answer = { granted: true, remembered: 'once', by: 'elsewhere' } as const;
-    const next = reduce(
+    const next = reduceView(
       state,
       event(2, { type: 'permission-answered', requestId: '2', ...answer }),
     );
@@ -201,7 +203,7 @@ describe('what the live view knows', () => {
     for (const each of sampleRun) {
       const before = structuredClone(state);
       const frozen = state;
-      state = reduce(state, each);
+      state = reduceView(state, each);
       expect(frozen).toEqual(before);
     }
   });

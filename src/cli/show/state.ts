@@ -263,7 +263,7 @@ const workerEventTypes =
   /^(?:step-started|tool-.*|file-changed|usage|worker-ended|permission-(?:asked|answered)|waiting|error)$/u;
 
 /** The state after an event. A worker's events change only what belongs to the worker. */
-export function reduce(state: ViewState, event: ViewEvent): ViewState {
+export function reduceView(state: ViewState, event: ViewEvent): ViewState {
   const timed =
     'at' in event && event.at > state.now ? { ...state, now: event.at } : state;
   const sessionId = 'sessionId' in event ? event.sessionId : null;

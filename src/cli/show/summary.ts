@@ -6,7 +6,7 @@ import { bareCheck } from '../../core/check-specs.ts';
 import type { Outcome } from '../../core/decision.ts';
 import { findSameOutput, readFailure } from '../../core/failed-lines.ts';
 import { shortId } from '../describe-session.ts';
-import { count, type Style } from '../print.ts';
+import { formatCount, type Style } from '../print.ts';
 import { changeSize, failedLinesOf, type Page, upTo } from './page.ts';
 import type { ViewState } from './state.ts';
 import * as words from './words.ts';
@@ -77,7 +77,7 @@ function todoLines(page: Page, { todos, outcome, reason }: RunEnded): string[] {
   const standing = (todo: TodoView): words.Standing => words.standingOf(todo, goalPassed);
   const rank = (todo: TodoView): number => words.standings.indexOf(standing(todo));
   const tally = (some: readonly TodoView[]): string =>
-    words.tally(some.map(standing), page.signs.separator);
+    words.tallyPlan(some.map(standing), page.signs.separator);
   // Proved todos are only counted. Todos that a human may have to look at are listed.
   const unproved = todos.filter(
     (todo) => rank(todo) < words.standings.indexOf('covered'),
@@ -92,7 +92,10 @@ function todoLines(page: Page, { todos, outcome, reason }: RunEnded): string[] {
   return [
     ...(isAlreadySaid
       ? []
-      : page.entry({ hang: 2, text: `${count(todos.length, 'todo')}: ${tally(todos)}` })),
+      : page.entry({
+          hang: 2,
+          text: `${formatCount(todos.length, 'todo')}: ${tally(todos)}`,
+        })),
     ...todos.filter((todo) => listed.has(todo)).flatMap((todo) => todoEntry(page, todo)),
     ...(hidden.length === 0
       ? []
@@ -173,7 +176,10 @@ function fileLines(
       ? 'no check passed in this run'
       : `${proofWords} ${names.join(', ')}`;
   return [
-    ...page.entry({ hang: 2, text: `${count(files.size, 'changed file')}; ${proof}` }),
+    ...page.entry({
+      hang: 2,
+      text: `${formatCount(files.size, 'changed file')}; ${proof}`,
+    }),
     ...upTo(page, [...files.values()], listedOthers, (change) => {
       const name = page.clip(change.path, Math.max(8, (page.width ?? 120) - 24));
       return `  ${name} ${changeSize(page, [change])}${change.isNew ? ' (new)' : ''}`;
@@ -186,7 +192,7 @@ function leftOverLines(page: Page, leftOver: readonly string[]): string[] {
   const todo = { mark: '[ ]', markStyle: 'dim', indent: 2 } as const;
   return [
     ...page.entry({
-      text: `left over from earlier turns: ${count(leftOver.length, 'todo')}`,
+      text: `left over from earlier turns: ${formatCount(leftOver.length, 'todo')}`,
     }),
     ...upTo(page, leftOver, listedOthers, (title) =>
       page.entry({ ...todo, text: page.clip(title, longestTitle) }),
@@ -208,8 +214,8 @@ function describeEffort({
   const back = continuations.reduce((sum, { count: amount }) => sum + amount, 0);
   const sent = back === 0 ? [] : [words.sentBack(back)];
   const work = [
-    count(steps, 'step'),
-    count(toolCalls, 'tool call'),
+    formatCount(steps, 'step'),
+    formatCount(toolCalls, 'tool call'),
     ...sent,
     words.formatElapsed(milliseconds),
   ];

@@ -6,7 +6,7 @@ import { event, sampleRun, todoView } from '../../../test/support/sample-run.ts'
 import type { AgentEvent } from '../../agent/agent-event.ts';
 import type { ViewEvent } from './events.ts';
 import { createPage } from './page.ts';
-import { createState, reduce, type ViewState } from './state.ts';
+import { createState, reduceView, type ViewState } from './state.ts';
 import { drawLiving } from './view.ts';
 
 interface Look {
@@ -31,7 +31,7 @@ function drawn(events: readonly ViewEvent[], look: Look = {}): string[] {
     changes,
   } = look;
   const size = { type: 'resized', columns, rows } as const;
-  const state = [size, ...events].reduce<ViewState>(reduce, createState(kind, 0));
+  const state = [size, ...events].reduce<ViewState>(reduceView, createState(kind, 0));
   const page = createPage({ columns, color, unicode }, 1);
   const living = drawLiving(page, { ...state, ...changes }, speech);
   return renderToString(createElement(Fragment, null, living), { columns }).split('\n');

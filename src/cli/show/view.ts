@@ -4,8 +4,13 @@
 import { Box, Text } from 'ink';
 import { createElement as h, type ReactNode } from 'react';
 import { bareCheck } from '../../core/check-specs.ts';
-import { isShort, permissionAnswers, seen, wantedLines } from '../ask-at-terminal.ts';
-import { count, type Style } from '../print.ts';
+import {
+  isShort,
+  permissionAnswers,
+  showControls,
+  wantedLines,
+} from '../ask-at-terminal.ts';
+import { formatCount, type Style } from '../print.ts';
 import {
   callLine,
   callResult,
@@ -310,7 +315,7 @@ function drawPermission(page: Page, state: ViewState): ReactNode[] {
     ...lines.map((line) => cut(page, line)),
     ...(others === 0
       ? []
-      : [row(page, [[`${count(others, 'other question')} after it`, 'dim']], 2)]),
+      : [row(page, [[`${formatCount(others, 'other question')} after it`, 'dim']], 2)]),
     h(
       Box,
       { flexWrap: 'wrap' },
@@ -321,7 +326,7 @@ function drawPermission(page: Page, state: ViewState): ReactNode[] {
 
 function drawCheckQuestion(page: Page, { checkQuestion }: ViewState): ReactNode[] {
   if (checkQuestion === null) return [];
-  const question = seen(
+  const question = showControls(
     page,
     checkQuestion.slice(0, longestPattern).replaceAll('\n', ' '),
   );
@@ -346,7 +351,7 @@ function drawInput(page: Page, { kind, input, queued }: ViewState): ReactNode[] 
   if (input.text === '') {
     const hint =
       queued > 0
-        ? `${count(queued, 'message')} to join at the next step`
+        ? `${formatCount(queued, 'message')} to join at the next step`
         : 'type to steer, Enter sends';
     return [
       cut(

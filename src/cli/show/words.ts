@@ -6,7 +6,7 @@ import { bareCheck } from '../../core/check-specs.ts';
 import type { TextKind } from '../../core/texts.ts';
 import { isEnded, type TodoStatus } from '../../core/todo.ts';
 import { formatTime } from '../describe-time.ts';
-import { count, type Style } from '../print.ts';
+import { formatCount, type Style } from '../print.ts';
 import type { ViewState } from './state.ts';
 
 /** `12 ms`, `2.1 s`, `5 min`: at most six letters, which fit at the end of a line. */
@@ -86,7 +86,7 @@ export const standingNames: Readonly<Record<Standing, string>> = {
 };
 
 /** `5 checked · 2 claimed, not checked · 1 open`, best standing first. */
-export function tally(found: readonly Standing[], separator: string): string {
+export function tallyPlan(found: readonly Standing[], separator: string): string {
   const counted = standings.toReversed().flatMap((standing) => {
     const amount = found.filter((each) => each === standing).length;
     return amount === 0 ? [] : [`${amount} ${standingNames[standing]}`];
@@ -180,8 +180,8 @@ export function describeContinuation(
 /** `2 of 3 todos open`; an unknown plan has no total. */
 function formatOpenTodos(open: number, total: number): string {
   return total < open
-    ? `${count(open, 'todo')} open`
-    : `${open} of ${count(total, 'todo')} open`;
+    ? `${formatCount(open, 'todo')} open`
+    : `${open} of ${formatCount(total, 'todo')} open`;
 }
 
 /** The first sentence of the agent's text, which is usually its claim. */
@@ -225,7 +225,7 @@ function reasonOf(
       const droppedNames =
         dropped.length === 1
           ? `"${quote(dropped[0] ?? '')}"`
-          : count(dropped.length, 'todo');
+          : formatCount(dropped.length, 'todo');
       return `it left ${dropped.length === 0 ? 'todos' : droppedNames} out of the plan`;
     }
     case 'failed-check': {
@@ -306,6 +306,6 @@ export function tellingArgument(tool: string, input: unknown): string {
   );
   if (parts.length > 0) return parts.join(' ');
   const list = argumentsByName.get('todos') ?? argumentsByName.get('items');
-  if (Array.isArray(list)) return count(list.length, 'todo');
+  if (Array.isArray(list)) return formatCount(list.length, 'todo');
   return texts([...usualArguments, ...argumentsByName.keys()])[0] ?? '';
 }

@@ -50,7 +50,7 @@ export const claudeCodeLanguage: read.HookLanguage = {
       ({ fields }) => read.completionOf(todoKeyOf(fields['task_id'])),
     ],
     ...read.sessionHooks,
-    Notification: ['other', read.notified],
+    Notification: ['other', read.readNotice],
     StopFailure: ['other', read.stopFailed],
   },
   tools: {

@@ -14,9 +14,9 @@ import {
 } from '../install/hook-host.ts';
 import type { InstallBasis, Project } from '../install/installer.ts';
 import {
-  broken,
-  note,
-  ok,
+  brokenRow,
+  noteRow,
+  okRow,
   readSource,
   readSources,
   settingIn,
@@ -163,18 +163,19 @@ function look(
       const isLocal = scopes.includes('project');
       return [
         [
-          ignored && broken('trust', ignored, `make ${wrong.path} plain JSON`),
+          ignored && brokenRow('trust', ignored, `make ${wrong.path} plain JSON`),
           off && switchedOff(off, 'disableAllHooks'),
-          isManaged && broken('trust', managed, 'ask the administrator of this machine'),
-          ok('trust', 'Settings can be read, and hooks are allowed.'),
+          isManaged &&
+            brokenRow('trust', managed, 'ask the administrator of this machine'),
+          okRow('trust', 'Settings can be read, and hooks are allowed.'),
         ],
         [
-          !isOn && broken('todo-tools', toolsOff, mend),
-          ok('todo-tools', 'The todo tools are on.'),
+          !isOn && brokenRow('todo-tools', toolsOff, mend),
+          okRow('todo-tools', 'The todo tools are on.'),
         ],
         [
           search &&
-            note(
+            noteRow(
               'tool-search',
               `${search.path} sets ENABLE_TOOL_SEARCH to "auto", as older versions of init did: ${allToolsSent}`,
               `${mend}; if you set it yourself, take "ENABLE_TOOL_SEARCH" out of ${search.path}`,
@@ -182,11 +183,11 @@ function look(
         ],
         server,
         [
-          !isTrusted && isLocal && isLocalTracked && note('grants', tracked, untrack),
+          !isTrusted && isLocal && isLocalTracked && noteRow('grants', tracked, untrack),
           !isTrusted &&
             !isLocal &&
-            note('grants', committed, `untildone init ${hostName}`),
-          ok('grants', 'todo_pause and todo_verify are allowed without asking.'),
+            noteRow('grants', committed, `untildone init ${hostName}`),
+          okRow('grants', 'todo_pause and todo_verify are allowed without asking.'),
         ],
       ];
     },

@@ -45,7 +45,7 @@ const readers: driver.Readers = {
   'turn.failed'({ error }) {
     const message = textOf(recordOf(error)['message']) ?? 'unknown';
     const status = Number(/status (\d{3})/u.exec(message)?.[1]);
-    return [driver.failure(message, status), { type: 'ended', end: 'error' }];
+    return [driver.describeFailure(message, status), { type: 'ended', end: 'error' }];
   },
 };
 

@@ -15,7 +15,7 @@ export const codexLanguage: read.HookLanguage = {
     ...read.sessionHooks,
     PermissionRequest: ['other', read.humanAsked],
     SessionEnd: ['ending', read.sessionEnded],
-    Interrupt: ['ending', read.interrupted],
+    Interrupt: ['ending', read.readInterruption],
   },
   tools: {
     ownTool: /^mcp__untildone__/u,

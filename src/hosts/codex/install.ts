@@ -13,8 +13,8 @@ import { askOr, readSettingsFile } from '../install/files.ts';
 import { type HookPlace, hookInstaller, serverName } from '../install/hook-host.ts';
 import type { InstallBasis, Project } from '../install/installer.ts';
 import {
-  broken,
-  ok,
+  brokenRow,
+  okRow,
   readSource,
   readSources,
   settingIn,
@@ -212,22 +212,23 @@ function look(
       const planOff = `The plan tool is off: the model needs tools.${planTool}.enabled.`;
       return [
         [
-          unreadable && broken('trust', unreadable, `mend ${wrong.path}`),
+          unreadable && brokenRow('trust', unreadable, `mend ${wrong.path}`),
           readSetting('features', 'hooks') === false &&
-            broken('trust', hooksOff, 'codex features enable hooks'),
-          isUntrusted && broken('trust', untrusted, 'set its trust_level to "trusted"'),
+            brokenRow('trust', hooksOff, 'codex features enable hooks'),
+          isUntrusted &&
+            brokenRow('trust', untrusted, 'set its trust_level to "trusted"'),
           off &&
-            broken(
+            brokenRow(
               'trust',
               `The hook ${off} is switched off.`,
               'switch it on with /hooks in Codex',
             ),
-          ok('trust', 'Codex trusts the hooks as they are written.'),
+          okRow('trust', 'Codex trusts the hooks as they are written.'),
         ],
         [
           readSetting('tools', planTool, 'enabled') !== true &&
-            broken('todo-tools', planOff, mend),
-          ok('todo-tools', 'The plan tool is on.'),
+            brokenRow('todo-tools', planOff, mend),
+          okRow('todo-tools', 'The plan tool is on.'),
         ],
         server,
       ];

@@ -20,7 +20,10 @@ const modes = {
 const readers: driver.Readers = {
   'assistant.message'({ messageId, content }) {
     const id = textOf(messageId);
-    return [...(id ? [{ type: 'step', id } as const] : []), ...driver.spoken(content)];
+    return [
+      ...(id ? [{ type: 'step', id } as const] : []),
+      ...driver.joinSpokenText(content),
+    ];
   },
   'tool.execution_start': ({ toolCallId, toolName, arguments: input }) =>
     driver.toolStarted(toolCallId, toolName, input),
@@ -37,7 +40,10 @@ const readers: driver.Readers = {
     },
   ],
   'session.error': ({ message, statusCode }) => [
-    driver.failure(textOf(message) ?? 'Copilot CLI ended with an error.', statusCode),
+    driver.describeFailure(
+      textOf(message) ?? 'Copilot CLI ended with an error.',
+      statusCode,
+    ),
   ],
   // Only this line holds the id.
   result: ({ sessionId, exitCode }) => [

@@ -27,7 +27,7 @@ export const copilotLanguage: read.HookLanguage = {
   hooks: {
     ...read.turnHooks,
     // The payload does not hold the agent's words, and its transcript lags behind.
-    Stop: ['stop', (...stop) => ({ ...read.stopped(...stop), end: 'normal' })],
+    Stop: ['stop', (...stop) => ({ ...read.readStop(...stop), end: 'normal' })],
     SubagentStop: ['other', subagentStopped],
     PostToolUse: ['other', toolUsed],
     PostToolUseFailure: ['other', toolUsed],
@@ -127,7 +127,7 @@ function toolUsed(payload: read.Payload, language: read.HookLanguage): HookAsks 
   const wait =
     job && ({ type: 'wait-started', wait: { kind: 'background', job } } as const);
   const started = wait
-    ? read.happened(payload, 'side', wait, `job:${job.id}`).events
+    ? read.recordEvent(payload, 'side', wait, `job:${job.id}`).events
     : [];
   return {
     ...ended,
@@ -160,7 +160,12 @@ function subagentStopped(payload: read.Payload): HookAsks | null {
   const jobId = payload.agentId?.slice(0, 200);
   if (!jobId) return null;
   const wait = { kind: 'background', jobId } as const;
-  return read.happened(payload, 'side', { type: 'wait-ended', wait }, `ended:${jobId}`);
+  return read.recordEvent(
+    payload,
+    'side',
+    { type: 'wait-ended', wait },
+    `ended:${jobId}`,
+  );
 }
 
 /**

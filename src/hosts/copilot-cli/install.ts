@@ -12,7 +12,7 @@ import {
   serverName,
   switchedOff,
 } from '../install/hook-host.ts';
-import { broken, ok, readSource, readSources } from '../install/installer.ts';
+import { brokenRow, okRow, readSource, readSources } from '../install/installer.ts';
 import { entry, member } from '../install/json-text.ts';
 import { listOf } from '../untrusted.ts';
 import { copilotLanguage, hostName } from './host.ts';
@@ -108,7 +108,7 @@ export const copilotInstaller = hookInstaller({
         return [
           [
             wrong &&
-              broken(
+              brokenRow(
                 'trust',
                 `Copilot CLI cannot read ${wrong.path}: it ${wrong.problem}.`,
                 'mend it',
@@ -116,8 +116,8 @@ export const copilotInstaller = hookInstaller({
             off && switchedOff(off, 'disableAllHooks'),
             !scopes.includes('user') &&
               !isTrusted() &&
-              broken('trust', untrusted, mendTrust),
-            ok('trust', 'Settings can be read, and hooks are allowed.'),
+              brokenRow('trust', untrusted, mendTrust),
+            okRow('trust', 'Settings can be read, and hooks are allowed.'),
           ],
           server,
         ];

@@ -55,7 +55,7 @@ function createReaders(): driver.Readers {
     const text = spoken;
     spoken = '';
     isAnswering = false;
-    return driver.spoken(text);
+    return driver.joinSpokenText(text);
   }
 
   return {
@@ -103,7 +103,11 @@ function createReaders(): driver.Readers {
         return [...facts, { type: 'ended', end: text === '' ? 'empty' : 'normal', text }];
       const message = textOf(recordOf(error)['message']) ?? 'an error without a word';
       const code = Number(/"code":\s*(\d+)/u.exec(message)?.[1]);
-      return [...facts, driver.failure(message, code), { type: 'ended', end: 'error' }];
+      return [
+        ...facts,
+        driver.describeFailure(message, code),
+        { type: 'ended', end: 'error' },
+      ];
     },
   };
 }

@@ -16,11 +16,11 @@ export const todoTool = 'write_todos';
 export const geminiLanguage: read.HookLanguage = {
   host: hostName,
   hooks: {
-    AfterAgent: ['stop', read.stopped],
+    AfterAgent: ['stop', read.readStop],
     BeforeTool: ['completion', read.completionsAsked],
     AfterTool: ['other', read.toolEnded],
     // This hook also fires with our own text, which the record knows.
-    BeforeAgent: ['other', read.prompted],
+    BeforeAgent: ['other', read.readPrompt],
     SessionStart: read.sessionHooks.SessionStart,
     SessionEnd: read.sessionHooks.SessionEnd,
     // The only notification of this host: a tool waits for permission.

@@ -8,8 +8,14 @@ import { hookTimeouts } from '../asked-call.ts';
 import { wholeFileComment } from '../install/changes.ts';
 import { hookInstaller, serverName, switchedOff } from '../install/hook-host.ts';
 import type { InstallBasis, Project } from '../install/installer.ts';
-import { broken, note, ok, readSource, settingsIn } from '../install/installer.ts';
-import { type Place, settingsPlace } from '../install/settings-host.ts';
+import {
+  brokenRow,
+  noteRow,
+  okRow,
+  readSource,
+  settingsIn,
+} from '../install/installer.ts';
+import { type SettingsProject, settingsPlace } from '../install/settings-host.ts';
 import { listOf } from '../untrusted.ts';
 import { geminiLanguage, hostName, todoTool, toolPrefix } from './host.ts';
 
@@ -68,7 +74,7 @@ function look({ env, home }: InstallBasis, found: Project) {
     env['GEMINI_CLI_SYSTEM_SETTINGS_PATH'] || '/etc/gemini-cli/settings.json';
 
   /** Whether the folder is trusted; null: the host has not asked yet. */
-  function isTrusted({ project, sources }: Place): boolean | null {
+  function isTrusted({ project, sources }: SettingsProject): boolean | null {
     const setting = env['GEMINI_CLI_TRUST_WORKSPACE'];
     if (setting === 'true' || setting === 'false') return setting === 'true';
     // The setting of a project does not count.
@@ -122,19 +128,19 @@ function look({ env, home }: InstallBasis, found: Project) {
         [
           hooks?.value === false && switchedOff(hooks.path, 'hooksConfig.enabled'),
           isDisabled &&
-            broken(
+            brokenRow(
               'trust',
               'Our hooks are disabled.',
               `/hooks enable ${serverName} in gemini`,
             ),
-          trusted === false && broken('trust', untrusted, trustAdvice),
-          trusted === null && note('trust', untrusted, trustAdvice),
-          ok('trust', 'The folder is trusted, and hooks are allowed.'),
+          trusted === false && brokenRow('trust', untrusted, trustAdvice),
+          trusted === null && noteRow('trust', untrusted, trustAdvice),
+          okRow('trust', 'The folder is trusted, and hooks are allowed.'),
         ],
         [
-          isShut && broken('todo-tools', shut, `add "${serverName}" to mcp.allowed`),
-          policies && note('todo-tools', mayAsk, mend),
-          ok('todo-tools', granted),
+          isShut && brokenRow('todo-tools', shut, `add "${serverName}" to mcp.allowed`),
+          policies && noteRow('todo-tools', mayAsk, mend),
+          okRow('todo-tools', granted),
         ],
       ];
     },

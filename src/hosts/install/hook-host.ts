@@ -10,7 +10,7 @@ import { type Fields, listOf, recordOf } from '../untrusted.ts';
 import type { Edit, FileTarget } from './changes.ts';
 import * as files from './files.ts';
 import * as installer from './installer.ts';
-import { broken, note, ok, readSource } from './installer.ts';
+import { brokenRow, noteRow, okRow, readSource } from './installer.ts';
 import type { Json } from './json-text.ts';
 
 export const serverName = 'untildone';
@@ -257,20 +257,20 @@ function examineServer(
   const isGone = command !== 'npx' && typeof program === 'string' && !existsSync(program);
   return [
     !command &&
-      broken(
+      brokenRow(
         'server',
         'The MCP server is not registered, so the model cannot pause.',
         mend,
       ),
     isGone &&
-      broken(
+      brokenRow(
         'server',
         `The MCP server is registered, but its program is gone: ${program}`,
         mend,
       ),
     enabled === false &&
-      note('server', 'The MCP server is switched off, so the model cannot pause.'),
-    ok('server', `The MCP server is registered${rights}.`),
+      noteRow('server', 'The MCP server is switched off, so the model cannot pause.'),
+    okRow('server', `The MCP server is registered${rights}.`),
   ];
 }
 
@@ -329,4 +329,8 @@ export function hookElement(
 
 /** The finding that a setting switches hooks off. */
 export const switchedOff = (path: string, key: string) =>
-  broken('trust', `Hooks are switched off in ${path}.`, `take "${key}" out of ${path}`);
+  brokenRow(
+    'trust',
+    `Hooks are switched off in ${path}.`,
+    `take "${key}" out of ${path}`,
+  );

@@ -130,9 +130,9 @@ const finding =
     sentence,
     mend,
   });
-export const ok = finding('ok');
-export const note = finding('note');
-export const broken = finding('broken');
+export const okRow = finding('ok');
+export const noteRow = finding('note');
+export const brokenRow = finding('broken');
 
 export type Source = ReturnType<typeof readSources>[number];
 /**

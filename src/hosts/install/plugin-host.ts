@@ -151,12 +151,12 @@ function surveyPlugin(
       const [settings = [], ...others] = examine(scopes);
       return [
         [
-          unreadable && installer.broken('settings', unreadable, `mend ${wrong.path}`),
+          unreadable && installer.brokenRow('settings', unreadable, `mend ${wrong.path}`),
           ...settings,
         ],
         [
           isTwice &&
-            installer.note(
+            installer.noteRow(
               'plugin',
               twice,
               `untildone init ${host.name}${flag} --uninstall`,

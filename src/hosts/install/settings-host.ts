@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Edit, FileTarget } from './changes.ts';
 import { type HookPlace, serverName } from './hook-host.ts';
 import type * as installer from './installer.ts';
-import { broken, note, ok, readSources } from './installer.ts';
+import { brokenRow, noteRow, okRow, readSources } from './installer.ts';
 
 type Settings = Readonly<{
   title: string;
@@ -23,19 +23,22 @@ type Settings = Readonly<{
     path: string,
   ): Readonly<{ edits?: readonly Edit[]; targets?: readonly FileTarget[] }>;
   /** Notes for `init`. */
-  notes?(at: Place): readonly string[];
+  notes?(at: SettingsProject): readonly string[];
   /**
    * Examines what only this host knows.
    * @param mend the command that installs again
    */
-  examine(at: Place, mend: string): installer.Examination;
+  examine(at: SettingsProject, mend: string): installer.Examination;
 }>;
 
 /**
  * What was found for the host. `project`: the folder in which the host has to be started.
  * `sources`: the settings files that exist, the strongest first.
  */
-export type Place = Readonly<{ project: string; sources: readonly installer.Source[] }>;
+export type SettingsProject = Readonly<{
+  project: string;
+  sources: readonly installer.Source[];
+}>;
 
 /** Completes what a host says of its settings.json with all that such hosts share. */
 export function settingsPlace(found: installer.Project, settings: Settings): HookPlace {
@@ -46,7 +49,10 @@ export function settingsPlace(found: installer.Project, settings: Settings): Hoo
   const user = join(userFolder, 'settings.json');
   const hookFiles = { project: own, shared: own, user };
   const serverIn = (path: string) => [path, 'mcpServers', serverName] as const;
-  const look = (): Place => ({ project, sources: readSources([managed, own, user]) });
+  const look = (): SettingsProject => ({
+    project,
+    sources: readSources([managed, own, user]),
+  });
   const isElsewhere = found.folder !== project;
   const elsewhere = `${title} reads ${file} only in the folder where it is started: start it in ${project}, or install with --user.`;
   return {
@@ -75,9 +81,9 @@ export function settingsPlace(found: installer.Project, settings: Settings): Hoo
         wrong && `${title} does not start with ${wrong.path}: it ${wrong.problem}.`;
       return [
         [
-          unreadable && broken('settings', unreadable, `mend ${wrong.path}`),
-          !scopes.includes('user') && isElsewhere && note('settings', elsewhere),
-          ok('settings', 'The settings can be read.'),
+          unreadable && brokenRow('settings', unreadable, `mend ${wrong.path}`),
+          !scopes.includes('user') && isElsewhere && noteRow('settings', elsewhere),
+          okRow('settings', 'The settings can be read.'),
         ],
         server,
         ...settings.examine(at, mend),

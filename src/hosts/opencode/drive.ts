@@ -6,8 +6,8 @@ import type { HostDriver } from '../../engine/host-driver.ts';
 import {
   conversationOf,
   createLineReader,
+  joinSpokenText,
   type Readers,
-  spoken,
   unknownIf,
 } from '../driver.ts';
 import { shippedFolder } from '../install/files.ts';
@@ -35,7 +35,7 @@ const readers: Readers = {
     ...conversationOf(sessionID),
     { type: 'step', id: textOf(recordOf(part)['messageID']) ?? '' },
   ],
-  text: ({ part }) => spoken(recordOf(part)['text']),
+  text: ({ part }) => joinSpokenText(recordOf(part)['text']),
   tool_use({ part }) {
     const { tool, callID, state } = recordOf(part);
     const { status, input, output, error } = recordOf(state);

@@ -7,7 +7,7 @@ import {
 } from '../../../test/support/opencode-case.ts';
 import { startPlugin, stoppedPlugin } from '../../../test/support/opencode-stage.ts';
 import { createState } from '../../core/state.ts';
-import { follow, hear } from './follow.ts';
+import { handleHostEvent, openCodeSession } from './follow.ts';
 import { hostId } from './host.ts';
 
 describe('idle with open todos', () => {
@@ -332,12 +332,12 @@ describe('what is known at once', () => {
     const isStopped = () =>
       [...plugin.told.of(sessionId).holds].some(({ why }) => why.includes('stopped'));
     const aborted = { name: 'MessageAbortedError', data: { message: 'Aborted' } };
-    hear(plugin, failing(aborted));
+    handleHostEvent(plugin, failing(aborted));
     expect(isStopped()).toBe(true);
     const agent = { name: 'build', model: null, variant: null };
-    follow(plugin, sessionId).hearHuman({ id: 'msg_1', text: 'go', agent });
+    openCodeSession(plugin, sessionId).hearHuman({ id: 'msg_1', text: 'go', agent });
     expect(isStopped()).toBe(false);
-    hear(plugin, failing({ name: 'APIError' }));
+    handleHostEvent(plugin, failing({ name: 'APIError' }));
     expect(isStopped()).toBe(false);
   });
 
@@ -353,7 +353,7 @@ describe('what is known at once', () => {
     };
     expect(await plugin.told.host.inject(sends)).toEqual({ taken: true });
     const agent = { name: 'build', model: null, variant: null };
-    follow(plugin, sessionId).hearHuman({ id: 'msg_1', text: 'Wait.', agent });
+    openCodeSession(plugin, sessionId).hearHuman({ id: 'msg_1', text: 'Wait.', agent });
     expect(await plugin.told.host.inject(sends)).toMatchObject({ taken: false });
   });
 

@@ -6,11 +6,11 @@
 // fills it if the step was the last; if tool calls follow, nobody ever sees it.
 import { endsInQuestion } from '../../core/safe-text.ts';
 import { isOnItsWay, type Session } from '../../core/state.ts';
-import { type Happening, stopped, type ToldAdapter, waitEnded } from '../told.ts';
-import { changesTheHost, followPlugin } from '../told-plugin.ts';
+import { type EventDraft, stopHold, type ToldAdapter, waitEnded } from '../told.ts';
+import { changesTheHost, pluginSession } from '../told-plugin.ts';
 import { type Fields, listOf, readHostError, recordOf, textOf } from '../untrusted.ts';
 import type { HostMessage, Plugin, SessionMemory } from './host.ts';
-import { messageOf, placeOf } from './host.ts';
+import { createMessageIds, messageOf } from './host.ts';
 import {
   idOf,
   readCall,
@@ -55,7 +55,7 @@ const shellSentence = 'The following tool was executed by the user';
 const errorDelayMs = 300;
 
 /** Hands one event of the host to the session that it concerns. */
-export function hear(plugin: Plugin, event: unknown) {
+export function handleHostEvent(plugin: Plugin, event: unknown) {
   const { type, id, properties } = recordOf(event);
   const fields = recordOf(properties);
   const sessionId = idOf(fields['sessionID']) ?? idOf(recordOf(fields['info'])['id']);
@@ -64,16 +64,16 @@ export function hear(plugin: Plugin, event: unknown) {
   // Only events with these names concern a session.
   const concernsSession = /^(session|message|todo|permission|question)\./.test(name);
   if (concernsSession && sessionId && eventId !== null)
-    follow(plugin, sessionId, eventId).hear(name, fields);
+    openCodeSession(plugin, sessionId, eventId).hear(name, fields);
 }
 
 /**
  * The functions of one session in OpenCode. May be called often.
  * @param eventId the id of the event that the host reports
  */
-export function follow(plugin: Plugin, id: string, eventId = '') {
+export function openCodeSession(plugin: Plugin, id: string, eventId = '') {
   const { told, calls, clock, headless, voice, directory } = plugin;
-  const followed = followPlugin(plugin, id);
+  const followed = pluginSession(plugin, id);
   const { memory, record, after, later, tell, stopAnswered, event, ...rest } = followed;
   const { humanSpoke, prepareStop, closeCompaction } = rest;
 
@@ -100,7 +100,7 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     'session.idle'() {
       const { info, busy } = memory;
       // After a turn that failed or was aborted, a second idle is an echo.
-      if (!busy && !memory.failedSinceBusy) after(stopWhileIdle, stopped);
+      if (!busy && !memory.failedSinceBusy) after(stopWhileIdle, stopHold);
       if (!busy) return;
       memory.busy = false;
       const ended = waitEnded({ kind: 'background', jobId: id });
@@ -168,7 +168,7 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
       const requestId = idOf(fields[key]);
       const wait = { kind, ...answerOf?.(fields), requestId };
       if (requestId !== null)
-        later({ type, wait } as Happening, `${type}/${kind}/${requestId}`);
+        later({ type, wait } as EventDraft, `${type}/${kind}/${requestId}`);
     };
   }
 
@@ -198,7 +198,7 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     // An abort between two steps has no event of its own.
     const isAbort =
       error !== null && readHostError(error, clock.now()).type === 'human-aborted';
-    const isStopped = [...memory.holds].some(({ why }) => why === stopped.why);
+    const isStopped = [...memory.holds].some(({ why }) => why === stopHold.why);
     if (isAbort) memory.abortedSinceBusy = true;
     if (isAbort && !isStopped) aborted('interrupted');
     // The answer to a continuation counts once the model has begun it.
@@ -289,7 +289,7 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
   async function holdStep(stepId: string, session: Session) {
     const held = {
       stepId,
-      ...placeOf(`hold:${stepId}`, clock.now()),
+      ...createMessageIds(`hold:${stepId}`, clock.now()),
       isWanted: false,
       text: null,
     };
@@ -412,7 +412,8 @@ export function follow(plugin: Plugin, id: string, eventId = '') {
     inject({ key, session, text, epoch }) {
       const held = memory.held?.isWanted ? memory.held : null;
       if (held !== null) held.text = text;
-      const ids = held ?? placeOf(key, session.injection?.at ?? session.updatedAt);
+      const ids =
+        held ?? createMessageIds(key, session.injection?.at ?? session.updatedAt);
       memory.sent = { messageId: ids.messageId, epoch };
       const part = { text, synthetic: true, metadata: { untildone: { key } } };
       return calls.prompt(id, messageOf(ids, withHostAgent(session), part));

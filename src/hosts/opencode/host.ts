@@ -6,7 +6,7 @@ import type { Session } from '../../core/state.ts';
 import type { Handled } from '../../engine/engine.ts';
 import type { Clock } from '../../engine/host.ts';
 import { sha256 } from '../../engine/system.ts';
-import type { Memory, Notice } from '../told.ts';
+import type { Notice, ToldMemory } from '../told.ts';
 import type { ToldPlugin } from '../told-plugin.ts';
 import {
   type Fields,
@@ -120,10 +120,10 @@ export function hostId(prefix: 'msg' | 'prt', key: string, at: number): string {
 }
 
 /** The ids of a message and its part; see `hostId`. */
-export function placeOf(key: string, at: number) {
+export function createMessageIds(key: string, at: number) {
   return { messageId: hostId('msg', key, at), partId: hostId('prt', key, at) };
 }
-type MessageIds = ReturnType<typeof placeOf>;
+type MessageIds = ReturnType<typeof createMessageIds>;
 type PromptPart = Omit<PromptBodyLike['parts'][number], 'id' | 'type'>;
 
 /**
@@ -185,7 +185,7 @@ export function createMemory() {
   };
 }
 type OwnMemory = ReturnType<typeof createMemory>;
-export type SessionMemory = Memory<OwnMemory>;
+export type SessionMemory = ToldMemory<OwnMemory>;
 export type HostMessage = NonNullable<ReturnType<typeof readMessage>>;
 
 export type Plugin = ToldPlugin<OwnMemory> & Readonly<{ calls: HostCalls }>;

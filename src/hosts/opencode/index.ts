@@ -17,14 +17,20 @@ import {
 } from '../told-commands.ts';
 import {
   changesTheHost,
-  createPlace,
+  createPluginHost,
   createToldPlugin,
-  followPlugin,
+  pluginSession,
 } from '../told-plugin.ts';
 import { recordOf, textOf } from '../untrusted.ts';
-import { follow, hear, leavesOnIdle } from './follow.ts';
+import { handleHostEvent, leavesOnIdle, openCodeSession } from './follow.ts';
 import type { Plugin } from './host.ts';
-import { createHostCalls, createMemory, hostId, messageOf, placeOf } from './host.ts';
+import {
+  createHostCalls,
+  createMemory,
+  createMessageIds,
+  hostId,
+  messageOf,
+} from './host.ts';
 import type {
   ConfigLike,
   HooksLike,
@@ -51,7 +57,7 @@ const loadedTwice =
 export function createOpenCodePlugin(options: OpenCodePluginOptions = {}): PluginLike {
   return async ({ client, directory }) => {
     const headless = leavesOnIdle(options.argv ?? process.argv);
-    const location = createPlace(
+    const location = createPluginHost(
       { name: 'opencode', directory, headless },
       options,
       (toast) => calls.toast(toast),
@@ -62,7 +68,7 @@ export function createOpenCodePlugin(options: OpenCodePluginOptions = {}): Plugi
       setTimeout(() => location.voice.warnOnce(loadedTwice), 0);
       return {};
     }
-    const own = { id: directory, createMemory, adapter: follow };
+    const own = { id: directory, createMemory, adapter: openCodeSession };
     const plugin = await createToldPlugin({ ...location, calls }, own);
     if (plugin === null) return {};
     folders.add(directory);
@@ -106,13 +112,13 @@ function createHooks(plugin: Plugin): HooksLike {
         };
       offer(config);
     }),
-    event: quietly(({ event }) => hear(plugin, event)),
+    event: quietly(({ event }) => handleHostEvent(plugin, event)),
     'chat.message': quietly(async ({ sessionID }, { message, parts }) => {
       const read = readMessage(message, parts);
       // Messages without a text of a human are skipped at once: the host waits for us
       // with our own messages too.
       if (read === null || read.text === null) return;
-      const text = await follow(plugin, sessionID).hearHuman(read);
+      const text = await openCodeSession(plugin, sessionID).hearHuman(read);
       if (text === null) return;
       const id = hostId('prt', `handed ${read.id}`, plugin.clock.now());
       parts.push({
@@ -146,16 +152,17 @@ function createHooks(plugin: Plugin): HooksLike {
     'experimental.chat.messages.transform': quietly(async (_input, { messages }) => {
       const all = messages.map(recordOf);
       const id = textOf(recordOf(all[0]?.['info'])['sessionID']);
-      if (id !== null && headless) await follow(plugin, id).beforeStep(all);
+      if (id !== null && headless) await openCodeSession(plugin, id).beforeStep(all);
     }),
     'experimental.session.compacting': quietly(async ({ sessionID }, { context }) => {
-      const { later, planReminder } = followPlugin(plugin, sessionID);
+      const { later, planReminder } = pluginSession(plugin, sessionID);
       later(waitStarted({ kind: 'compaction' }));
       const text = await planReminder();
       if (text !== null) context.push(text);
     }),
     'experimental.text.complete': quietly(async ({ sessionID, messageID }, { text }) => {
-      if (headless) await follow(plugin, sessionID).textCompleted(messageID, text);
+      if (headless)
+        await openCodeSession(plugin, sessionID).textCompleted(messageID, text);
     }),
     // The host knows no command that is only answered: this error keeps the command from
     // the model. The terminal of the host shows nothing of it.
@@ -217,7 +224,7 @@ function definePluginTool(plugin: Plugin, tool: TodoTool): ToolDefinitionLike {
     description: tool.description,
     args: tool.inputSchema.properties as never,
     async execute(input, { sessionID }) {
-      const { memory, callTool } = followPlugin(plugin, sessionID);
+      const { memory, callTool } = pluginSession(plugin, sessionID);
       return (
         await callTool(tool, input, memory.info?.parentId == null ? 'agent' : 'worker')
       ).text;
@@ -236,7 +243,7 @@ async function showAnswer(plugin: Plugin, id: string, name: CommandName, words: 
   const session = headless || memory.busy ? null : await record();
   if (session !== null) {
     const part = { text, ignored: true, metadata: { untildone: { notice: true } } };
-    const ids = placeOf(told.identifiers.next(), clock.now());
+    const ids = createMessageIds(told.identifiers.next(), clock.now());
     if ((await calls.show(id, messageOf(ids, session, part))) === null) return;
   }
   await voice.show({ level: 'info', title: `/${name}`, message: text });

@@ -6,7 +6,7 @@ import { isAbsolute, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Edit } from '../install/changes.ts';
 import type { Examination, InstallBasis, Project, Source } from '../install/installer.ts';
-import { broken, note, ok, readSources } from '../install/installer.ts';
+import { brokenRow, noteRow, okRow, readSources } from '../install/installer.ts';
 import { packageVersions } from '../install/json-text.ts';
 import { pluginInstaller } from '../install/plugin-host.ts';
 import { type Fields, listOf, recordOf } from '../untrusted.ts';
@@ -89,7 +89,7 @@ function look({ env, home }: InstallBasis, { folder, root: project }: Project) {
       const mend = `take it out of "plugin" in ${path}, then untildone init opencode`;
       const files = ourFiles.filter((file) => !existsSync(file));
       const sentence = `${path} names a plugin that is gone: `;
-      return files.map((file) => [broken('plugin-file', sentence + file, mend)]);
+      return files.map((file) => [brokenRow('plugin-file', sentence + file, mend)]);
     });
     const others = Object.entries(continuingPlugins).map(([name, hook]) => {
       const path = sources.findLast(
@@ -103,7 +103,7 @@ function look({ env, home }: InstallBasis, { folder, root: project }: Project) {
       const mend = hook
         ? `put "${hook}" into "disabled_hooks" of ${name}.json beside ${path}`
         : `take "${name}" out of "plugin" in ${path}`;
-      return path !== undefined && !isOff && broken('other-plugins', sentence, mend);
+      return path !== undefined && !isOff && brokenRow('other-plugins', sentence, mend);
     });
     const buildOf = (value: Fields) => recordOf(recordOf(value['agent'])['build']);
     const agents = sources.map(({ path, value }) => ({ path, value: buildOf(value) }));
@@ -114,15 +114,18 @@ function look({ env, home }: InstallBasis, { folder, root: project }: Project) {
     const off = `todowrite is switched off in ${setting?.path}: the model plans with the todo tools of untildone instead.`;
     return [
       [
-        pure && broken('settings', pure, 'unset OPENCODE_PURE'),
-        ok('settings', 'Settings can be read, and plugins are loaded.'),
+        pure && brokenRow('settings', pure, 'unset OPENCODE_PURE'),
+        okRow('settings', 'Settings can be read, and plugins are loaded.'),
       ],
       ...gone,
       [
         ...others,
-        ok('other-plugins', 'No other plugin that is known to continue agents.'),
+        okRow('other-plugins', 'No other plugin that is known to continue agents.'),
       ],
-      [isOff && note('todo-tools', off), ok('todo-tools', 'The model has a todo tool.')],
+      [
+        isOff && noteRow('todo-tools', off),
+        okRow('todo-tools', 'The model has a todo tool.'),
+      ],
     ];
   }
 

@@ -9,7 +9,7 @@ import {
   todo,
 } from '../../../test/support/opencode-case.ts';
 import { startPlugin } from '../../../test/support/opencode-stage.ts';
-import { factsOf, follow, leavesOnIdle } from './follow.ts';
+import { factsOf, leavesOnIdle, openCodeSession } from './follow.ts';
 import type { SessionMemory } from './host.ts';
 
 afterEach(() => {
@@ -400,7 +400,7 @@ function stopOf(
   memory.lastStep = step === null ? null : { ...whole, ...step };
   memory.lastText = { messageId: 'msg_2', text };
   memory.failedSinceBusy = failed;
-  return follow(plugin, 'ses_1').stopOf(factsOf(memory), null);
+  return openCodeSession(plugin, 'ses_1').stopOf(factsOf(memory), null);
 }
 
 describe('how a step ended', () => {
@@ -438,7 +438,7 @@ describe('how a step ended', () => {
         info: { id, parentId: 'ses_1', reverted: false },
       });
     const memory = plugin.told.of('ses_1');
-    expect(follow(plugin, 'ses_1').stopOf(factsOf(memory), null)).toMatchObject({
+    expect(openCodeSession(plugin, 'ses_1').stopOf(factsOf(memory), null)).toMatchObject({
       background: [{ id: 'ses_2', kind: 'subagent' }],
     });
   });

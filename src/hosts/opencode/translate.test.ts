@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { createWaitingPlugin, sessionId } from '../../../test/support/opencode-case.ts';
 import { recordOf } from '../untrusted.ts';
-import { hear } from './follow.ts';
+import { handleHostEvent } from './follow.ts';
 import type { Plugin, SessionMemory } from './host.ts';
 import { canEdit, isTodoToolOn, readMessage, splitModel } from './translate.ts';
 
@@ -32,7 +32,7 @@ function heard(
     }),
   };
   const memory = Object.assign(told.of(sessionId), known);
-  for (const event of events) hear({ ...plugin, told, headless }, event);
+  for (const event of events) handleHostEvent({ ...plugin, told, headless }, event);
   return { tells, memory, sessions: told.all().length };
 }
 

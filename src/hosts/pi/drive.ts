@@ -4,8 +4,8 @@ import { todoToolsFor } from '../../tools/todo-tools.ts';
 import {
   conversationOf,
   createLineReader,
+  joinSpokenText,
   type Readers,
-  spoken,
   toolStarted,
 } from '../driver.ts';
 import { shippedCall } from '../install/files.ts';
@@ -32,7 +32,7 @@ const readers: Readers = {
     const id = String(timestamp);
     return [
       { type: 'step', id },
-      ...spoken(read.text),
+      ...joinSpokenText(read.text),
       { type: 'usage', of: 'step', id, tokens, cost: amountOf(recordOf(cost)['total']) },
     ];
   },

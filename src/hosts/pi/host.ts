@@ -9,7 +9,7 @@ import { oneLine } from '../../core/safe-text.ts';
 import { todoToolsFor } from '../../tools/todo-tools.ts';
 import {
   type Notice,
-  stopped,
+  stopHold,
   type ToldAdapter,
   waitEnded,
   waitStarted,
@@ -49,7 +49,7 @@ const patienceMs = 1000;
 export function createPiExtension(options: shared.PluginOptions = {}): ExtensionLike {
   function start(pi: PiLike, context: ContextLike) {
     const { hasUI, cwd: directory, ui } = context;
-    const location = shared.createPlace(
+    const location = shared.createPluginHost(
       { name: 'pi', directory, headless: !hasUI },
       options,
       toast,
@@ -108,7 +108,7 @@ function offerToolsAndCommands(plugin: Plugin) {
       // Calls of one step keep their order: the work comes before its todo (V4).
       executionMode: 'sequential',
       async execute(_callId, input) {
-        const { ok, text } = await shared.followPlugin(plugin, id).callTool(tool, input);
+        const { ok, text } = await shared.pluginSession(plugin, id).callTool(tool, input);
         if (ok) return { content: [{ type: 'text', text }], details: undefined };
         // An error makes pi mark the result as failed.
         throw new Error(text);
@@ -133,7 +133,7 @@ function offerToolsAndCommands(plugin: Plugin) {
 /** Handlers for the events of pi, by their names. */
 function createHandlers(plugin: Plugin): Record<string, EventHandler> {
   const { told, clock, headless, identifiers, context, id } = plugin;
-  const followed = shared.followPlugin(plugin, id);
+  const followed = shared.pluginSession(plugin, id);
   const { memory, record, after, later, tell } = followed;
   /** What the model has to know beside the human's last words. */
   let extraText: Promise<string | null> | null = null;
@@ -160,7 +160,7 @@ function createHandlers(plugin: Plugin): Record<string, EventHandler> {
   if (headless) process.once('SIGINT', interrupted);
   else
     context.ui.onTerminalInput((data) => {
-      if (read.isEscape(data) && !memory.busy) after(stopWhileIdle, stopped);
+      if (read.isEscape(data) && !memory.busy) after(stopWhileIdle, stopHold);
       return undefined;
     });
 

@@ -2,7 +2,7 @@
 // by our package in the project's settings. Examines whether pi loads it, and only once.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { note, ok, readSources } from '../install/installer.ts';
+import { noteRow, okRow, readSources } from '../install/installer.ts';
 import { packageVersions } from '../install/json-text.ts';
 import { pluginInstaller } from '../install/plugin-host.ts';
 import { listOf, recordOf } from '../untrusted.ts';
@@ -50,14 +50,14 @@ export const piInstaller = pluginInstaller({
       sources,
       committed: [shared],
       examine: (scopes) => [
-        [ok('settings', 'Settings can be read.')],
+        [okRow('settings', 'Settings can be read.')],
         [
           scopes.includes('shared') &&
             !existsSync(join(own, 'trust.json')) &&
-            note('trust', untrusted),
+            noteRow('trust', untrusted),
         ],
         [
-          ok(
+          okRow(
             'todo-tools',
             'pi has no list of todos of its own: the model plans with those of untildone.',
           ),

@@ -24,7 +24,7 @@ export const qwenCodeLanguage: read.HookLanguage = {
       (payload, language) => {
         const ended = read.toolEnded(payload, language);
         if (payload.fields['is_interrupt'] !== true) return ended;
-        const { events } = read.interrupted(payload);
+        const { events } = read.readInterruption(payload);
         // The interrupt first: a call that it cut off is no work after it.
         return { ...ended, events: [...events, ...ended.events], decided: true };
       },
@@ -36,7 +36,7 @@ export const qwenCodeLanguage: read.HookLanguage = {
         phase === 'validation' ? read.completionOf(nonEmptyTextOf(title)) : null,
     ],
     ...read.sessionHooks,
-    Notification: ['other', read.notified],
+    Notification: ['other', read.readNotice],
     StopFailure: ['other', read.stopFailed],
   },
   tools: {

@@ -4,7 +4,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { hookElement, hookInstaller, switchedOff } from '../install/hook-host.ts';
-import { broken, note, ok, readSource, settingsIn } from '../install/installer.ts';
+import {
+  brokenRow,
+  noteRow,
+  okRow,
+  readSource,
+  settingsIn,
+} from '../install/installer.ts';
 import { member } from '../install/json-text.ts';
 import { settingsPlace } from '../install/settings-host.ts';
 import { capVariable, qwenCodeLanguage, takenBlocks, toolPrefix } from './host.ts';
@@ -82,19 +88,19 @@ export const qwenCodeInstaller = hookInstaller({
             off?.value === true && switchedOff(off.path, 'disableAllHooks'),
             isGuarded &&
               trusted !== 'TRUST_FOLDER' &&
-              note('trust', untrusted, 'start qwen there, and /trust'),
-            ok('trust', 'Hooks are allowed.'),
+              noteRow('trust', untrusted, 'start qwen there, and /trust'),
+            okRow('trust', 'Hooks are allowed.'),
           ],
           [
             !isTodoOn &&
-              broken(
+              brokenRow(
                 'todo-tools',
                 'The todo tool is off (tools.todoWrite.enabled).',
                 mend,
               ),
-            ok('todo-tools', 'The todo tool is on.'),
+            okRow('todo-tools', 'The todo tool is on.'),
           ],
-          [taken < mostBlocks - 1 && note('cap', cap, lower), ok('cap', cap)],
+          [taken < mostBlocks - 1 && noteRow('cap', cap, lower), okRow('cap', cap)],
         ];
       },
     });

@@ -136,7 +136,7 @@ const applicationId = 0x756e7464;
  * Runs all missing steps in one transaction. Returns true if it brought an older store to
  * this layout.
  */
-export async function migrate(
+export async function migrateStore(
   db: Connection,
   steps: readonly Migration[],
   now: number,

@@ -65,7 +65,7 @@ export function createSessionRows(db: Connection, marks: Marks) {
   function planOf(planId: string): readonly Todo[] {
     const joined = `SELECT '[' || coalesce(group_concat(body, ','), '') || ']'
       FROM (SELECT body FROM todos WHERE plan_id = ? ORDER BY position)`;
-    return (JSON.parse(db.value(joined, planId) ?? '') as Partial<Todo>[]).map(whole);
+    return (JSON.parse(db.value(joined, planId) ?? '') as Partial<Todo>[]).map(fillTodo);
   }
 
   function ledgerOf(planId: string, last = Number.MAX_SAFE_INTEGER): LedgerEntry[] {
@@ -454,7 +454,7 @@ function withoutDefaults(todo: Todo): object {
   return Object.fromEntries(ownValues);
 }
 
-export function whole(stored: Partial<Todo>): Todo {
+export function fillTodo(stored: Partial<Todo>): Todo {
   return { ...plainTodo, ...stored } as Todo;
 }
 

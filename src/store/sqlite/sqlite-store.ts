@@ -13,7 +13,7 @@ import { bySession, createMarks, createSpool, type Spooled } from './beside-stor
 import {
   assertVersion,
   type Migration,
-  migrate,
+  migrateStore,
   migrations,
   newestLayout,
   rollBack,
@@ -28,7 +28,7 @@ import {
   prepareFile,
   toStoreError,
 } from './open-database.ts';
-import { createSessionRows, eventRow, whole } from './session-rows.ts';
+import { createSessionRows, eventRow, fillTodo } from './session-rows.ts';
 
 /** Where the store is and how it behaves; everything but the path has a default. */
 export type SqliteStoreOptions = Readonly<{
@@ -70,7 +70,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     const db = createConnection(await openDatabase(path), path, busyTimeoutMs);
     connection = db;
     await db.retry(() => db.exec(configuration));
-    const isMigrated = await migrate(db, steps, clock.now());
+    const isMigrated = await migrateStore(db, steps, clock.now());
     await db.retry(() => useWriteAheadLog(db));
     if (isMigrated) options.onMigrated?.();
     return createSqliteStore(db, newestLayout(steps), clock, options.onSpooled);
@@ -405,12 +405,12 @@ export function createSqliteStore(
       if ('ids' in filter)
         return filter.ids
           .flatMap((id) => db.bodies<Todo>('todos WHERE id = ?', id))
-          .map(whole);
+          .map(fillTodo);
       const byTurn = `todos WHERE turn_id = ? AND status IN (SELECT value FROM json_each(?))
         ORDER BY plan_id, position`;
       return db
         .bodies<Todo>(byTurn, filter.turnId, filter.statuses ?? todoStatuses)
-        .map(whole);
+        .map(fillTodo);
     }),
     events: reading((filter) => {
       const either =

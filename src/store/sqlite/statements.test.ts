@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { oneOfEverything, save } from '../../../test/contracts/dump.ts';
 import { anEvent, aSession, aTodo } from '../../../test/support/builders.ts';
 import type { Store } from '../../engine/store.ts';
-import { migrate, migrations, newestLayout } from './migrate.ts';
+import { migrateStore, migrations, newestLayout } from './migrate.ts';
 import { createConnection, type Database, openDatabase } from './open-database.ts';
 import { createSqliteStore } from './sqlite-store.ts';
 
@@ -12,7 +12,7 @@ let database: Database;
 /** Uses every method of the store once over a database that notes what it is asked. */
 beforeAll(async () => {
   database = await openDatabase(':memory:');
-  await migrate(createConnection(database, ':memory:', 100), migrations, 0);
+  await migrateStore(createConnection(database, ':memory:', 100), migrations, 0);
   const noting: Database = {
     exec: (sql) => database.exec(sql),
     close: () => {},

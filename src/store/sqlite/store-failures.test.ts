@@ -18,7 +18,7 @@ import { aSession, aTodo } from '../../../test/support/builders.ts';
 import { asOrdinaryUser } from '../../../test/support/ordinary-user.ts';
 import { UntildoneError } from '../../core/error.ts';
 import type { Store } from '../../engine/store.ts';
-import { migrate, migrations, newestLayout } from './migrate.ts';
+import { migrateStore, migrations, newestLayout } from './migrate.ts';
 import {
   createConnection,
   isBusy,
@@ -149,7 +149,7 @@ describe('a full disk', () => {
     writeFileSync(path, '');
     const connection = createConnection(await openDatabase(path), path, 100);
     connection.exec('PRAGMA max_page_count = 10');
-    const failed = migrate(connection, migrations, 0).catch((error: unknown) =>
+    const failed = migrateStore(connection, migrations, 0).catch((error: unknown) =>
       toStoreError(error, path),
     );
     expect(await failed).toMatchObject({ code: 'store-full' });
