@@ -37,6 +37,7 @@ export type Listing = ReadonlyMap<string, string>;
 export const keyOfPath = (path: string) => Buffer.from(path, 'utf8').toString('latin1');
 export const pathOfKey = (key: string) => Buffer.from(key, 'latin1').toString('utf8');
 
+/** How a look is bounded, and by which ignore rules it goes. */
 export type ListingOptions = Readonly<{
   signal?: AbortSignal;
   timeoutMs?: number;

@@ -283,6 +283,7 @@ export async function withIgnoreRules(
 /** What a look at the files needs from the frozen policy. */
 export type Frozen = ReturnType<typeof frozenBy>;
 
+/** What a policy says about a look at the files; `since`: when the human last spoke. */
 export function frozenBy({ exclude = [], ignoreRules }: Partial<Policy>, since: number) {
   const rules: IgnoreRules | undefined = ignoreRules && { ...ignoreRules, since };
   return { exclude, rules };

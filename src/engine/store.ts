@@ -1,6 +1,6 @@
 // The store port: where sessions are kept. Each method is one transaction. It must never
 // happen that a transaction is seen half-written, that an event is applied twice, that a
-// method throws something else than an UntildoneError with a store code, or that a row is
+// method throws anything else than an UntildoneError with a store code, or that a row is
 // deleted: `archive` only moves rows, and only `forget` removes them.
 import type { Decision } from '../core/decision.ts';
 import type { Event, EventOf, SessionDescriptor } from '../core/events.ts';
@@ -40,7 +40,7 @@ type Usage = Pick<
   EventOf<'usage-reported'>,
   'sessionId' | 'at' | 'inputTokens' | 'outputTokens' | 'cost'
 >;
-/** What one call of the model cost; null: before the first turn. */
+/** What one call of the model cost; `turnId` null: it was made before the first turn. */
 export type UsageRow = Usage & { readonly turnId: string | null };
 
 /** Which sessions are meant: all that fit every field that is given. */

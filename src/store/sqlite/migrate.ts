@@ -116,6 +116,7 @@ CREATE INDEX shown_in_order ON shown (session_id, sequence);
 /** Stores up to this layout are refused: no version that made one was ever published. */
 const lastUnpublished = 5;
 
+/** SQL, or a function, that brings a store from one layout to the next. */
 export type Migration = string | ((db: Connection) => void);
 
 /**

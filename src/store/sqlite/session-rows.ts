@@ -23,6 +23,7 @@ type CachedSession = Readonly<{
   head: Loaded['head'];
 }>;
 
+/** Reads and writes sessions; every call must be inside a transaction of the caller. */
 export function createSessionRows(db: Connection, marks: Marks) {
   const cachedSessions = new Map<string, CachedSession>();
   /** Cached sessions that no other connection can have written since. */
@@ -454,6 +455,7 @@ function withoutDefaults(todo: Todo): object {
   return Object.fromEntries(ownValues);
 }
 
+/** The todo with the values that `withoutDefaults` dropped. */
 export function whole(stored: Partial<Todo>): Todo {
   return { ...plainTodo, ...stored } as Todo;
 }
