@@ -1,8 +1,6 @@
-// The fingerprint of a workspace (G7, V2): equal content gives an equal fingerprint,
-// committed or not. It takes no lock, writes nothing and runs nothing that the workspace
-// names. Files that were ignored at the human's message, empty folders, times and owners
-// do not count. A change can be hidden only by writing git's index by hand, or by setting
-// a file's time back at once, and only until git next reads that file.
+// The fingerprint of a workspace (G7, V2): equal content, equal fingerprint, committed or
+// not. It takes no lock, writes nothing and runs nothing that the workspace names. Files
+// ignored at the human's message, empty folders, times and owners do not count.
 import { createHash } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
 import { lstat, readlink, realpath } from 'node:fs/promises';
@@ -50,7 +48,9 @@ export type Listed = Awaited<ReturnType<typeof listWorkspace>>;
 
 /**
  * Lists the workspace, or says why it cannot be looked through. `hidden`: files that are
- * ignored now but were not at the human's message; they are listed all the same.
+ * ignored now but were not at the human's message; they are listed all the same. A change
+ * can be hidden only by writing git's index by hand, or by setting a file's time back at
+ * once, and only until git next reads that file.
  */
 export async function listWorkspace(directory: string, options: ListingOptions = {}) {
   const { environment = process.env, rules } = options;

@@ -38,7 +38,7 @@ export interface OutgoingText {
  *
  * ```ts
  * const outgoing = { key: 's1:4', session, epoch: 4, text };
- * await host.inject(outgoing); // { taken: true }: the host has it, the agent will read it
+ * await host.inject(outgoing); // { taken: true }: the host has the text
  * await host.find(outgoing); // 'present'
  * ```
  *
