@@ -48,6 +48,7 @@ export interface OpenOptions
 
 export type Configuration = ReturnType<typeof createConfiguration>;
 
+/** What a runtime is made of. */
 export interface Parts extends RuntimeOptions {
   readonly configuration: Configuration;
   readonly checker: ReturnType<typeof createChecker>;

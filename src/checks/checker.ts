@@ -30,6 +30,7 @@ import { couldNotStart, runCheckTwice } from './run-check.ts';
 
 type Services = Pick<EngineOptions, 'store' | 'clock' | 'identifiers'>;
 
+/** What a checker needs, and whom it reports to. */
 export interface CheckerOptions extends Services {
   /** Starts a process that works through the queue as this holder of its lease. */
   readonly startRunner: (directory: string, holder: string) => void;
@@ -219,6 +220,7 @@ type FinishedEvent = EventOf<'check-finished'>;
 type Finding = Omit<EvidenceRow, 'result' | 'sessionId' | 'todoId'> &
   Pick<FinishedEvent, 'result'>;
 type AnswerFor = Pick<EvidenceRow, 'sessionId' | 'fingerprint'>;
+/** What a human said to a question; `reason` is in their words, or empty. */
 export type HumanAnswer = Readonly<{ approved: boolean; reason: string }>;
 
 const mostRows = 1000;
@@ -285,6 +287,7 @@ function unrun(check: string, at: number) {
  */
 export type CheckQuestion = Pick<CheckRun, 'spec' | 'askers' | 'exclude' | 'rules'> &
   Pick<EvidenceRow, 'fingerprint'>;
+/** The queue of one folder, and what is needed to change it. */
 export type QueuePlace = Services & Pick<Session, 'directory'>;
 type QueueRunner = Omit<QueuePlace, 'identifiers'> &
   Readonly<{ holder: string; environment: Environment }>;

@@ -1,8 +1,6 @@
-// The fingerprint of a workspace (G7, V2): equal content gives an equal fingerprint,
-// committed or not. It takes no lock, writes nothing and runs nothing that the workspace
-// names. Files that were ignored at the human's message, empty folders, times and owners
-// do not count. A change can be hidden only by writing git's index by hand, or by setting
-// a file's time back at once, and only until git next reads that file.
+// The fingerprint of a workspace (G7, V2): equal content, equal fingerprint, committed or
+// not. It takes no lock, writes nothing and runs nothing that the workspace names. Files
+// ignored at the human's message, empty folders, times and owners do not count.
 import { createHash } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
 import { lstat, readlink, realpath } from 'node:fs/promises';
@@ -37,6 +35,7 @@ export type Listing = ReadonlyMap<string, string>;
 export const keyOfPath = (path: string) => Buffer.from(path, 'utf8').toString('latin1');
 export const pathOfKey = (key: string) => Buffer.from(key, 'latin1').toString('utf8');
 
+/** How a look is bounded, and by which ignore rules it goes. */
 export type ListingOptions = Readonly<{
   signal?: AbortSignal;
   timeoutMs?: number;
@@ -49,7 +48,9 @@ export type ListedFile = Awaited<ReturnType<typeof listWorkspace>>;
 
 /**
  * Lists the workspace, or says why it cannot be looked through. `hidden`: files that are
- * ignored now but were not at the human's message; they are listed all the same.
+ * ignored now but were not at the human's message; they are listed all the same. A change
+ * can be hidden only by writing git's index by hand, or by setting a file's time back at
+ * once, and only until git next reads that file.
  */
 export async function listWorkspace(directory: string, options: ListingOptions = {}) {
   const { environment = process.env, rules } = options;

@@ -283,6 +283,7 @@ export async function withIgnoreRules(
 /** What a look at the files needs from the frozen policy. */
 export type FrozenIgnoreRules = ReturnType<typeof freezeIgnoreRules>;
 
+/** What a policy says about a look at the files; `since`: when the human last spoke. */
 export function freezeIgnoreRules(
   { exclude = [], ignoreRules }: Partial<Policy>,
   since: number,

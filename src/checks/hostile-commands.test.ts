@@ -7,7 +7,8 @@ import { findProcessTree } from './process.ts';
 import { runCheck } from './run-check.ts';
 
 /**
- * Every process of the command carries it, whatever became of its parent and its group.
+ * Every process of the command has this mark, whatever happened to its parent and its
+ * group.
  */
 function createMark() {
   const value = randomUUID();

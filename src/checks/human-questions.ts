@@ -12,6 +12,7 @@ import type { Store } from '../engine/store.ts';
 import { type FrozenIgnoreRules, freezeIgnoreRules } from './git.ts';
 import { snapshotOf } from './verify.ts';
 
+/** A check that only a human can answer, and what it covers. */
 export type HumanQuestion = Readonly<{
   check: string;
   /** Null: the question waits, but the human's last message has removed the check. */

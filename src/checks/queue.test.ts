@@ -97,7 +97,7 @@ describe('asking for a check', () => {
       question(shell('true'), asker('a', { final: false, writes: 7 })),
     ]);
     expect(again.runs).toEqual([first]);
-    // Who had stopped is still the one who had stopped.
+    // The session that asked at its stop still counts as stopped.
     expect((await freshRun(first))?.askers).toEqual([asker('a')]);
     expect((await runOf(claim))?.askers).toEqual([asker('a', { final: false })]);
   });
@@ -147,7 +147,7 @@ describe('working through the queue', () => {
       finding: { result: 'passed' },
     });
     expect(readFileSync(join(directory, 'ran'), 'utf8')).toBe('x\n');
-    // The lease is given back: whoever asks next starts a runner.
+    // The lease is given back, so the next asker starts a runner.
     expect(await reviveQueue(place)).not.toBeNull();
   });
 

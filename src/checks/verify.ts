@@ -124,6 +124,7 @@ export async function sessionTarget(
   };
 }
 
+/** How one check ended. */
 export interface VerifiedCheck extends Omit<CheckResult, 'check' | 'result'> {
   readonly wanted: WantedCheck;
   /**

@@ -113,6 +113,7 @@ export type EnforcerOptions = Readonly<{
 /** The enforcer's name is put before it. */
 const longestId = 120;
 const longestText = 1_000_000;
+/** An id as the program has it; null: it is blank, too long or no text. */
 export const readId = (value: unknown): string | null =>
   typeof value === 'string' && value.trim() !== '' && value.length <= longestId
     ? value

@@ -33,8 +33,8 @@ it('V1: a failure that is folded together with another result is the answer to t
           writes: null,
         }),
       );
-      // The runner is quicker than whoever waits: all results are in the inbox before the
-      // first is reported.
+      // The runner is quicker than the process that waits: all results are in the inbox
+      // before the first one is reported.
       for (const result of results) await store.append([result]);
 
       for (const result of results) await report(result);

@@ -1,7 +1,6 @@
-// Moves a plan from one session to another (V7), with its checks and what they proved.
-// Both sessions learn of it in one transaction, so that the plan has one owner at every
-// moment; repeating a move changes nothing. It asks nobody: the caller has made sure that
-// a human wants the move.
+// Moves a plan from one session to another (V7), with its checks and what they proved, in
+// one transaction: the plan always has one owner, and repeating a move changes nothing.
+// It asks nobody: the caller has made sure that a human wants the move.
 import { goalCheckIds, protectedPathsId } from '../core/check-specs.ts';
 import type { Event, EventOf, SessionDescriptor } from '../core/events.ts';
 import { withCarried } from '../core/plan-edit.ts';

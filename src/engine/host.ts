@@ -37,11 +37,12 @@ export interface OutgoingText {
  * A host that only tells us when a session idles, and that we can send texts to:
  *
  * ```ts
- * const taken = await host.inject({ key: 's1:4', session, epoch: 4, text });
- * if (taken.taken) await host.find({ key: 's1:4', session, epoch: 4, text }); // 'present'
+ * const outgoing = { key: 's1:4', session, epoch: 4, text };
+ * await host.inject(outgoing); // { taken: true }: the host has the text
+ * await host.find(outgoing); // 'present'
  * ```
  *
- * No method may act twice on the same key, or wait for the agent to end its turn.
+ * No method may wait for the agent to end its turn, or decide whether a text is due.
  */
 export interface ToldHost {
   /**
@@ -57,7 +58,7 @@ export interface ToldHost {
    * host cannot tell.
    */
   find(outgoing: OutgoingText): Promise<'present' | 'absent' | 'unknown'>;
-  /** Tells whether the session waits for the human. Must not guess: false if in doubt. */
+  /** Tells whether no turn of the session runs. */
   isIdle(sessionId: string): Promise<boolean>;
   /**
    * Reads the host's todo list of this moment, as an event (G5); null: it cannot be read.

@@ -1,7 +1,5 @@
-// The store port: where sessions are kept. Each method is one transaction. It must never
-// happen that a transaction is seen half-written, that an event is applied twice, that a
-// method throws something else than an UntildoneError with a store code, or that a row is
-// deleted: `archive` only moves rows, and only `forget` removes them.
+// The store port: where sessions are kept. Each method is one transaction, and the
+// interface `Store` below says what must never happen.
 import type { Decision } from '../core/decision.ts';
 import type { Event, EventOf, SessionDescriptor } from '../core/events.ts';
 import type { LedgerEntry } from '../core/ledger.ts';
@@ -40,7 +38,7 @@ type Usage = Pick<
   EventOf<'usage-reported'>,
   'sessionId' | 'at' | 'inputTokens' | 'outputTokens' | 'cost'
 >;
-/** What one call of the model cost; null: before the first turn. */
+/** What one call of the model cost; `turnId` null: it was made before the first turn. */
 export type UsageRow = Usage & { readonly turnId: string | null };
 
 /** Which sessions are meant: all that fit every field that is given. */
@@ -164,8 +162,10 @@ type LeaseRequest = Readonly<{
  * const epoch = await store.step('s1', ({ state }) => ({ result: state?.epoch ?? 0 }));
  * ```
  *
- * A method must not throw because something is unknown: it returns null, false, 0 or []
- * then.
+ * It must never happen that a transaction is seen half-written, that an event is applied
+ * twice, or that a row is deleted: `archive` only moves rows, and only `forget` removes
+ * them. A method throws nothing but an UntildoneError with a store code. If something is
+ * unknown it must not throw: it returns null, false, 0 or [] then.
  */
 export interface Store {
   /**

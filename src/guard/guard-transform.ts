@@ -1,7 +1,6 @@
 // The guard within a turn (I1–I5, I7): while todos are open, text is held back, and a
-// stop without tool work is answered with a reminder. Our own loop hands it parts; for
-// others it is an `experimental_transform`. `ask` decides, and knows how firm the
-// reminder should be (G1, I3): nothing is kept here between two stop attempts.
+// stop without tool work is answered with a reminder. `ask` decides, and knows how firm
+// the reminder is (G1, I3): between two stops nothing is kept here.
 import type { StreamTextTransform, TextStreamPart, ToolSet } from 'ai';
 import type { StopEnd } from '../core/events.ts';
 import { endsInQuestion } from '../core/safe-text.ts';

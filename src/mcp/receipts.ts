@@ -1,7 +1,6 @@
-// MCP does not tell a server the host's session. So the last line of every result names
-// the server, the place in which it worked and the time of the call; a hook that sees the
-// line binds the server to its session, and moves there what the call made. Hooks bundle
-// this file: it must not load the MCP package.
+// MCP does not tell a server the host's session, so each result ends with a line that
+// names the server, its place and the time. A hook that sees it binds the server to its
+// session. Hooks bundle this file: it must not load the MCP package.
 import type { Todo } from '../core/todo.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Store } from '../engine/store.ts';
@@ -10,7 +9,10 @@ import { formatUuid, sha256 } from '../engine/system.ts';
 type Receipt = NonNullable<ReturnType<typeof parseReceipt>>;
 type ReceiptUse = Readonly<{ receipt: string; sessionId: string; at: number }>;
 
-/** The line that stands below a result. */
+/**
+ * The last line of a result: the server, the place in which it worked, the time of the
+ * call.
+ */
 export const formatReceipt = ({ server, place, call }: Receipt) =>
   `udr_${server}${place.toString(16).padStart(4, '0')}${call}`;
 

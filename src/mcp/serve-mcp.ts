@@ -17,6 +17,7 @@ import { createIdentifiers, createQueue } from '../engine/system.ts';
 import type { TodoTool } from '../tools/todo-tools.ts';
 import { formatReceipt, placesOf, type ServerSession, translateId } from './receipts.ts';
 
+/** What a server serves, and over which streams. */
 export type ServeMcpOptions = Readonly<{
   /**
    * Opens store and engine. `ended`: aborts when the client is gone and nobody waits for

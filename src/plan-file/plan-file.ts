@@ -58,6 +58,7 @@ export type PlanFile = Readonly<{
 
 export type ParsedPlanFile = Readonly<{ ok: true; plan: PlanFile }>;
 export type PlanReading = ParsedPlanFile & Readonly<{ text: string; hash: string }>;
+/** A file that is refused, with sentences for people. */
 export type WrongPlanFile = Readonly<{ ok: false; problems: readonly string[] }>;
 
 // The default of maxTodos; as many long titles in UTF-16 units; and five lines for each

@@ -1,7 +1,6 @@
-// `untildone/claude-agent-sdk`: options for one `query` of the Claude Agent SDK, with the
-// todo tools as an MCP server in this process and a Stop hook that asks the session. The
-// caller hands the SDK in, since it brings a program of several hundred megabytes; `zod`
-// is the user's own package.
+// `untildone/claude-agent-sdk`: options for one `query` of the Claude Agent SDK: the todo
+// tools as an MCP server, and a Stop hook that asks the session. The caller hands in the
+// SDK, which is several hundred megabytes; `zod` is the user's own package.
 import { z } from 'zod';
 import { assertSession } from '../../session/reply.ts';
 import type { Session, SessionTool } from '../../session/session.ts';

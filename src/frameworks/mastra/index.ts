@@ -1,7 +1,6 @@
-// `untildone/mastra`: the todo tools for agents of Mastra 1, and calls of the agent until
-// the session lets it stop. Mastra's own hook `onIterationComplete` cannot be used: what
-// it says at the end of an answer does not reach the model. `@mastra/core` is the user's
-// own package.
+// `untildone/mastra`: the todo tools for agents of Mastra 1, and calls until the session
+// lets the agent stop. It does not use `onIterationComplete`: what that hook says at an
+// answer's end never reaches the model. `@mastra/core` is the user's own package.
 import { assertSession } from '../../session/reply.ts';
 import type { Session, SessionTool } from '../../session/session.ts';
 

@@ -1,7 +1,6 @@
-// Two small files per session beside the store (V5). The mark names the newest events
-// that the store held: if it lacks one of them later, the store was restored to an
-// earlier state, or lost. The spool holds what could not be written while another process
-// held the store. Neither says anything about a plan.
+// Two small files per session beside the store (V5): the mark names the newest events, so
+// that a lost or restored store is noticed; the spool holds what could not be written
+// while the store was locked. Neither says anything about a plan.
 import {
   appendFileSync,
   closeSync,
@@ -81,8 +80,9 @@ export function bySession(events: readonly Event[]) {
 export type Marks = ReturnType<typeof createMarks>;
 
 /**
- * Writes and reads marks. A mark that cannot be written is left out: all that depends on
- * it is the notice that the store lost something.
+ * Writes and reads marks. If the store lacks an event that is marked, it was restored to
+ * an earlier state, or lost. A mark that cannot be written is left out: all that depends
+ * on it is the notice of the loss.
  */
 export function createMarks(path: string) {
   const files = createFiles(path, '-marks');

@@ -1,12 +1,13 @@
 // The layout of the store, and how an older store is brought to it. It refuses a newer
-// store, one of an unpublished version, and another program's file. Each row has its
-// whole value as JSON in `body`; the other columns are those that statements search and
-// sort by. There are no foreign keys: an event may come before its session, and archiving
-// moves whole sessions.
+// store, one of an unpublished version, and another program's file.
 import { UntildoneError } from '../../core/error.ts';
 import { type Connection, createConnection, openDatabase } from './open-database.ts';
 
-/** The columns that a table and its archive share. */
+/**
+ * The columns that a table and its archive share. Each row has its whole value as JSON in
+ * `body`; the other columns are those that statements search and sort by. There are no
+ * foreign keys: an event may come before its session, and archiving moves whole sessions.
+ */
 const shared = {
   events: `id TEXT NOT NULL, session_id TEXT NOT NULL, type TEXT NOT NULL, at REAL NOT NULL, applied INTEGER,
     body TEXT NOT NULL`,
@@ -116,6 +117,7 @@ CREATE INDEX shown_in_order ON shown (session_id, sequence);
 /** Stores up to this layout are refused: no version that made one was ever published. */
 const lastUnpublished = 5;
 
+/** SQL, or a function, that brings a store from one layout to the next. */
 export type Migration = string | ((db: Connection) => void);
 
 /**

@@ -1,7 +1,6 @@
 // Sessions in the database, inside an open transaction: their rows, their plans, what a
-// step needs and writes, and the archive. Plans are kept in memory, and are compared with
-// the database once another connection has written. Only timers are ever deleted, and
-// sessions that a human wants forgotten.
+// step needs and writes, and the archive. Only timers are ever deleted, and sessions that
+// a human wants forgotten.
 import { UntildoneError } from '../../core/error.ts';
 import type { Event } from '../../core/events.ts';
 import type { LedgerEntry } from '../../core/ledger.ts';
@@ -23,6 +22,10 @@ type CachedSession = Readonly<{
   head: Loaded['head'];
 }>;
 
+/**
+ * Reads and writes sessions; every call must be inside a transaction of the caller. Plans
+ * are cached, and compared with the database once another connection has written.
+ */
 export function createSessionRows(db: Connection, marks: Marks) {
   const cachedSessions = new Map<string, CachedSession>();
   /** Cached sessions that no other connection can have written since. */
@@ -454,6 +457,7 @@ function withoutDefaults(todo: Todo): object {
   return Object.fromEntries(ownValues);
 }
 
+/** The todo with the values that `withoutDefaults` dropped. */
 export function fillTodo(stored: Partial<Todo>): Todo {
   return { ...plainTodo, ...stored } as Todo;
 }
