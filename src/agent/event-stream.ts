@@ -11,10 +11,10 @@ import { type AgentEvent, eventFields, planView } from './agent-event.ts';
  */
 const writeMs = 200;
 /**
- * Of one text in an event, and of one row of streamed text. An input may be a whole file.
+ * Bounds one text in an event, and one row of streamed text: an input may be a whole file.
  */
 const longestText = 4000;
-/** Of one list in an event: whoever reads has the plan from the session itself. */
+/** Bounds one list in an event: a reader has the whole plan from the session itself. */
 const longestList = 100;
 
 /** Everything goes below the session of the run, what its workers do too. */

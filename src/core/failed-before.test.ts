@@ -38,6 +38,16 @@ describe('P51: what failed before the work began', () => {
     ).toBe('The checks "a", "b", "c" and 2 more failed before the work began too.');
   });
 
+  it('P51: quotes a name once, also if it has quotes of its own', () => {
+    const check = '$ grep -qx "not ok" out';
+    const sentence = failedBeforeSentence(
+      withGoal({ [check]: failed }, { [check]: 'failed' }),
+    );
+    expect(sentence).toBe(
+      'The check "grep -qx \\"not ok\\" out" failed before the work began too.',
+    );
+  });
+
   it('P51: counts the check of a todo, if the todo has only one', () => {
     const todo = aTodo({ checks: ['unit'], verification: 'failed' });
     const state = withGoal({}, { unit: 'failed', lint: 'failed' });

@@ -152,9 +152,11 @@ function listFailedChecks({ goal, plan }: State): string[] {
  */
 export function failedBeforeSentence(state: State): string {
   const checks = findFailedBefore(state, listFailedChecks(state));
-  const named = checks
-    .slice(0, 3)
-    .map((check) => `"${oneLine(displayName(bareCheck(check)), 80)}"`);
+  const named = checks.slice(0, 3).map((check) => {
+    const name = oneLine(displayName(bareCheck(check)), 80);
+    // A name that is not plain has quotes already.
+    return name.startsWith('"') ? name : `"${name}"`;
+  });
   const more =
     checks.length > named.length ? ` and ${checks.length - named.length} more` : '';
   const subject = `The check${checks.length === 1 ? '' : 's'} ${named.join(', ')}${more}`;

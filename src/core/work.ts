@@ -124,7 +124,7 @@ export function wakeTurn(state: State, event: Event): State {
   return showsWork(state, event) ? cancelParked(reopenTurn(state)) : state;
 }
 
-/** Of the agent itself: its subagents may work on after its end. */
+/** Whether the agent itself works: its subagents may work on after its turn ended. */
 function showsWork({ updatedAt }: State, event: Event): boolean {
   const { type, source, at } = event;
   if (type === 'activity-seen') return event.wakes === true;

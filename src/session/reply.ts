@@ -41,7 +41,7 @@ export async function readReply(
   if (typeof given !== 'object' || given === null)
     throw new UntildoneError('usage', unreadable);
   const whole = await field(given, 'responseMessages');
-  // Of the AI SDK before version 7.
+  // The AI SDK before version 7 has it in `response.messages` or in `messages`.
   const messages =
     whole ??
     (await field(await field(given, 'response'), 'messages')) ??

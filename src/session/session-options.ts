@@ -15,7 +15,7 @@ import type { Environment } from '../engine/policy.ts';
 import type { Store } from '../engine/store.ts';
 import { createIdentifiers, errorCode, systemClock } from '../engine/system.ts';
 
-/** Of an AbortSignal; whoever uses our types need not have Node's. */
+/** The part of an AbortSignal that we use, so that our types do not need Node's. */
 export interface AbortSignalLike {
   readonly aborted: boolean;
   addEventListener(type: 'abort', listener: () => void): void;

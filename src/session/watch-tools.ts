@@ -10,7 +10,7 @@ export interface ToolWatcher {
 
 type Execute = (...given: readonly unknown[]) => unknown;
 
-/** Of one failure; the model reads all of it elsewhere. */
+/** Bounds the text of one failure; the model reads all of it elsewhere. */
 const longestError = 500;
 
 export function watchTools<Tools extends Readonly<Record<string, object>>>(

@@ -60,10 +60,7 @@ export type ToolCallContext = Readonly<{
   checkPatienceMs?: number;
 }>;
 
-/**
- * What a tool returns to the model. `duplicate`: a write of the whole list changed
- * nothing (I5).
- */
+/** What the model gets back. `duplicate`: a whole-list write changed nothing (I5). */
 export type ToolResult =
   | Readonly<{ ok: true; output: Readonly<Record<string, unknown>>; duplicate?: boolean }>
   | Readonly<{ ok: false; error: Readonly<Record<'code' | 'message', string>> }>;
@@ -260,10 +257,10 @@ const completeTodo = defineTodoTool({
       completedAt,
       remaining: remaining(now),
     };
-    const reopenNotices =
-      checked.verification === 'failed'
-        ? ['Its check failed, so the todo is open again.']
-        : [];
+    const isReopened = checked.verification === 'failed';
+    const reopenNotices = isReopened
+      ? ['Its check failed, so the todo is open again.']
+      : [];
     const failedBefore = Object.values(viewFailedBefore(now, checked));
     const [failure] = viewFailures([{ name: checked.title, tail: checked.failureTail }]);
     return succeeded({ ...viewChecked(checked), ...failure, ...settled }, [

@@ -241,7 +241,7 @@ export const isCompactionDue = (fill: {
 }) => fill.limit !== null && fill.tokens >= fill.limit * fill.compactAt;
 
 const keptMessages = 8;
-/** Of the context; a single huge exchange is summarised too. */
+/** The share of the context that is kept; a single huge exchange is summarised too. */
 const keptShare = 0.2;
 /** It must fit with certainty, or the summary fails as well. */
 const transcriptShare = 0.4;

@@ -66,7 +66,7 @@ export function openAgent(options: AgentOptions) {
     failure: null as string | null,
     failures: noFailures,
     alarm: null as string | null,
-    /** Of the step's last own call. */
+    /** The error of the last call that the step itself made. */
     toolError: null as string | null,
     /** Since when it has done nothing but wait for jobs. */
     waitingSince: null as number | null,
@@ -127,7 +127,7 @@ export async function runStep(
   ) => {
     agent.run.toolCalls += 1;
     onlyWaited &&= isWait;
-    // Whoever waits for a living job hears the same again and again (P18).
+    // An agent that waits for a living job gets the same answer each time (P18).
     if (!isWait)
       agent.alarm ??= agent.detector.observeCall({ ...call, result })?.pattern ?? null;
   };
@@ -273,8 +273,8 @@ function tellUntaken(
     const warning = warnings.find(
       (one) => 'feature' in one && warnedAs[name].test(one.feature),
     );
-    // Of an effort for a model that it does not know to think, OpenAI's package says
-    // nothing.
+    // OpenAI's package says nothing if it drops an effort because it does not know that
+    // the model can think.
     const isDropped = name === 'reasoningEffort' && !hasEffort(request.body);
     if (warning === undefined && !isDropped) continue;
     const details =

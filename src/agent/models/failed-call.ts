@@ -282,7 +282,7 @@ function signatureOf(
   return [kind, status, which, signatureText(message)].filter(Boolean).join(' ');
 }
 
-/** Whatever might be a key goes. */
+/** Patterns of everything that might be a key: it is taken out. */
 const secrets = [
   /\b(?:bearer|basic)\s+\S+/gi,
   /\b(?:sk|pk|rk|xai|gsk|key|api|token|ghp|gho|glpat|hf|nvapi)[-_][\w*.-]{6,}/gi,

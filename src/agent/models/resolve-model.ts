@@ -314,7 +314,10 @@ async function createModel(
 const variable = (environment: ModelSources['environment'], name: string) =>
   environment[name]?.trim() ?? '';
 
-/** Of versions the smaller: compacting early costs less than a failed call. */
+/**
+ * If versions of a model differ, the smaller limit: compacting early costs less than a
+ * failed call.
+ */
 const contextLimits: readonly (readonly [RegExp, number])[] = [
   [/^claude-(?:sonnet|opus|fable)-5/, 1_000_000],
   [/^claude-/, 200_000],

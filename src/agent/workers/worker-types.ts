@@ -39,7 +39,7 @@ const toolNames = workspaceTools.map(({ name }) => name);
 const reading = ['read_file', 'list_directory', 'glob', 'grep'];
 
 const common = {
-  // Who needs more has got too large a todo.
+  // If a worker needs more steps, its todo is too large.
   maxSteps: 40,
   timeoutSeconds: 1800,
   maxTokens: null,

@@ -114,7 +114,7 @@ async function printOutcome(given: Arguments, io: Io): Promise<number> {
         await readWorkers(store, session),
       );
       const ended = await findLastOutcome(store, session);
-      // Of a first turn, `words` says all.
+      // For a first turn, `words` says it all.
       const isNew =
         recorded.settled !== null && session.turn?.number !== recorded.turn?.number;
       const doing = isNew ? 'it works on your newest message' : json.state.words;
