@@ -42,10 +42,22 @@ const config: KnipConfig = {
     'bench/**/*.ts',
     'docs/.vitepress/**/*.ts',
   ],
-  // Type-checked by .ci/run against the packed package, not here.
-  ignore: ['scripts/package/consumer/**'],
-  // In test/hosts, which installs it: it brings a program of several hundred megabytes.
-  ignoreDependencies: ['@anthropic-ai/claude-agent-sdk'],
+  ignore: [
+    // Type-checked by .ci/run against the packed package, not here.
+    'scripts/package/consumer/**',
+    // Copied into the package, beside the declarations that they import.
+    'scripts/build/declarations/**',
+  ],
+  // Folders of the tests install them: they are large.
+  ignoreDependencies: [
+    '@anthropic-ai/claude-agent-sdk',
+    '@langchain/openai',
+    '@mastra/core',
+    '@openai/agents',
+    'deepagents',
+    'langchain',
+    'openai',
+  ],
   // Programs of the system that tests and scripts start.
   ignoreBinaries: ['script', 'readlink', 'mkfifo', 'pgrep'],
   ignoreExportsUsedInFile: { interface: true, type: true },

@@ -1,6 +1,6 @@
 // 07: an agent of LangChain. The middleware brings the todo tools and sends the agent
-// back until it may stop. Run it, after npm run build, with: node_modules/.bin/node
-// examples/07-langchain.ts (or npm run examples)
+// back until it may stop. After npm run build, npm run examples installs LangChain and
+// runs it.
 import { ChatOpenAI } from '@langchain/openai';
 import { createAgent } from 'langchain';
 import { openSession } from 'untildone';

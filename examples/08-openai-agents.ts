@@ -1,6 +1,5 @@
 // 08: an agent of the OpenAI Agents SDK, run again with the whole history until it may
-// stop. Run it, after npm run build, with: node_modules/.bin/node
-// examples/08-openai-agents.ts (or npm run examples)
+// stop. After npm run build, npm run examples installs the SDK and runs it.
 import { Agent, OpenAIChatCompletionsModel, setTracingDisabled } from '@openai/agents';
 import OpenAI from 'openai';
 import { openSession } from 'untildone';

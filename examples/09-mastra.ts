@@ -1,6 +1,5 @@
-// 09: an agent of Mastra, called again with the whole history until it may stop. Run it,
-// after npm run build, with: node_modules/.bin/node examples/09-mastra.ts (or npm run
-// examples)
+// 09: an agent of Mastra, called again with the whole history until it may stop. After
+// npm run build, npm run examples installs Mastra and runs it.
 import { Agent } from '@mastra/core/agent';
 import { openSession } from 'untildone';
 import { todoTools, untilDone } from 'untildone/mastra';

@@ -1,6 +1,6 @@
 // 11: a deep agent. The same middleware as for LangChain brings the todo tools and sends
-// it back until it may stop. Run it, after npm run build, with: node_modules/.bin/node
-// examples/11-deepagents.ts (or npm run examples)
+// it back until it may stop. After npm run build, npm run examples installs deepagents and
+// runs it.
 import { ChatOpenAI } from '@langchain/openai';
 import { createDeepAgent } from 'deepagents';
 import { openSession } from 'untildone';

@@ -13,6 +13,7 @@ export interface NamedProgram {
 }
 
 const build = 'scripts/build/build.ts';
+const frameworks = 'scripts/package/install-frameworks.ts';
 const vitest = (config: string) => [
   'node_modules/vitest/vitest.mjs',
   'run',
@@ -104,6 +105,7 @@ const extraTests: Readonly<Record<string, NamedProgram>> = {
     about: 'real frameworks (AI SDK, LangChain, …) against the scripted model',
     takes: '[vitest options]',
     runs: vitest('test/frameworks/vitest.config.ts'),
+    first: frameworks,
   },
   view: {
     about: 'the live view in a real terminal (needs tmux)',
@@ -184,6 +186,10 @@ const chores: Readonly<Record<string, NamedProgram>> = {
   layers: {
     about: 'writes biome.layers.json from scripts/quality/layers.ts',
     runs: ['scripts/quality/write-layer-rules.ts'],
+  },
+  declarations: {
+    about: 'writes the types of entries whose packages only test/frameworks installs',
+    runs: ['scripts/build/declarations.ts'],
   },
   lock: {
     about: 'completes a package-lock.json with the packages of other platforms',

@@ -1,82 +1,26 @@
 // Must hold 3 of the library: what a program loads that imports it, read from Node's
 // loader, with the files as the build writes them.
-import { mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { buildSync } from 'esbuild';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { bundle } from '../scripts/build/bundle.ts';
-import { entries } from '../scripts/build/entries.ts';
-import { filesBelow, loadedModules, packagesOf } from './support/loaded-modules.ts';
+import { otherEntries } from './support/library-entries.ts';
+import { bundleLibrary } from './support/loaded-library.ts';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
-// The temporary folder goes with the run of the tests.
-const base = realpathSync(mkdtempSync(join(tmpdir(), 'library-load-')));
-const place = {
-  cwd: base,
-  env: { PATH: process.env['PATH'], HOME: base, UNTILDONE_HOME: join(base, 'state') },
-};
-const library = join(base, 'library');
-const view = join(base, 'view');
-
-/** By file, as the bundler writes it: the sources in it. */
-const sources = new Map<string, readonly string[]>();
-
+let built: Awaited<ReturnType<typeof bundleLibrary>>;
 beforeAll(async () => {
-  symlinkSync(join(root, 'node_modules'), join(base, 'node_modules'));
-  for (const [group, folder] of [
-    ['library', library],
-    ['view', view],
-  ] as const) {
-    const { outputs } = await bundle(group, folder);
-    for (const [file, { inputs }] of Object.entries(outputs))
-      sources.set(relative(base, join(root, file)), Object.keys(inputs));
-  }
+  built = await bundleLibrary();
 }, 120_000);
-
-/** What a user of the framework has brought, and nothing else. */
-const brought: Readonly<Record<string, readonly string[]>> = {
-  'ai-sdk': ['ai'],
-  langchain: ['langchain', 'zod'],
-  'openai-agents': ['@openai/agents'],
-  'claude-agent-sdk': ['zod'],
-};
-
-const ofCommandLine = /^src\/(?:cli|agent|mcp|hosts\/install)\/|node_modules/;
-
-/** What such a program has no business to load; empty: it loads what it should. */
-function superfluous(
-  program: string,
-  allowed: readonly string[] = [],
-): readonly string[] {
-  const loaded = loadedModules(program, place);
-  const files = filesBelow(base, loaded);
-  // Without it, a build that writes elsewhere would pass unseen.
-  if (files.length === 0) throw new Error('Nothing of ours was loaded.');
-  const strangers = files
-    .flatMap((file) => sources.get(file) ?? [])
-    .filter((file) => ofCommandLine.test(file));
-  const drawing = packagesOf(loaded).filter((name) =>
-    ['commander', 'ink', 'react'].includes(name),
-  );
-  const packages = packagesOf(loaded, base).filter((name) => !allowed.includes(name));
-  return [...new Set([...strangers, ...drawing, ...packages])];
-}
 
 const from = (folder: string, name: string) => JSON.stringify(join(folder, `${name}.js`));
 
 describe('Library 3: nothing of the command line is loaded', () => {
-  it.each(entries.filter(({ group }) => group === 'library'))(
-    'by untildone/$output',
-    ({ output }) => {
-      expect(
-        superfluous(`await import(${from(library, output)});`, brought[output]),
-      ).toEqual([]);
-    },
-  );
+  it.each(otherEntries)('by untildone/$output', ({ output }) => {
+    expect(built.ofEntry(output)).toEqual([]);
+  });
 
   it('by a session that is opened, holds an agent to a check and is closed', () => {
+    const { base, library, superfluous } = built;
     const held = `
       import { writeFileSync } from 'node:fs';
       import { openSession } from ${from(library, 'index')};
@@ -105,6 +49,7 @@ describe('Library 3: nothing of the command line is loaded', () => {
   });
 
   it('and if it were, that would be seen: in a shared file, late, or as a package', () => {
+    const { library, view, superfluous } = built;
     expect(superfluous(`await import(${from(view, 'live-view')});`)).toContain(
       'src/cli/show/live-view.ts',
     );

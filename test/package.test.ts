@@ -24,9 +24,12 @@ import { missingRows, platformOf } from '../scripts/package/complete-lock.ts';
 import { linksOf } from './docs/fences.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-const lockText = readFileSync(join(root, 'package-lock.json'), 'utf8');
-const lock = JSON.parse(lockText);
+const readJson = (path: string) => JSON.parse(readFileSync(join(root, path), 'utf8'));
+const manifest = readJson('package.json');
+/** They install what only they need. */
+const testFolders = globSync('test/{frameworks,hosts/*}/package.json', { cwd: root })
+  .map((path) => dirname(path))
+  .sort();
 
 describe('package.json', () => {
   it('installs nothing beside itself: no dependencies, and every peer is optional', () => {
@@ -88,11 +91,20 @@ describe('package.json', () => {
     expect(dead).toEqual([]);
   });
 
-  it('pins every development dependency to one version', () => {
-    const loose = Object.entries<string>(manifest.devDependencies).filter(
+  it('pins every development dependency to one version, and so does each folder of tests', () => {
+    const pinned = [
+      manifest.devDependencies,
+      ...testFolders.map((folder) => readJson(`${folder}/package.json`).dependencies),
+    ].flatMap(Object.entries<string>);
+    const loose = pinned.filter(
       ([, range]) => !/^\d+\.\d+\.\d+(-alpha\.\d+)?$/.test(range),
     );
     expect(loose).toEqual([]);
+  });
+
+  it('has the zod that the frameworks have, since its types must fit theirs', () => {
+    const { dependencies } = readJson('test/frameworks/package.json');
+    expect(dependencies.zod).toBe(manifest.devDependencies.zod);
   });
 });
 
@@ -162,13 +174,17 @@ function countCode(paths: readonly string[]): number {
   return code.join('').length;
 }
 
-describe('package-lock.json', () => {
+describe.each(['.', ...testFolders])('the lock in %s', (folder) => {
+  const path = join(folder, 'package-lock.json');
+
   it('names no registry', () => {
-    expect(lockText).not.toMatch(/"resolved"|https?:\/\/[^"]*registry/);
+    expect(readFileSync(join(root, path), 'utf8')).not.toMatch(
+      /"resolved"|https?:\/\/[^"]*registry/,
+    );
   });
 
   it('lists the optional packages of every platform, so that npm ci takes it (npm run chores -- lock)', () => {
-    expect(missingRows(lock.packages)).toEqual({});
+    expect(missingRows(readJson(path).packages)).toEqual({});
   });
 });
 

@@ -1,6 +1,5 @@
 // Writes dist/: bundles, declarations, the JSON Schema and the licences of what was
 // bundled. It refuses to ship an import that nobody would have installed.
-import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
@@ -8,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import type { Metafile } from 'esbuild';
 import { configSchema } from '../../src/core/config.ts';
 import { bundle, groups } from './bundle.ts';
+import { writeDeclarations } from './declarations.ts';
 import { entries } from './entries.ts';
 import { writePlugin } from './plugin.ts';
 import { thirdPartyLicenses } from './third-party-licenses.ts';
@@ -49,12 +49,6 @@ function writeSchema(): void {
   );
 }
 
-function writeDeclarations(): void {
-  const compiler = join(root, 'node_modules/typescript/bin/tsc');
-  const project = join(root, 'tsconfig.build.json');
-  execFileSync(process.execPath, [compiler, '-p', project], { stdio: 'inherit' });
-}
-
 rmSync(output, { recursive: true, force: true });
 mkdirSync(output, { recursive: true });
 const written: Metafile['outputs'] = {};
@@ -63,7 +57,7 @@ for (const group of groups) {
   assertNoUnknownImports(metafile);
   Object.assign(written, metafile.outputs);
 }
-writeDeclarations();
+writeDeclarations(join(output, 'types'));
 writeSchema();
 writePlugin(root, output, manifest.version);
 // The plugin is handed on without the rest.

@@ -1,10 +1,10 @@
 // The page docs/reference/library.md: what each entry of the package shows, from the
 // declarations that users get. A name without a comment in the source stops the script.
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { writeDeclarations } from '../build/declarations.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
@@ -159,14 +159,7 @@ function entryText(entry: string, words: string, file: string): string {
 export function libraryPage(written: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'untildone-types-'));
   try {
-    const compiler = join(root, 'node_modules/typescript/bin/tsc');
-    execFileSync(process.execPath, [
-      compiler,
-      '-p',
-      join(root, 'tsconfig.build.json'),
-      '--outDir',
-      folder,
-    ]);
+    writeDeclarations(folder);
     const entries = Object.entries(manifest.exports).flatMap(([entry, where]) => {
       if (typeof where === 'string') return [];
       const words = entryWords[entry];

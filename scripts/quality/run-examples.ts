@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { installFrameworks } from '../package/install-frameworks.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -15,9 +16,11 @@ export const runExamples = globSync('examples/*.ts', { cwd: root })
   .filter((file) => file !== elsewhere)
   .flatMap((file) => (file === twice ? [file, file] : [file]));
 
-if (process.argv[1] === fileURLToPath(import.meta.url))
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  installFrameworks();
   for (const file of runExamples)
     execFileSync(process.execPath, ['--no-warnings', file], {
       cwd: root,
       stdio: 'inherit',
     });
+}
