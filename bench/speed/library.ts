@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { entries } from '../../scripts/build/entries.ts';
+import { installFrameworks } from '../../scripts/package/install-frameworks.ts';
 import { filesBelow, loadedModules } from '../../test/support/loaded-modules.ts';
 import { printTimes } from './start-times.ts';
 
@@ -66,6 +67,7 @@ async function printBundle(name: string, contents: string): Promise<void> {
   );
 }
 
+installFrameworks();
 try {
   console.log('what Node loads of this package (not minified):');
   printFiles('import { openSession }', imported);

@@ -1,7 +1,8 @@
 // Installs the frameworks that test/frameworks pins, if they are not there yet. They are
 // 270 MB that most work here does without: types, tests of frameworks and examples call
-// this first. Sources and examples find the packages through links.
+// this first. Sources, examples and what is built find the packages through links.
 import { existsSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { installPinned } from './install-pinned.ts';
 
@@ -12,9 +13,12 @@ export function installFrameworks(): void {
   for (const [folder, target] of [
     ['src/frameworks', '../../test/frameworks/node_modules'],
     ['examples', '../test/frameworks/node_modules'],
+    // A build takes it away.
+    ['dist', '../test/frameworks/node_modules'],
   ] as const) {
-    const link = fileURLToPath(new URL(`${folder}/node_modules`, root));
-    if (!existsSync(link)) symlinkSync(target, link, 'junction');
+    const place = fileURLToPath(new URL(folder, root));
+    const link = join(place, 'node_modules');
+    if (existsSync(place) && !existsSync(link)) symlinkSync(target, link, 'junction');
   }
 }
 

@@ -53,10 +53,9 @@ await untildone.openSession({ settings: { maxContinuation: 3 } });
 untildone.openSession({ goal: 'x' }).hold(async (messages) => String(messages));
 
 // Agents that say nothing, hear nothing, or are none.
+type Heard = { content: string }[];
 // @ts-expect-error: its answer is dropped
-await session.hold(
-  async (messages: { content: string }[]) => void messages.at(-1)?.content,
-);
+await session.hold(async (messages: Heard) => void messages.at(-1)?.content);
 // @ts-expect-error: it never hears what is missing
 await session.hold(async () => 'All done!');
 // @ts-expect-error: an answer without text or messages

@@ -51,12 +51,9 @@ const own = guard.createGuard<{ type: string; text?: string }>({
 await own.take({ type: 'text-delta', text: 'Done.' }, (part) => part.text?.length);
 // @ts-expect-error: nobody hears the reminder
 guard.createGuard(guard.sessionGuard(session));
+const wrong = { answer: 'continue' } as const;
 // @ts-expect-error: no such answer
-guard.createGuard({
-  remind,
-  hasOpenTodos: () => true,
-  ask: async () => ({ answer: 'continue' }),
-});
+guard.createGuard({ remind, hasOpenTodos: () => true, ask: async () => wrong });
 
 const worker = new Agent({ name: 'worker', tools: openai.todoTools(session) });
 export const final: string | undefined = (await openai.untilDone(session, worker))
