@@ -164,7 +164,7 @@ export const run = {
       };
       const takenUp =
         frozen === null ? takenPlan : await takeUp(frozen, takenPlan, requested);
-      if (takenUp.warning !== undefined)
+      if (takenUp.warning)
         printComplaint(io, `warning: ${takenUp.warning}`);
       // A plan that was moved here comes without a message of the human.
       const movedPlanMessage =
