@@ -164,8 +164,7 @@ export const run = {
       };
       const takenUp =
         frozen === null ? takenPlan : await takeUp(frozen, takenPlan, requested);
-      if (takenUp.warning)
-        printComplaint(io, `warning: ${takenUp.warning}`);
+      if (takenUp.warning) printComplaint(io, `warning: ${takenUp.warning}`);
       // A plan that was moved here comes without a message of the human.
       const movedPlanMessage =
         resumed !== null && !hasSpoken(resumed) ? 'Work through the plan.' : null;
