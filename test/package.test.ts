@@ -73,7 +73,7 @@ describe('package.json', () => {
       ({ path }: { path: string }) => path,
     );
     expect(packed).toContain('docs/README.md');
-    expect(packed).toContain('docs/cli.md');
+    expect(packed).toContain('docs/reference/commands.md');
     expect(
       packed.filter((path) => /^docs\/(architecture|decisions|\.vitepress)/.test(path)),
     ).toEqual([]);

@@ -79,7 +79,7 @@ interface SessionCommand
 }
 
 const forHumans =
-  'Only a human may do this: it needs a terminal, not only piped input and output, and is refused when an agent or a session of untildone calls it. docs/cli.md says what that cannot prevent.';
+  'Only a human may do this: it needs a terminal, not only piped input and output, and is refused when an agent or a session of untildone calls it. docs/permissions.md says what that cannot prevent.';
 
 /**
  * Every command about one session, which is named by `--session` where the command has
