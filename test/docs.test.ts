@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { configDocs } from '../scripts/docs/config-docs.ts';
 import { hostDocs } from '../scripts/docs/host-docs.ts';
 import { referencePages } from '../scripts/docs/reference-docs.ts';
+import { layers } from '../scripts/quality/layers.ts';
 import { hosts } from '../src/hosts/hosts.ts';
 import { linksOf } from './docs/fences.ts';
 
@@ -60,6 +61,21 @@ describe('docs', () => {
         .map((target) => `${page} → ${target}`),
     );
     expect(broken).toEqual([]);
+  });
+
+  it('CONTRIBUTING opens with every folder of the repository and every layer of src', () => {
+    const [, tree = ''] = read('CONTRIBUTING.md').split('```');
+    const named = [...tree.matchAll(/^( *)([\w.-]+)/gm)].map(([, indent, name]) =>
+      indent === '' ? name : `src/${name}`,
+    );
+    const folders = globSync('*/', {
+      cwd: root,
+      exclude: ['node_modules', 'dist', 'coverage'],
+    });
+    const parts = [...folders, ...Object.keys(layers).map((layer) => `src/${layer}`)];
+    expect(named.map((name = '') => name.replace(/\.ts$/, '')).sort()).toEqual(
+      [...parts, '.ci'].sort(),
+    );
   });
 
   it('first-use 29: the README is a screen and a half: 90 lines at most, the film before line 10', () => {

@@ -7,7 +7,7 @@ import type { MarkdownRenderer } from 'vitepress';
 const docs = fileURLToPath(new URL('..', import.meta.url));
 
 /**
- * Where a link of a page of docs/ leads, as a path in the repository: "docs/cli.md",
+ * Where a link of a page of docs/ leads, as a path in the repository: "docs/trust.md",
  * "src/core/rules.ts".
  */
 function inRepository(page: string, link: string): string {

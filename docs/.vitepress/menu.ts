@@ -40,7 +40,6 @@ export const menu: readonly Group[] = [
   }),
   group('Reference', {
     '/reference/commands': 'Commands',
-    '/cli': 'Commands with real output',
     '/configuration': 'Settings',
     '/prices': 'Prices',
     '/reference/outcomes': 'Outcomes and exit codes',

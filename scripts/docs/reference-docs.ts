@@ -1,8 +1,8 @@
-// Writes docs/reference from the code: commands (what --help prints), rules, outcomes,
-// events, the library. The pages cannot say anything else; an outcome or an event without
-// a sentence here stops the script.
+// Writes docs/reference from the code: commands (what --help prints, with the texts in
+// commands/), rules, outcomes, events, the library. The pages cannot say anything else; an
+// outcome or an event without a sentence here stops the script.
 // Usage: npm run docs -- reference
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { commandTable } from '../../src/cli/command-table.ts';
 import { main } from '../../src/cli/main.ts';
@@ -41,11 +41,35 @@ export async function helpOf(command: string): Promise<string> {
   return out.replace(/^Docs: .*$/m, '').trim();
 }
 
+/** Where the help of a command stands in its text; else it is last. */
+const helpPlace = '<!-- help -->';
+
+/** What is said about a command besides its help, by the name of its file. */
+function readTexts(): Map<string, string> {
+  const place = new URL('commands/', import.meta.url);
+  return new Map(
+    readdirSync(place).map((file) => [
+      file.replace(/\.md$/, ''),
+      readFileSync(new URL(file, place), 'utf8').trim(),
+    ]),
+  );
+}
+
 export async function commandsPage(): Promise<string> {
   const rows = commandTable.rows.filter(({ hidden }) => !hidden);
+  const texts = readTexts();
+  const everyCommand = texts.get('every-command');
+  texts.delete('every-command');
   const sections: string[] = [];
-  for (const { name } of rows)
-    sections.push(`## ${name}\n\n\`\`\`text\n${await helpOf(name)}\n\`\`\``);
+  for (const { name } of rows) {
+    const file = name.replaceAll(' ', '-');
+    const help = `\`\`\`text\n${await helpOf(name)}\n\`\`\``;
+    const text = texts.get(file) ?? helpPlace;
+    const whole = text.includes(helpPlace) ? text : `${text}\n\n${helpPlace}`;
+    sections.push(`## ${name}\n\n${whole.replace(helpPlace, () => help)}`);
+    texts.delete(file);
+  }
+  if (texts.size > 0) throw new Error(`No command is called ${[...texts.keys()]}.`);
   const tables = [...new Set(rows.map(({ group }) => group))].map((group) =>
     [
       `**${group}**`,
@@ -63,10 +87,14 @@ export async function commandsPage(): Promise<string> {
   );
   return `# Commands
 
-\`untildone COMMAND --help\` prints what is shown here. [The command line](../cli.md) shows the same commands with real
-output.
+Each command is shown with what \`untildone COMMAND --help\` prints and, above it, with what a help text has no room for. The
+outputs come from real runs of a scripted host; ids and times are those of that run.
 
 ${tables.join('\n\n')}
+
+## Every command
+
+${everyCommand}
 
 ${sections.join('\n\n')}
 

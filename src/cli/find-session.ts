@@ -81,7 +81,7 @@ interface SessionCommand
 }
 
 const forHumans =
-  'Only a human may do this: it needs a terminal, not only piped input and output, and is refused when an agent or a session of untildone calls it. docs/cli.md says what that cannot prevent.';
+  'Only a human may do this: it needs a terminal, not only piped input and output, and is refused when an agent or a session of untildone calls it. docs/permissions.md says what that cannot prevent.';
 
 /**
  * Makes a command about one session. Its name is the first argument, or `--session` if

@@ -57,8 +57,6 @@ const alsoPlayed = [
 const notPlayed: Readonly<Record<string, string>> = {
   'docs/checks.md':
     'it looks at sessions of its own story; the guide about checks plays the commands',
-  'docs/cli.md':
-    'it looks at sessions of a recorded run; the tests of the commands make them',
   'docs/enforcer.md':
     'a fragment without its program; examples/04-idle-enforcer.ts is a whole one, and runs',
   'docs/explanation/compared.md':
@@ -82,6 +80,8 @@ const notPlayed: Readonly<Record<string, string>> = {
   'docs/plan-files.md': 'the guide about plan files plays the same commands',
   'docs/run-events.md':
     'it hands the events to jq, which is not ours; events.test.ts tests them',
+  'docs/reference/commands.md':
+    'it looks at sessions of a recorded run; the tests of the commands make them',
   'docs/reference/library.md': 'signatures from the declarations, no programs',
   'docs/scripted-model.md': 'its programs have a test of their own below',
   'docs/trust.md': 'trust asks at a terminal; its own tests have one',
