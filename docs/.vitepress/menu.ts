@@ -74,6 +74,7 @@ export const menu: readonly Group[] = [
     '/explanation/how-it-decides': 'How it decides',
     '/explanation/evidence': 'What counts as evidence',
     '/explanation/limits': 'What it cannot do',
+    '/explanation/will-not-be': 'What it will not be',
     '/explanation/compared': 'Compared with loops, hooks and judges',
     '/explanation/questions': 'Questions',
     '/explanation/other-names': 'If you know this under other names',
