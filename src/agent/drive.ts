@@ -1,7 +1,8 @@
 // A run in which another agent program does the work, read downwards: it is started with
 // a text, followed to its exit, and started again in the same conversation while the
-// engine says so. Inside, our hooks continue it as long as the host lets them; here only
-// what they cannot: a host's cap, a crash, an error, hooks that are switched off.
+// engine says so. Inside, our hooks continue it as long as the host lets them. This
+// file handles only what hooks cannot: a host's cap, a crash, an error, hooks that are
+// switched off.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -148,8 +149,8 @@ async function lastContinuation(
 }
 
 /**
- * The end is the result event and the exit, and what the store says; never the exit code
- * alone. null: the run ends.
+ * Judges the end by the result line, the exit and the store; the exit code alone proves
+ * nothing. null: the run ends.
  */
 async function afterExit(
   drive: Drive,
@@ -281,7 +282,7 @@ async function tellUnheard(
   await run.record({ type: 'plan-written', actor: 'agent', items, source });
 }
 
-/** Where the hooks could not. */
+/** Asks the engine in place of hooks that could not. */
 async function ask(drive: Drive, end: StopEnd, seen?: StartReport) {
   // A host that is only told would get the answer sent: it is gone.
   await openDrivenSession(drive);

@@ -129,8 +129,8 @@ export async function runDrivenStart(drive: Drive, prompt: Prompt): Promise<Star
   let facts: Promise<unknown> = Promise.resolve();
   const takeLine = (from: 'output' | 'errors') => (line: string) => {
     const read = readLine(line, from);
-    // One that only tries again for a long time is stuck: what it says is no sign of life
-    // beyond the time that it names.
+    // A host that only retries is stuck. Its line counts as a sign of life until the time
+    // that it names, no longer.
     if (!read.some(({ type }) => type === 'retrying')) seen.lastLineAt = clock.now();
     if (from === 'errors') seen.complaint = `${seen.complaint}\n${line}`.slice(-2000);
     for (const fact of read) {
@@ -159,7 +159,7 @@ export async function runDrivenStart(drive: Drive, prompt: Prompt): Promise<Star
     cancelEnd = clock.wake(clock.now() + limits.interruptMs, running.end);
   };
   const look = async (state: State) => {
-    // What it said stands before what it was told then.
+    // Show what the agent said before what it was told in answer.
     await facts;
     await show(drive, seen, state);
     if (isHanging(drive, seen, state)) return running.end();
@@ -201,7 +201,7 @@ const defined = (environment: RunBasis['environment']) =>
     ),
   );
 
-/** A longer line is nothing that a host says to anyone. */
+/** No real line of a host is this long; the rest is cut off. */
 const longestLine = 16_777_216;
 
 function splitLines(take: (line: string) => void) {

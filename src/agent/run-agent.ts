@@ -130,7 +130,7 @@ async function takeUp(agent: Agent) {
   const { run, transcript } = agent;
   if (!(await settleInterrupted(agent, 'ask'))) return false;
   // Said after the end: a new goal.
-  if ((await run.state()).baseline === undefined) await run.baseline.take();
+  if ((await run.state()).baseline === null) await run.baseline.take();
   // No call is under way.
   await run.gate.withdraw(({ answer }) => answer === null);
   if ((await joinWords(run, transcript)).length > 0) run.iterations.renew();

@@ -209,8 +209,8 @@ async function findCallingSession(
     const session = parent === null ? found : await store.state(parent);
     if (session !== null && isForeign(session)) continue;
     if (session !== null) return session;
-    // A hook host gets its record at its first stop; until then its events wait in the
-    // inbox.
+    // While the store is busy, the first events of a host wait in the inbox, and there is
+    // no record yet.
     if ((await store.events({ sessionId: id, waiting: true })).length > 0)
       return createState(id, io.clock.now());
   }
@@ -371,7 +371,8 @@ export async function listNewestSessions(
   { limit, ...where }: SessionsAsked,
   fits: SessionFilter,
 ): Promise<readonly Session[]> {
-  for (let wanted = limit; ; wanted *= 4) {
+  // The newest session by its inbox may not be the newest one on record.
+  for (let wanted = Math.max(limit, 50); ; wanted *= 4) {
     const found = await store.sessions({ ...where, limit: wanted });
     const present = await Promise.all(
       found.map((session) => readPresentState(store, session)),

@@ -36,7 +36,7 @@ export async function offerToMoveStore(io: Io, isDry: boolean): Promise<void> {
 
 /**
  * Moves all files or none. The store goes last: until then, a program that opens it finds
- * all of it and creates no new store beside the old files.
+ * a store, and creates no new one beside the old files.
  */
 function moveStore(path: string, now: number) {
   const folder = dirname(path);
@@ -58,11 +58,24 @@ function moveStore(path: string, now: number) {
     }
     return { ok: true, path: join(folder, fresh) } as const;
   } catch (error) {
-    for (const [from, to] of moved.reverse()) renameSync(to, from);
     const why = `The store at ${path} cannot be moved (${errorCode(error)}).`;
     const help = 'End the agents that use it, and try again.';
-    return { ok: false, sentence: `${why} ${help}` } as const;
+    return { ok: false, sentence: `${why} ${moveBack(moved)}${help}` } as const;
   }
+}
+
+/** Undoes what was moved. Returns a sentence that names what could not be moved back. */
+function moveBack(moved: readonly (readonly [from: string, to: string])[]): string {
+  const stuck: string[] = [];
+  for (const [from, to] of moved.toReversed()) {
+    try {
+      renameSync(to, from);
+    } catch {
+      // Safe: the file still exists under its new name, and the human is told which.
+      stuck.push(to);
+    }
+  }
+  return stuck.length === 0 ? '' : `Moved already: ${stuck.join(', ')}. `;
 }
 
 /** `untildone-2026-11-19.db`, or with a number behind the day if that name is taken. */

@@ -1,7 +1,9 @@
 // Finds the session that `stop`, `pause`, `say`, `attach` and `resume` mean if none is
 // named: the one that runs here. It never guesses between two that run.
+
 import { UntildoneError } from '../core/error.ts';
 import type { Session } from '../core/state.ts';
+import { readPresentState } from '../engine/present-state.ts';
 import { askAtTerminal, canAnswerHere, notUnderstood } from './ask-at-terminal.ts';
 import { describeAgent, nameSession, shortId } from './describe-session.ts';
 import { formatAge } from './describe-time.ts';
@@ -127,7 +129,7 @@ export async function whyNothingRuns({
   const now = io.clock.now();
   if (await isRunning(store, session, now)) return null;
   const name = nameSession(session);
-  const { settled } = session;
+  const { settled } = await readPresentState(store, session);
   const state = await describeCurrentState(store, session, now);
   if (state.name === 'gone')
     return `Nothing runs here: no process is at work in ${name} (killed?).`;

@@ -1,6 +1,5 @@
-// A session as it stands now. Hooks of hosts leave what happened in the inbox, and the
-// engine takes it in at the next stop; commands look at it before. Nothing is saved, and
-// no decision is made by looking.
+// Reads a session as it stands now. Most events of hooks wait in the inbox until the
+// next stop; commands look at them before. It saves nothing and decides nothing.
 import { decide } from '../core/decide.ts';
 import { parseEvent } from '../core/events.ts';
 import type { Policy } from '../core/policy.ts';
@@ -14,9 +13,13 @@ export async function readPresentState<S extends Session>(
   store: Store,
   session: S,
 ): Promise<S | State> {
-  const waiting = await store.events({ sessionId: session.id, waiting: true });
-  const stored = waiting.length === 0 ? null : await store.state(session.id);
+  const inbox = () => store.events({ sessionId: session.id, waiting: true });
+  const before = await inbox();
+  const stored = before.length === 0 ? null : await store.state(session.id);
   if (stored === null) return session;
+  // An event that another process took in meanwhile is in the state already.
+  const left = new Set((await inbox()).map(({ event }) => event.id));
+  const waiting = before.filter(({ event }) => left.has(event.id));
   const policies = new Map<string | null, Policy>();
   const policyOf = async (policyHash: string | null): Promise<Policy> => {
     const known =

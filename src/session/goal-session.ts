@@ -24,8 +24,8 @@ import { createParts, type OpenOptions, type Parts } from '../open.ts';
 import { createTodoTools } from '../tools/todo-tools.ts';
 
 /**
- * For what a rule waits for, where we run the agent: a lost event must not hold it for
- * ever.
+ * How long we wait for a cause that names no end. If its event is lost, the agent must
+ * not hang for ever.
  */
 const longestWaitMs = 60_000;
 
@@ -185,7 +185,10 @@ const slowMs = 1500;
 
 type Baseline = Readonly<{
   take(): Promise<void>;
-  /** Before anything that could disturb a look that still runs, or be disturbed by it. */
+  /**
+   * Ends a check that still runs. Call it before anything that the check could disturb, or
+   * that could disturb the check.
+   */
   end(): Promise<void>;
 }>;
 

@@ -1,5 +1,6 @@
 // `hold`: calls the agent of a program until it may stop, each time with the whole
-// conversation. What the answer means for the session is on the record before it asks.
+// conversation. Each answer is recorded before the session is asked
+// whether the agent may stop.
 import { messageOf, UntildoneError } from '../core/error.ts';
 import { excerpt } from '../core/problem.ts';
 import { recordedEvents } from '../engine/session-record.ts';

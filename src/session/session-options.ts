@@ -48,7 +48,7 @@ export interface SessionOptions {
    * The human's stop: nothing more is asked of the agent, and the outcome is `aborted`.
    */
   readonly signal?: AbortSignalLike;
-  /** Each one: every continuation, wait and end. */
+  /** Called for every decision: continuation, wait or end. */
   readonly onDecision?: (decision: Decision) => void;
   /**
    * Your own words for a continuation; what must stay in them is checked. Default: ours,

@@ -259,7 +259,7 @@ export const evidenceMutations = mutationsOf({
     },
     'red-before-any': {
       find: "baseline?.checks[check] === 'failed'",
-      replace: 'baseline !== undefined',
+      replace: 'baseline !== null',
       why: 'what the agent broke is said to have been broken before',
     },
     'protected-paths-prove-work': {

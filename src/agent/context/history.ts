@@ -133,8 +133,8 @@ export function transcriptKind(message: ModelMessage): MessageKind {
 
 const fixedMessages = 3;
 /**
- * More forgets more at once, less changes the prompt's beginning more often, which costs
- * the whole cache.
+ * A larger step forgets more at once; a smaller one changes the start of the prompt more
+ * often, which costs the whole cache.
  */
 const stepShare = 0.7;
 

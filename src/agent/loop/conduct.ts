@@ -1,6 +1,5 @@
-// What every run does, whoever the agent is: it begins or is taken up, hears the human,
-// asks the engine at a stop attempt, waits as it is told, and says at the end what came
-// of it. Decides nothing.
+// Begins a run or takes it up, hears the human, lets the agent work, and sums up the end,
+// for our own agent and for a driven one. It decides nothing.
 import { endMarkedProcesses, sessionVariable } from '../../checks/process.ts';
 import { exitCodes } from '../../core/decision.ts';
 import type { SessionDescriptor } from '../../core/events.ts';
@@ -50,7 +49,7 @@ export async function conductRun(
   const transcript = await openTranscript(run, place, () => run.turnId);
   const agent = await openAgent(transcript);
   const spoken = goal === null ? [] : [humanWords(goal, run.identifiers.next())];
-  // First: whatever session a human finds after a crash can go on.
+  // Written first, so that a session that crashes right away can still be resumed.
   if (!resume) await transcript.append(spoken);
   await beginRun(run, agent);
   control.watch();
@@ -100,7 +99,7 @@ async function beginRun(run: AnyRun, { descriptor, model, shownModel }: RunAgent
   run.tell({ type: 'run-started', ...about });
 }
 
-/** Told when they are said, wherever that is. */
+/** Shows the human's words as soon as they are said, in whichever terminal. */
 function showWords(run: AnyRun) {
   run.control.onLook(({ words }) => {
     for (const { messageId, text } of words) {
@@ -112,8 +111,8 @@ function showWords(run: AnyRun) {
 }
 
 /**
- * In the transcript first, for a run that is killed. An answer behind it means it was
- * heard.
+ * The message is in the transcript before it is recorded, so a killed run still has it.
+ * If an answer follows it, it was recorded.
  */
 export async function hearHuman(run: AnyRun, transcript: Transcript) {
   const last = transcript.messages().at(-1);

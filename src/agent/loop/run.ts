@@ -262,7 +262,7 @@ function createControl(
         await once(looks, 'look');
       }
     },
-    /** What a look finds; null: it is due, or the human ends it. */
+    /** Waits until `find` returns something; null: time is over, or the human ended it. */
     wait<Found>(
       dueAt: number | null,
       find: (state: State) => Found | null | undefined,

@@ -201,7 +201,7 @@ export async function runStep(
     let end: Part | null = null;
     for await (const part of result.stream) {
       if (part.type === 'start-step') tellUntaken(agent, part);
-      // Before anyone is asked: what this answer cost has a say (G8).
+      // Counted before the engine is asked, because the cost may end the run (G8).
       if (part.type === 'finish-step') {
         await count(agent, part.usage, true);
         end = part;

@@ -202,7 +202,7 @@ export async function callTool(
   const workspaceAccess = readOnly ? 'read' : 'write';
   const access = tool.family === 'todo' ? 'todo' : workspaceAccess;
   const asked = permit.requestId === null ? {} : { requestId: permit.requestId };
-  if (access === 'write') await caller.run.baseline.end?.();
+  if (access === 'write') await caller.run.baseline.end();
   await caller.record({ type: 'tool-started', tool: name, access, ...asked });
   caller.tell({ type: 'tool-started', callId, tool: name, input });
   const changes: FileChange[] = [];

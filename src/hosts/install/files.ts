@@ -227,8 +227,10 @@ export function removePrograms(
     removeEmptyFolders([join(stateDirectory, name)]);
 }
 
-/** @param folders outermost first */
-/** Removes these folders as far as they are empty. */
+/**
+ * Removes these folders as far as they are empty.
+ * @param folders outermost first
+ */
 export function removeEmptyFolders(folders: readonly string[]): void {
   try {
     for (const folder of folders.toReversed()) fs.rmdirSync(folder);
