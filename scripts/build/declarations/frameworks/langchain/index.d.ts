@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import type { Session } from '../../session/session.ts';
-/** Whose todo list it is, and whether other tools are seen. */
+/** Which todo list is the plan, and whether other tools are watched. */
 export interface MiddlewareOptions {
     /**
-     * `theirs`: the plan is the list of `todoListMiddleware()`, and of our tools only list,
-     * pause and verify are given.
+     * `ours`: our todo tools, the default. `theirs`: the plan is the list of
+     * `todoListMiddleware()`, and of our tools the agent only gets list, pause and verify.
      */
     readonly list?: 'ours' | 'theirs';
-    /** Makes the calls of all other tools seen: work is told from talk by them. */
+    /** Reports the calls of all other tools: they tell work from talk. */
     readonly watch?: boolean;
 }
 /**
